@@ -12,6 +12,7 @@ import { languageOf } from './language.js';
 import { LanguageContext } from './parts/language.js';
 import { Layout } from './parts/layout.js';
 import { Spinner, TakesFocus } from './parts/step.js';
+import type { Place } from './place.js';
 import { progressOf } from './progress.js';
 import { Crashed, Failed } from './screens.js';
 import { SCREENS } from './steps/steps.js';
@@ -45,10 +46,20 @@ export function App({ settings, start, api, emit }: AppProps) {
   return (
     <LanguageContext.Provider value={language}>
       <Layout progress={progressOf(shown)} testMode={journey?.options.environment === 'test'}>
-        <Screen key={shown.kind === 'place' ? shown.place : shown.kind} flow={flow} shown={shown} language={language} />
+        <Screen
+          key={shown.kind === 'place' ? screenOf(shown.place) : shown.kind}
+          flow={flow}
+          shown={shown}
+          language={language}
+        />
       </Layout>
     </LanguageContext.Provider>
   );
+}
+
+/** The question whether to share stands below the report. */
+function screenOf(place: Place): Place {
+  return place === 'share' ? 'report' : place;
 }
 
 interface ScreenProps {
@@ -64,7 +75,7 @@ function Screen({ flow, shown, language }: ScreenProps) {
   return (
     <TakesFocus.Provider value={!shown.first}>
       <Boundary failed={() => flow.fail('COMPONENT_RENDER_FAILED')}>
-        <Opened tell={() => flow.shown(shown.place)} />
+        <Opened key={shown.place} tell={() => flow.shown(shown.place)} />
         {Step && <Step journey={shown.journey} />}
       </Boundary>
     </TakesFocus.Provider>

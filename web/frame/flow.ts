@@ -51,7 +51,9 @@ export class Flow {
       api.call<ScreeningOptions>({ method: 'GET', path: `/screening/options?language=${language}` }),
       start.screeningId === null || start.view === 'income' ? null : this.ask(start.screeningId),
     ]);
-    const failure = [options, session].find((answer) => answer && !answer.ok);
+    // Those with whom a report was shared see it, and not the session.
+    const ofRecipient = start.view === 'report' && session?.status === 404;
+    const failure = [options, ofRecipient ? null : session].find((answer) => answer && !answer.ok);
     if (failure && !failure.ok) return this.stop(failure.error, () => void this.open());
     if (!options.ok) return;
     this.options = options.body;
@@ -110,6 +112,8 @@ export class Flow {
       case 'report':
         return this.move('share');
       case 'share':
+        // The last screen stays: what is shared can be taken back there.
+        return this.tell('onStepComplete', { step: 'share' });
       case 'income':
         return this.move('done');
       case 'payment':

@@ -16,7 +16,8 @@ export function fill(text: string, values: Readonly<Record<string, string | numb
 
 /** Of cents; `currency` is an ISO 4217 code. */
 export function money(language: Language, amount: number, currency: string): string {
-  return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount / 100);
+  // As it is written in the country where people pay: Spanish elsewhere puts it otherwise.
+  return new Intl.NumberFormat(`${language}-US`, { style: 'currency', currency }).format(amount / 100);
 }
 
 /** In the reader's time zone, which is named. */

@@ -8,6 +8,8 @@ import { IncomeStep } from './income/income.js';
 import { ChoiceStep } from './step-up/choice.js';
 import { KbaStep } from './step-up/kba.js';
 import { OtpStep } from './step-up/otp.js';
+import { PaymentStep } from './payment/payment.js';
+import { ReportStep } from './report/report.js';
 
 export const SCREENS: Readonly<Partial<Record<Place, ComponentType<StepProps>>>> = {
   choice: ChoiceStep,
@@ -16,6 +18,9 @@ export const SCREENS: Readonly<Partial<Record<Place, ComponentType<StepProps>>>>
   income: IncomeStep,
   waiting: Waiting,
   ended: Ended,
+  payment: PaymentStep,
+  report: ReportStep,
+  share: ReportStep,
   verified: Verified,
   done: Done,
 };

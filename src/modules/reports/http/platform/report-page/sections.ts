@@ -148,7 +148,7 @@ function table(columns: readonly string[], rows: readonly (readonly Content[])[]
   if (rows.length === 0) return html`<p class="none">No entries.</p>`;
   return html`<table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+<tbody>${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td data-label="${columns[index] ?? ''}">${cell}</td>`)}</tr>`)}</tbody>
 </table>`;
 }
 

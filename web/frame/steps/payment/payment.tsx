@@ -1,0 +1,150 @@
+// The step in which the consumer pays for the screening. The card fields are the processor's.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Intent, Payment } from '../../api/wire.js';
+import type { Journey, StepProps } from '../../journey.js';
+import { announce } from '../../parts/announcer.js';
+import { fill, money, useTexts } from '../../parts/language.js';
+import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
+import { loadScript } from '../../trusted-types.js';
+import { openPayment } from './open.js';
+import { type CardForm, openCardForm } from './processor.js';
+import { settled } from './settle.js';
+import { type Problem, TEXTS } from './texts.js';
+
+type Shown =
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'card'; readonly paying: boolean }
+  | { readonly kind: 'processing' }
+  | { readonly kind: 'unavailable' };
+
+export function PaymentStep({ journey }: StepProps) {
+  const texts = useTexts(TEXTS);
+  const place = useRef<HTMLDivElement>(null);
+  const card = useRef<CardForm | null>(null);
+  const intent = useRef<Intent | null>(null);
+  const gone = useRef(new AbortController());
+  const [shown, show] = useState<Shown>({ kind: 'opening' });
+  const [visit, setVisit] = useState(0);
+  /** The count tells the same problem again. */
+  const [problem, setProblem] = useState<{ readonly what: Problem; readonly count: number } | null>(null);
+
+  useEffect(() => {
+    const leaving = new AbortController();
+    gone.current = leaving;
+    void open(leaving.signal);
+    return () => {
+      leaving.abort();
+      card.current?.close();
+      card.current = null;
+    };
+  }, [visit]);
+
+  async function open(signal: AbortSignal): Promise<void> {
+    show({ kind: 'opening' });
+    const [opened, isLoaded] = await Promise.all([
+      openPayment(journey, signal),
+      loadScript(journey.settings, journey.settings.processor.scriptUrl),
+    ]);
+    if (signal.aborted) return;
+    switch (opened.kind) {
+      case 'intent':
+        // A step that cannot be shown, and that trying again may show: neither a refusal nor a fault of the account.
+        if (!isLoaded || !globalThis.Stripe) return stop('COMPONENT_RENDER_FAILED');
+        intent.current = opened.intent;
+        return showCard(opened.intent, signal);
+      case 'under-way':
+        return follow(opened.transactionId, signal);
+      case 'over':
+        return journey.follow(opened.status);
+      case 'refused':
+        return stop(opened.refusal.recoverable ? opened.refusal : 'SYSTEM_INTERNAL_ERROR');
+      default:
+        return opened satisfies never;
+    }
+  }
+
+  function stop(why: Parameters<Journey['fail']>[0]): void {
+    journey.fail(why);
+    show({ kind: 'unavailable' });
+  }
+
+  function showCard({ client_secret: clientSecret }: Intent, signal: AbortSignal): void {
+    if (!place.current) return;
+    card.current = openCardForm({
+      place: place.current,
+      language: journey.language,
+      publishableKey: journey.settings.processor.publishableKey,
+      clientSecret,
+      onReady: () => !signal.aborted && show({ kind: 'card', paying: false }),
+      onFailed: () => !signal.aborted && stop('COMPONENT_RENDER_FAILED'),
+      onChange: (complete) => !signal.aborted && journey.changed(complete),
+    });
+  }
+
+  async function pay(): Promise<void> {
+    const { signal } = gone.current;
+    if (!card.current || !intent.current) return;
+    show({ kind: 'card', paying: true });
+    setProblem(null);
+    announce(texts.paying);
+    const outcome = await card.current.pay();
+    if (signal.aborted) return;
+    if (outcome === 'settled') return follow(intent.current.transaction_id, signal);
+    tellProblem(outcome);
+    show({ kind: 'card', paying: false });
+  }
+
+  async function follow(transactionId: string, signal: AbortSignal): Promise<void> {
+    const onProcessing = (): void => show({ kind: 'processing' });
+    const answer = await settled({ api: journey.api, transactionId, onProcessing, signal });
+    if (signal.aborted) return;
+    if (!answer.ok) return stop('SYSTEM_INTERNAL_ERROR');
+    if (answer.body.status === 'SUCCEEDED') return paid(answer.body);
+    tellProblem(answer.body.status === 'REQUIRES_ACTION' ? 'notAuthenticated' : 'notPaid');
+    setVisit(visit + 1);
+  }
+
+  function paid({ transaction_id: transactionId, amount, currency }: Payment): void {
+    journey.tell('onPaymentSuccess', { sessionId: journey.session?.id ?? '', transactionId, amount, currency });
+    journey.next();
+  }
+
+  function tellProblem(what: Problem): void {
+    setProblem((before) => ({ what, count: (before?.count ?? 0) + 1 }));
+  }
+
+  const { price } = journey.options;
+  const amount = price ? money(journey.language, price.amount, price.currency) : '';
+  const showsCard = shown.kind === 'card';
+  return (
+    <StepFrame title={texts.title} lead={texts.why}>
+      {shown.kind === 'processing' ? (
+        <>
+          <Spinner text={texts.processing} />
+          <p class="hint">{texts.stayOrLeave}</p>
+        </>
+      ) : shown.kind === 'unavailable' ? (
+        <>
+          <Alert focus>{texts.unavailable}</Alert>
+          <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
+        </>
+      ) : (
+        <dl class="total">
+          <dt>{texts.amount}</dt>
+          <dd>{amount}</dd>
+        </dl>
+      )}
+      {shown.kind === 'opening' && <Spinner text={texts.opening} />}
+      {problem && shown.kind !== 'unavailable' && <Alert key={problem.count}>{texts[problem.what]}</Alert>}
+      <div hidden={shown.kind === 'processing' || shown.kind === 'unavailable'} ref={place} />
+      {showsCard && (
+        <>
+          <p class="hint">{texts.whoSeesTheCard}</p>
+          <Button busy={shown.paying} onPress={() => void pay()}>
+            {shown.paying ? texts.paying : fill(texts.pay, { amount })}
+          </Button>
+        </>
+      )}
+    </StepFrame>
+  );
+}

@@ -1,0 +1,129 @@
+// The payment processor's browser library, as far as the frame uses it. Card data is typed into a frame of the processor's origin and
+// goes from there to the processor: nothing of ours sees it. Reference: https://docs.stripe.com/js
+import type { Language } from '../../journey.js';
+import type { Problem } from './texts.js';
+
+interface ProcessorError {
+  readonly type?: string;
+  readonly code?: string;
+  readonly decline_code?: string;
+}
+
+interface PaymentElement {
+  mount(place: HTMLElement): void;
+  destroy(): void;
+  on(event: 'ready' | 'loaderror', listener: () => void): void;
+  on(event: 'change', listener: (change: { readonly complete: boolean }) => void): void;
+}
+
+interface Elements {
+  create(kind: 'payment'): PaymentElement;
+}
+
+interface Processor {
+  elements(options: { clientSecret: string; appearance: object; locale: string }): Elements;
+  confirmPayment(options: {
+    elements: Elements;
+    confirmParams: { return_url: string };
+    redirect: 'if_required';
+  }): Promise<{ readonly error?: ProcessorError }>;
+}
+
+declare global {
+  var Stripe: ((publishableKey: string) => Processor) | undefined;
+}
+
+export interface CardFormOptions {
+  readonly publishableKey: string;
+  readonly clientSecret: string;
+  readonly language: Language;
+  readonly place: HTMLElement;
+  onReady(): void;
+  /** The fields could not be loaded. */
+  onFailed(): void;
+  onChange(complete: boolean): void;
+}
+
+export interface CardForm {
+  /** `settled`: the processor knows more than this page, which asks the service how the payment is. */
+  pay(): Promise<'settled' | Problem>;
+  close(): void;
+}
+
+/** Shows the card fields of one payment intent. The library must be loaded. */
+export function openCardForm({ place, language, publishableKey, clientSecret, ...told }: CardFormOptions): CardForm {
+  if (!globalThis.Stripe) throw new Error('The processor has not set its global.');
+  const processor = globalThis.Stripe(publishableKey);
+  const elements = processor.elements({ clientSecret, locale: language, appearance: appearanceOf(place) });
+  const element = elements.create('payment');
+  element.on('ready', () => told.onReady());
+  element.on('loaderror', () => told.onFailed());
+  element.on('change', ({ complete }) => told.onChange(complete));
+  element.mount(place);
+  return {
+    async pay() {
+      try {
+        const { error } = await processor.confirmPayment({
+          elements,
+          // Only ways to pay that leave the page would use it.
+          confirmParams: { return_url: location.href },
+          redirect: 'if_required',
+        });
+        return error ? problemOf(error) : 'settled';
+      } catch {
+        // The library has failed in the middle: only the processor knows whether the card was charged.
+        return 'settled';
+      }
+    },
+    close: () => element.destroy(),
+  };
+}
+
+/** What the library says of a card that was stolen, or looks so, is the bank's business: the person reads that it was declined. */
+const PROBLEMS: Readonly<Record<string, Problem | 'settled'>> = {
+  insufficient_funds: 'insufficientFunds',
+  withdrawal_count_limit_exceeded: 'insufficientFunds',
+  expired_card: 'expiredCard',
+  invalid_expiry_month: 'expiredCard',
+  invalid_expiry_year: 'expiredCard',
+  incorrect_number: 'wrongNumber',
+  invalid_number: 'wrongNumber',
+  incorrect_cvc: 'wrongCode',
+  invalid_cvc: 'wrongCode',
+  card_not_supported: 'notSupported',
+  currency_not_supported: 'notSupported',
+  card_velocity_exceeded: 'tooOften',
+  card_decline_rate_limit_exceeded: 'tooOften',
+  processing_error: 'bankBusy',
+  issuer_not_available: 'bankBusy',
+  try_again_later: 'bankBusy',
+  reenter_transaction: 'bankBusy',
+  authentication_required: 'notAuthenticated',
+  payment_intent_authentication_failure: 'notAuthenticated',
+  // It was paid elsewhere, such as in another tab.
+  payment_intent_unexpected_state: 'settled',
+};
+
+export function problemOf({ type, code, decline_code: declineCode }: ProcessorError): Problem | 'settled' {
+  if (type === 'validation_error') return 'incomplete';
+  const known = PROBLEMS[declineCode ?? ''] ?? PROBLEMS[code ?? ''];
+  // Whatever else happened, such as a connection that broke: the service asks the processor what became of it.
+  return known ?? (type === 'card_error' ? 'declined' : 'settled');
+}
+
+/** The look of the frame around the fields, in the words of the library. */
+function appearanceOf(place: HTMLElement): object {
+  const style = getComputedStyle(place);
+  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  return {
+    theme: style.colorScheme === 'dark' ? 'night' : 'stripe',
+    variables: {
+      colorPrimary: colour('--accent'),
+      colorBackground: colour('--background'),
+      colorText: colour('--text'),
+      colorDanger: colour('--problem'),
+      fontFamily: style.fontFamily,
+      borderRadius: colour('--radius'),
+    },
+  };
+}

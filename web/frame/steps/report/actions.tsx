@@ -1,0 +1,94 @@
+// Print and download: by the page around the frame where that wants to, else by the frame itself.
+import type { RefObject } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Journey } from '../../journey.js';
+import { announce } from '../../parts/announcer.js';
+import { useTexts } from '../../parts/language.js';
+import { Alert, Button } from '../../parts/step.js';
+import { TEXTS } from './texts.js';
+
+const PRINTING_LIMIT_MS = 60_000;
+const FETCHING_LIMIT_MS = 30_000;
+const FILENAME = 'screening-report.pdf';
+
+export interface ActionsProps {
+  readonly journey: Journey;
+  readonly sessionId: string;
+  readonly html: string;
+  readonly page: RefObject<HTMLIFrameElement | null>;
+}
+
+export function Actions({ journey, sessionId, html, page }: ActionsProps) {
+  const texts = useTexts(TEXTS);
+  const [preparing, setPreparing] = useState(false);
+  const [problem, setProblem] = useState<'notSaved' | 'notPrinted' | null>(null);
+  const { pageHandles } = journey.start;
+
+  function print(): void {
+    setProblem(null);
+    if (pageHandles.print) return journey.tell('handlePrintRequested', { sessionId });
+    try {
+      page.current?.contentWindow?.print();
+    } catch {
+      setProblem('notPrinted');
+    }
+  }
+
+  async function download(): Promise<void> {
+    setProblem(null);
+    if (pageHandles.download) return journey.tell('handleDownloadRequested', { sessionId });
+    setPreparing(true);
+    announce(texts.preparing);
+    const pdf = await pdfOf(journey, sessionId, html);
+    setPreparing(false);
+    if (pdf === null) return setProblem('notSaved');
+    save(pdf);
+    announce(texts.saved);
+  }
+
+  return (
+    <>
+      <div class="actions">
+        <Button kind="secondary" onPress={print}>
+          {texts.print}
+        </Button>
+        <Button kind="secondary" busy={preparing} onPress={() => void download()}>
+          {preparing ? texts.preparing : texts.download}
+        </Button>
+      </div>
+      {problem && <Alert>{texts[problem]}</Alert>}
+    </>
+  );
+}
+
+/** Null: not to be had now. */
+async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise<Blob | null> {
+  const printed = await api.call<{ readonly url: string }>({
+    method: 'POST',
+    path: `/reports/${sessionId}/pdf`,
+    body: { html, filename: FILENAME },
+    timeoutMs: PRINTING_LIMIT_MS,
+  });
+  if (!printed.ok) return null;
+  try {
+    // The link is good for some minutes and needs no token. It is fetched here: a frame that went there itself would be lost when
+    // the link is not good, and a new window would not be allowed so long after the press.
+    const reply = await fetch(printed.body.url, {
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      signal: AbortSignal.timeout(FETCHING_LIMIT_MS),
+    });
+    return reply.ok ? await reply.blob() : null;
+  } catch {
+    return null;
+  }
+}
+
+function save(pdf: Blob): void {
+  const url = URL.createObjectURL(pdf);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = FILENAME;
+  link.click();
+  URL.revokeObjectURL(url);
+}

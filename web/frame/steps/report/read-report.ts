@@ -1,0 +1,50 @@
+// Reads the report of a screening: its score, and itself as a page. The first read that succeeds is billed, and no other.
+import type { Api } from '../../api/api.js';
+import type { Refusal, Report } from '../../api/wire.js';
+import type { TextKey } from './texts.js';
+
+/** The bureau may take 20 seconds. */
+const LIMIT_MS = 30_000;
+
+export type ReadReport =
+  | { readonly ok: true; readonly report: Report; readonly html: string }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** One after the other: what is refused once is not asked for twice. */
+export async function readReport(api: Api, sessionId: string, signal: AbortSignal): Promise<ReadReport> {
+  const path = `/reports/${sessionId}`;
+  const report = await api.call<Report>({ method: 'GET', path, timeoutMs: LIMIT_MS }, signal);
+  if (!report.ok) return { ok: false, refusal: report.error };
+  const page = await api.html(path, signal);
+  return page.ok ? { ok: true, report: report.body, html: page.body } : { ok: false, refusal: page.error };
+}
+
+const TEXT_OF: Readonly<Record<string, TextKey>> = {
+  PAYMENT_REQUIRED: 'notPaid',
+  SCREENING_SESSION_NOT_COMPLETED: 'notCompleted',
+  SCREENING_REPORT_EXPIRED: 'expired',
+  SCREENING_IDENTITY_NOT_FOUND: 'noRecord',
+  SCREENING_USER_BLOCKED: 'blocked',
+  SCREENING_TOO_MANY_ATTEMPTS: 'blocked',
+  SCREENING_NOT_FOUND: 'notFound',
+  REPORT_ACCESS_DENIED: 'denied',
+  REPORT_FILE_FROZEN: 'frozen',
+  REPORT_SHARING_NOT_FOUND: 'notShared',
+  REPORT_SHARING_REVOKED: 'taken',
+  REPORT_SHARING_EXPIRED: 'shareOver',
+  ACCOUNT_NOT_LIVE: 'notLive',
+  AUTH_UNAUTHORIZED: 'denied',
+  AUTH_TOKEN_INVALID: 'denied',
+  AUTH_FORBIDDEN: 'denied',
+  NETWORK_RATE_LIMITED: 'busy',
+};
+
+/** For people. */
+export function textOf({ code }: Refusal): TextKey {
+  return TEXT_OF[code] ?? 'later';
+}
+
+/** Codes whose cause may pass while the person waits. */
+export function mayPass({ code }: Refusal): boolean {
+  return ['busy', 'later', 'notCompleted'].includes(textOf({ code } as Refusal));
+}

@@ -1,0 +1,38 @@
+// The report as the service renders it, in a frame of its own that runs no script.
+import type { RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { FrameSettings } from '../../../contract/frame-settings.js';
+import { showReport } from '../../trusted-types.js';
+
+export interface ReportPageProps {
+  readonly settings: FrameSettings;
+  readonly html: string;
+  readonly title: string;
+  readonly page: RefObject<HTMLIFrameElement | null>;
+}
+
+/** As high as its content, so that the page around it is what scrolls. */
+export function ReportPage({ settings, html, title, page }: ReportPageProps) {
+  useEffect(() => {
+    const frame = page.current;
+    if (!frame) return;
+    let observer: ResizeObserver | null = null;
+    const fit = (): void => {
+      const content = frame.contentDocument?.documentElement;
+      if (!content) return;
+      observer?.disconnect();
+      observer = new ResizeObserver(() => {
+        frame.style.height = `${Math.ceil(content.getBoundingClientRect().height)}px`;
+      });
+      observer.observe(content);
+    };
+    frame.addEventListener('load', fit);
+    showReport(settings, frame, html);
+    return () => {
+      frame.removeEventListener('load', fit);
+      observer?.disconnect();
+    };
+  }, [html]);
+  // Same origin, or the frame around could not fit and print it. Without allow-scripts nothing in it runs.
+  return <iframe class="report-page" ref={page} title={title} sandbox="allow-same-origin allow-modals" />;
+}

@@ -1,0 +1,86 @@
+// The steps `report` and `share`, on one screen: the report, what can be done with it, and below it whether it is shared.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { StepProps } from '../../journey.js';
+import { useTexts } from '../../parts/language.js';
+import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
+import { Actions } from './actions.js';
+import { mayPass, type ReadReport, readReport, textOf } from './read-report.js';
+import { ReportPage } from './report-page.js';
+import { Share } from './share.js';
+import { TEXTS } from './texts.js';
+
+export function ReportStep({ journey }: StepProps) {
+  const texts = useTexts(TEXTS);
+  const sessionId = journey.session?.id ?? journey.start.screeningId ?? '';
+  const [read, setRead] = useState<ReadReport | null>(null);
+  const [visit, setVisit] = useState(0);
+  const page = useRef<HTMLIFrameElement>(null);
+  const { ask, answer } = useSteps(journey);
+  // The session is known to those alone who screen.
+  const isRecipient = journey.session === null;
+  const title = isRecipient ? texts.titleOfRecipient : texts.title;
+
+  useEffect(() => {
+    const gone = new AbortController();
+    setRead(null);
+    void readReport(journey.api, sessionId, gone.signal).then((result) => {
+      if (gone.signal.aborted) return;
+      setRead(result);
+      if (result.ok) return journey.screened(result.report.score?.value ?? null);
+      if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
+      if (isCompleted(journey)) journey.screened(null);
+    });
+    return () => gone.abort();
+  }, [visit]);
+
+  if (read === null)
+    return (
+      <StepFrame title={title}>
+        <Spinner text={texts.opening} />
+      </StepFrame>
+    );
+  if (!read.ok)
+    return (
+      <StepFrame title={title}>
+        <Alert title={texts.notOpened} focus>
+          <p>{texts[textOf(read.refusal)]}</p>
+        </Alert>
+        {mayPass(read.refusal) && <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>}
+      </StepFrame>
+    );
+  return (
+    <StepFrame
+      title={title}
+      lead={isRecipient ? texts.leadOfRecipient : texts[read.report.score ? 'lead' : 'leadWithoutScore']}
+    >
+      <Actions journey={journey} sessionId={sessionId} html={read.html} page={page} />
+      <ReportPage settings={journey.settings} html={read.html} title={texts.page} page={page} />
+      <Share journey={journey} sessionId={sessionId} onAsked={ask} onAnswered={answer} />
+    </StepFrame>
+  );
+}
+
+/** A report that cannot be read is no reason to doubt the screening; one that is not completed is. */
+function isCompleted({ session }: StepProps['journey']): boolean {
+  return session !== null && 'overallStatus' in session && session.overallStatus === 'COMPLETED';
+}
+
+/**
+ * The report is over as a step when the question can be put, and the question when it is answered. A step that was not yet told to
+ * have started is not ended: that is told in an effect before these.
+ */
+function useSteps(journey: StepProps['journey']): { readonly ask: () => void; readonly answer: () => void } {
+  const [asked, ask] = useState(false);
+  const [answered, answer] = useState(false);
+  const step = useRef<'report' | 'share' | 'over'>('report');
+  useEffect(() => {
+    if (step.current === 'report' && asked) {
+      step.current = 'share';
+      journey.next();
+    } else if (step.current === 'share' && answered) {
+      step.current = 'over';
+      journey.next();
+    }
+  }, [journey, asked, answered]);
+  return { ask: () => ask(true), answer: () => answer(true) };
+}

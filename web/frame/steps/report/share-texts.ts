@@ -1,0 +1,76 @@
+import type { Texts } from '../../journey.js';
+
+/** `{until}` stands for a day. */
+export const SHARE_TEXTS: Texts<
+  | 'question'
+  | 'what'
+  | 'share'
+  | 'notNow'
+  | 'declined'
+  | 'declinedWhat'
+  | 'shared'
+  | 'sharedUntil'
+  | 'stop'
+  | 'sure'
+  | 'sureWhat'
+  | 'stopForGood'
+  | 'keep'
+  | 'revoked'
+  | 'revokedWhat'
+  | 'over'
+  | 'overWhat'
+  | 'expired'
+  | 'problem'
+  | 'tryAgain'
+  | 'stateUnknown'
+> = {
+  en: {
+    question: 'Share your report?',
+    what: 'The landlord or property manager who asked for this screening will see your report as it is today, for up to 24 months. You can stop sharing at any time.',
+    share: 'Share my report',
+    notNow: 'Not now',
+    declined: 'Your report was not shared',
+    declinedWhat: 'You can still share it whenever you like.',
+    shared: 'Your report is shared',
+    sharedUntil:
+      'The landlord or property manager who asked for it can see it until {until}, unless you stop sharing before.',
+    stop: 'Stop sharing',
+    sure: 'Stop sharing for good?',
+    sureWhat: 'Sharing ends at once. This cannot be undone, and this report cannot be shared with them again.',
+    stopForGood: 'Stop sharing for good',
+    keep: 'Keep sharing',
+    revoked: 'You have stopped sharing your report',
+    revokedWhat: 'This report cannot be shared again with the landlord or property manager who asked for it.',
+    over: 'Your report is no longer shared',
+    overWhat: 'The time for which you had shared it is over.',
+    expired: 'The report has expired and can no longer be shared. A new screening makes a new one.',
+    problem: 'That did not work. Nothing has changed: try again in a moment.',
+    tryAgain: 'Try again',
+    stateUnknown: 'We could not find out whether the report is shared.',
+  },
+  es: {
+    question: '¿Quiere compartir su informe?',
+    what: 'El propietario o administrador que pidió esta evaluación podrá ver su informe tal como está hoy, durante un máximo de 24 meses. Puede dejar de compartirlo cuando quiera.',
+    share: 'Compartir mi informe',
+    notNow: 'Ahora no',
+    declined: 'No se compartió su informe',
+    declinedWhat: 'Todavía puede compartirlo cuando quiera.',
+    shared: 'Su informe está compartido',
+    sharedUntil:
+      'El propietario o administrador que lo pidió puede verlo hasta el {until}, a menos que usted deje de compartirlo antes.',
+    stop: 'Dejar de compartir',
+    sure: '¿Dejar de compartir definitivamente?',
+    sureWhat:
+      'Dejará de compartirse de inmediato. No se puede deshacer, y este informe no se podrá volver a compartir con ellos.',
+    stopForGood: 'Dejar de compartir definitivamente',
+    keep: 'Seguir compartiendo',
+    revoked: 'Ha dejado de compartir su informe',
+    revokedWhat: 'Este informe no se podrá volver a compartir con el propietario o administrador que lo pidió.',
+    over: 'Su informe ya no está compartido',
+    overWhat: 'Terminó el tiempo por el que lo había compartido.',
+    expired: 'El informe venció y ya no se puede compartir. Con una nueva evaluación tendrá uno nuevo.',
+    problem: 'No se pudo completar. Nada ha cambiado: inténtelo de nuevo en unos minutos.',
+    tryAgain: 'Intentar de nuevo',
+    stateUnknown: 'No pudimos averiguar si el informe está compartido.',
+  },
+};

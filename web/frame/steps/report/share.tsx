@@ -1,0 +1,209 @@
+// Whether the consumer shares the report, and how that is taken back.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Revoked, Shared, Sharing } from '../../api/wire.js';
+import type { Journey, Language } from '../../journey.js';
+import { fill, useTexts } from '../../parts/language.js';
+import { Alert, Button, Spinner } from '../../parts/step.js';
+import { SHARE_TEXTS } from './share-texts.js';
+
+type State =
+  | { readonly kind: 'loading' }
+  /** Whoever looks is not the one who shares. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'open'; readonly declined: boolean }
+  | { readonly kind: 'shared'; readonly until: string | null; readonly sure: boolean }
+  | { readonly kind: 'revoked' }
+  /** The recipient's time is over. */
+  | { readonly kind: 'over' };
+
+export interface ShareProps {
+  readonly journey: Journey;
+  readonly sessionId: string;
+  /** The question can be put. */
+  onAsked(): void;
+  /** The person has answered it, now or in an earlier visit. */
+  onAnswered(): void;
+}
+
+export function Share(props: ShareProps) {
+  const { journey, sessionId } = props;
+  const texts = useTexts(SHARE_TEXTS);
+  const { api, language } = journey;
+  const [state, setState] = useState<State>({ kind: 'loading' });
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<'problem' | 'expired' | null>(null);
+  const [visit, setVisit] = useState(0);
+  /** What follows a press takes the focus from the button that is gone; what was loaded does not. */
+  const pressed = useRef(false);
+
+  function become(next: State): void {
+    pressed.current = true;
+    setState(next);
+  }
+
+  useEffect(() => {
+    const gone = new AbortController();
+    setState({ kind: 'loading' });
+    void api.call<Sharing>({ method: 'GET', path: `/reports/${sessionId}/sharing` }, gone.signal).then((answer) => {
+      if (gone.signal.aborted) return;
+      if (!answer.ok) return setState({ kind: answer.error.recoverable ? 'unknown' : 'nothing' });
+      setState(stateOf(answer.body));
+      props.onAsked();
+      if (answer.body.status !== 'NOT_SHARED') props.onAnswered();
+    });
+    return () => gone.abort();
+  }, [visit]);
+
+  /** Null: it did not work, and the person reads why. */
+  async function post<Body>(what: string): Promise<Body | null> {
+    setProblem(null);
+    setBusy(true);
+    const answer = await api.call<Body>({ method: 'POST', path: `/reports/${sessionId}/${what}` });
+    setBusy(false);
+    if (answer.ok) return answer.body;
+    // In another tab.
+    if (answer.error.code === 'REPORT_SHARING_ALREADY_REVOKED') become({ kind: 'revoked' });
+    else setProblem(answer.error.code === 'SCREENING_REPORT_EXPIRED' ? 'expired' : 'problem');
+    return null;
+  }
+
+  async function share(): Promise<void> {
+    const shared = await post<Shared>('consent-to-share');
+    if (!shared) return;
+    const { reportId, recipientAccountId, expiresAt } = shared;
+    journey.tell('onReportShared', { sessionId, reportId, recipientAccountId });
+    become({ kind: 'shared', until: expiresAt, sure: false });
+    props.onAnswered();
+  }
+
+  async function revoke(): Promise<void> {
+    const revoked = await post<Revoked>('revoke-sharing');
+    if (!revoked) return;
+    const { reportId, recipientAccountId, recipientAccountIds = [recipientAccountId] } = revoked;
+    for (const each of recipientAccountIds)
+      journey.tell('onReportRevoked', { sessionId, reportId, recipientAccountId: each });
+    become({ kind: 'revoked' });
+  }
+
+  function decline(): void {
+    journey.tell('onReportShareDeclined', { sessionId });
+    become({ kind: 'open', declined: true });
+    props.onAnswered();
+  }
+
+  if (state.kind === 'nothing') return null;
+  if (state.kind === 'loading') return <Spinner />;
+  const trouble = problem && <Alert>{texts[problem]}</Alert>;
+  const panel = { takesFocus: pressed.current };
+  switch (state.kind) {
+    case 'unknown':
+      return (
+        <Panel key="unknown" title={texts.stateUnknown} {...panel}>
+          <Button kind="secondary" onPress={() => setVisit(visit + 1)}>
+            {texts.tryAgain}
+          </Button>
+        </Panel>
+      );
+    case 'open':
+      return state.declined ? (
+        <Panel key="declined" title={texts.declined} {...panel}>
+          <p>{texts.declinedWhat}</p>
+          {trouble}
+          <Button kind="secondary" busy={busy} onPress={() => void share()}>
+            {texts.share}
+          </Button>
+        </Panel>
+      ) : (
+        <Panel key="open" title={texts.question} {...panel}>
+          <p>{texts.what}</p>
+          {trouble}
+          <div class="actions">
+            <Button busy={busy} onPress={() => void share()}>
+              {texts.share}
+            </Button>
+            <Button kind="secondary" disabled={busy} onPress={decline}>
+              {texts.notNow}
+            </Button>
+          </div>
+        </Panel>
+      );
+    case 'shared':
+      return state.sure ? (
+        <Panel key="sure" title={texts.sure} {...panel}>
+          <p>{texts.sureWhat}</p>
+          {trouble}
+          <div class="actions">
+            <Button busy={busy} onPress={() => void revoke()}>
+              {texts.stopForGood}
+            </Button>
+            <Button kind="secondary" disabled={busy} onPress={() => become({ ...state, sure: false })}>
+              {texts.keep}
+            </Button>
+          </div>
+        </Panel>
+      ) : (
+        <Panel key="shared" title={texts.shared} {...panel}>
+          {state.until && <p>{fill(texts.sharedUntil, { until: day(language, state.until) })}</p>}
+          <Button kind="secondary" onPress={() => become({ ...state, sure: true })}>
+            {texts.stop}
+          </Button>
+        </Panel>
+      );
+    case 'over':
+      return (
+        <Panel key="over" title={texts.over} {...panel}>
+          <p>{texts.overWhat}</p>
+        </Panel>
+      );
+    case 'revoked':
+      return (
+        <Panel key="revoked" title={texts.revoked} {...panel}>
+          <p>{texts.revokedWhat}</p>
+        </Panel>
+      );
+    default:
+      return state satisfies never;
+  }
+}
+
+function stateOf({ status, expiresAt }: Sharing): State {
+  switch (status) {
+    case 'NOT_SHARED':
+      return { kind: 'open', declined: false };
+    case 'SHARED':
+      return { kind: 'shared', until: expiresAt, sure: false };
+    case 'REVOKED':
+      return { kind: 'revoked' };
+    case 'EXPIRED':
+      return { kind: 'over' };
+    default:
+      return status satisfies never;
+  }
+}
+
+interface PanelProps {
+  readonly title: string;
+  readonly takesFocus: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Panel({ title, takesFocus, children }: PanelProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (takesFocus) heading.current?.focus();
+  }, []);
+  return (
+    <section class="share">
+      <h2 tabIndex={-1} ref={heading}>
+        {title}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+function day(language: Language, time: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(new Date(time));
+}
