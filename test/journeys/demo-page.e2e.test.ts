@@ -1,0 +1,211 @@
+// The demo page as who tries the product meets it: `npm start`, the first address that it prints, in a real browser.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
+import { executablePath, searchPath } from '../support/browsers.js';
+import { until } from '../support/eventually.js';
+import { freePort } from '../support/redis.js';
+import type { Credentials } from '../support/service.js';
+
+const PATIENCE_MS = 20_000;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let dataDir: string;
+let program: ChildProcess;
+let output = '';
+let browser: Browser;
+let demo: string;
+let credentials: Credentials;
+let page: Page;
+let problems: string[];
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'demo-page-'));
+  const ports = { PORT: String(await freePort()), SANDBOX_PORT: String(await freePort()) };
+  // Of the user, and for an endpoint that is not the demo's.
+  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...ports };
+  program = spawn(process.execPath, ['scripts/start.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [program.stdout, program.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  browser = await chromium.launch({
+    executablePath: findChromium(executablePath, searchPath)!,
+    // Containers give the browser's own sandbox no namespaces.
+    args: ['--no-sandbox'],
+  });
+  await until('it has started', () => output.includes('Ctrl-C') || program.exitCode !== null, 60_000);
+  if (program.exitCode !== null) throw new Error(output);
+  demo = /https?:\/\/\S+/.exec(output)?.[0] ?? '';
+  credentials = JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'));
+});
+
+afterEach(() => page.context().close());
+
+afterAll(async () => {
+  await browser.close();
+  const ended = once(program, 'exit');
+  program.kill('SIGTERM');
+  await ended;
+  rmSync(dataDir, { recursive: true });
+});
+
+describe('the demo page', () => {
+  it('mounts the component for a persona, and lists the callbacks', async () => {
+    await open();
+    const exchange = page.waitForRequest(/\/auth\/token\/exchange$/);
+    await page.getByRole('button', { name: 'Otptest' }).click();
+    expect(await page.locator('#component iframe').count()).toBe(1);
+    expect((await exchange).headers()['x-session-token']).toBeUndefined();
+    await page.locator('#callbacks li', { hasText: 'onReady' }).waitFor();
+    expect(await page.locator('#callbacks li', { hasText: 'onReady' }).innerText()).toContain('{"view":"screening"}');
+    await page.getByRole('button', { name: 'Kbatest' }).click();
+    await page.locator('#callbacks li:has-text("onReady")').nth(1).waitFor();
+    expect(await page.locator('#component iframe').count()).toBe(1);
+    await page.getByRole('button', { name: 'Unmount' }).click();
+    expect(await page.locator('#component iframe').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it('mounts what the form says, under a grant of its server, and says why it does not', async () => {
+    await open();
+    await page.getByLabel('Language').selectOption('es');
+    await page.getByLabel('Theme').selectOption('dark');
+    await page.getByLabel('Session grant').selectOption('own');
+    const exchange = page.waitForRequest(/\/auth\/token\/exchange$/);
+    await page.getByRole('button', { name: 'Mount', exact: true }).click();
+    expect((await exchange).headers()['x-session-token']).toMatch(/^sgt_test_/);
+    await page.locator('#status', { hasText: 'Mounted: screening, account demo.' }).waitFor();
+    expect(await page.locator('#code').textContent()).toContain('locale: "es"');
+    await page.getByLabel('Unit address').fill('');
+    await page.getByRole('button', { name: 'Mount', exact: true }).click();
+    await page.locator('#status', { hasText: 'unitAddress is needed' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('registers for webhooks at a click, and lists what was signed', async () => {
+    await open();
+    const button = page.getByRole('button', { name: 'Receive webhooks' });
+    await button.waitFor();
+    expect(await endpoints('demo')).toEqual([]);
+    await button.click();
+    await page.getByText('Signed webhooks arrive').waitFor();
+    expect(await endpoints('demo')).toEqual([expect.stringMatching(/^https:\/\/127\.5\.173\.1:\d+\/demo$/)]);
+    const sessionId = await submitted();
+    const item = page.locator('#webhooks li', { hasText: 'screening.step_up_required' });
+    await item.waitFor();
+    expect(await item.innerText()).toMatch(/Signature verified, delivery [\da-f-]{36}/);
+    expect(await item.innerText()).toContain(sessionId);
+    await page.getByText("The service's log of deliveries").click();
+    await page.locator('#delivery-log li', { hasText: 'succeeded' }).waitFor();
+    // What came is seen by a page that is opened later.
+    await page.reload();
+    await item.waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('replaces the endpoint of somebody else when that is asked for', async () => {
+    const { body } = await dashboard('nopay', 'POST', '/tsp/webhooks', { url: 'https://127.0.0.1:1/mine' });
+    await open();
+    await page.locator('#account').selectOption('nopay');
+    await page.getByText(`The account has an endpoint at ${body.url}`).waitFor();
+    expect(await endpoints('nopay')).toEqual([body.url]);
+    await page.getByRole('button', { name: 'Replace that endpoint' }).click();
+    await page.getByText('Signed webhooks arrive').waitFor();
+    expect(await endpoints('nopay')).toEqual([expect.stringMatching(/^https:\/\/127\.5\.173\.1:\d+\/nopay$/)]);
+  });
+
+  it.each<[string, BrowserContextOptions]>([
+    ['wide', { viewport: { width: 1440, height: 900 } }],
+    ['in the dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
+    ['on a phone', { viewport: { width: 320, height: 640 } }],
+  ])('is accessible and fits: %s', async (_, context) => {
+    await open(context);
+    for (const summary of await page.locator('details:not([open]) > summary').all())
+      if (await summary.isVisible()) await summary.click();
+    expect(await page.evaluate(() => (globalThis as any).document.documentElement.scrollWidth)).toBe(
+      context.viewport?.width,
+    );
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => (globalThis as any).axe.run());
+    expect(violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+  });
+
+  it('has a persona to click for each that docs/sandbox.md names', async () => {
+    await open();
+    const table = /^\| lastName \| The identity vendor \|\n([\s\S]*?)\n\n/m.exec(
+      readFileSync('docs/sandbox.md', 'utf8'),
+    );
+    const documented = [...(table?.[1] ?? '').matchAll(/^\| ([\w, ]+) \|/gm)].flatMap(([, names]) =>
+      names!.split(', '),
+    );
+    const shown = await page.locator('#personas button strong').allTextContents();
+    expect(documented.length).toBeGreaterThan(20);
+    expect(shown.filter((name) => name !== 'Rivera').sort()).toEqual(documented.sort());
+  });
+});
+
+async function open(context: BrowserContextOptions = {}): Promise<void> {
+  const browsing = await browser.newContext({ locale: 'en-US', ...context });
+  page = await browsing.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  problems = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  // Content security policies are told here.
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await page.goto(demo);
+  await page.locator('#personas button').first().waitFor();
+}
+
+async function dashboard(
+  account: 'demo' | 'nopay',
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ body: any }> {
+  const { owner } = credentials.accounts[account].dashboardTokens;
+  const response = await fetch(credentials.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { body: await response.json() };
+}
+
+const endpoints = async (account: 'demo' | 'nopay'): Promise<string[]> =>
+  (await dashboard(account, 'GET', '/tsp/webhooks')).body.map(({ url }: { url: string }) => url);
+
+/** A person who is asked for a code, submitted as the component does; the id of the session. */
+async function submitted(): Promise<string> {
+  const send = async (path: string, headers: Record<string, string>, body?: object): Promise<any> => {
+    const all = { origin: demo, 'content-type': 'application/json', ...headers };
+    const response = await fetch(credentials.baseUrl + path, {
+      method: 'POST',
+      headers: all,
+      body: JSON.stringify(body),
+    });
+    return response.json();
+  };
+  const { publishableKey } = credentials.accounts.demo;
+  const { token } = await send('/auth/token/exchange', { 'x-publishable-key': publishableKey }, {});
+  const { id } = await send(
+    '/screening/submit',
+    { authorization: `Bearer ${token}` },
+    {
+      ...{
+        firstName: 'Robin',
+        lastName: 'Otptest',
+        dateOfBirth: '04151988',
+        ssn: '666443210',
+        phoneNumber: '5125550143',
+      },
+      ...{ currentAddress: '100 Main St', currentCity: 'Austin', currentState: 'TX', currentZip: '78701' },
+      ...{ jscPayload: 'demo', userType: 'CONSUMER', termsAcceptedAt: new Date().toISOString() },
+    },
+  );
+  return id;
+}
