@@ -1,40 +1,36 @@
 // The frame application: waits for the page that embeds it, and shows the view that it asks for.
 import { connect, PortMessenger } from 'penpal';
 import { render } from 'preact';
-import type { FrameSettings } from '../contract/frame-settings.js';
 import {
   type FrameEvent,
   type FrameMethods,
-  type FrameStart,
   type PageMethods,
   PORT_MESSAGE,
   type Token,
 } from '../contract/messages.js';
+import { readFrameStart, readToken } from '../contract/read-messages.js';
 import { Client } from './api/client.js';
 import { App } from './app.js';
 import { browser } from './browser.js';
+import { settings } from './settings.js';
 
 /** How long the page may take for a new token. */
 const TOKEN_LIMIT_MS = 30_000;
-
-const settings = JSON.parse(
-  document.querySelector<HTMLMetaElement>('meta[name=service-settings]')?.content ?? '',
-) as FrameSettings;
 
 function run(port: MessagePort): void {
   let token: Token | null = null;
   let started = false;
   const methods: FrameMethods = {
     start(argument) {
-      if (started) return;
+      const start = readFrameStart(argument);
+      if (started || !start) return;
       started = true;
-      const start = argument as FrameStart;
       token = start.token;
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
       render(<App settings={settings} start={start} api={client} emit={emit} />, document.body);
     },
     renewed(argument) {
-      token = argument as Token;
+      token = readToken(argument) ?? token;
     },
   };
   const connection = connect<PageMethods>({ messenger: new PortMessenger({ port }), methods });
@@ -48,7 +44,8 @@ function run(port: MessagePort): void {
   async function tokenFor(refused: string | null): Promise<string | null> {
     if (token && token.token !== refused) return token.token;
     const limit = new Promise<null>((resolve) => setTimeout(resolve, TOKEN_LIMIT_MS, null));
-    const answer = await Promise.race([page.then((remote) => remote.token(refused)), limit]).catch(gone);
+    const asked = page.then((remote) => remote.token(refused)).then(readToken);
+    const answer = await Promise.race([asked, limit]).catch(gone);
     if (answer) token = answer;
     return answer?.token ?? null;
   }

@@ -19,6 +19,9 @@ export function settle(start: FrameStart, options: ScreeningOptions): Settled {
   if (start.endUserType !== null && endUserType !== start.endUserType)
     warn('IGNORED_END_USER_TYPE', 'The session grant names another end-user type.');
 
+  if (options.grant?.otherEndUserType)
+    warn('INVALID_END_USER_TYPE', 'The session grant names no known end-user type; it is left out.');
+
   let applicationFee = options.applicationFee.fixed ?? options.grant?.applicationFee ?? start.applicationFee;
   const { max } = options.applicationFee;
   if (applicationFee !== null && max !== null && applicationFee > max) {

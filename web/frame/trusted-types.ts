@@ -53,6 +53,11 @@ export function loadScript(settings: FrameSettings, url: string): Promise<boolea
   return loading;
 }
 
+/** For a script that is loaded and does not do its part: the next call loads it anew. */
+export function forgetScript(url: string): void {
+  scripts.delete(url);
+}
+
 /** Shows a report, as the service renders it, in a frame whose sandbox runs no scripts. */
 export function showReport(settings: FrameSettings, frame: HTMLIFrameElement, html: string): void {
   if (frame.sandbox.length === 0 || frame.sandbox.contains('allow-scripts'))

@@ -151,5 +151,5 @@ function refusalOf(text: string, status: number): Refusal {
 }
 
 function isNoJson(problem: unknown): boolean {
-  return problem instanceof Error && problem.name === 'SyntaxError';
+  return (problem as { name?: unknown }).name === 'SyntaxError';
 }

@@ -1,0 +1,6 @@
+// What the service wrote into this page when it served it.
+import type { FrameSettings } from '../contract/frame-settings.js';
+
+export const settings = JSON.parse(
+  document.querySelector<HTMLMetaElement>('meta[name=service-settings]')?.content ?? '',
+) as FrameSettings;
