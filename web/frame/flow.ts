@@ -58,7 +58,7 @@ export class Flow {
     if (!options.ok) return;
     this.options = options.body;
     this.session = session?.ok ? session.body : null;
-    const settled = settle(start, options.body);
+    const settled = settle(start, options.body, new Date());
     this.start = {
       ...settled.start,
       userType: this.session && 'userType' in this.session ? this.session.userType : settled.start.userType,

@@ -2,6 +2,7 @@
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import type { FrameStart } from '../contract/messages.js';
 import type { ScreeningOptions } from './api/wire.js';
+import { readPrefill } from './steps/details/form.js';
 
 type Warning = CallbackPayloads['onWarning'];
 
@@ -11,7 +12,7 @@ export interface Settled {
 }
 
 /** The value of a grant wins over an option; a value that the account does not allow falls back to the account's own. */
-export function settle(start: FrameStart, options: ScreeningOptions): Settled {
+export function settle(start: FrameStart, options: ScreeningOptions, now: Date): Settled {
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string): void => void warnings.push({ code, message });
 
@@ -35,6 +36,10 @@ export function settle(start: FrameStart, options: ScreeningOptions): Settled {
     productId = null;
   }
 
+  const { valid: prefill, invalid } = readPrefill(start.prefill, now);
+  if (invalid.length > 0)
+    warnings.push({ code: 'INVALID_PREFILL_FIELDS', message: 'These fields are not filled in.', fields: invalid });
+
   const userType = options.grant?.userType ?? start.userType;
-  return { start: { ...start, userType, endUserType, applicationFee, productId }, warnings };
+  return { start: { ...start, userType, endUserType, applicationFee, productId, prefill }, warnings };
 }

@@ -76,7 +76,14 @@ function attributesOf(props: FieldProps, type: string, { id, describedBy }: Fram
     autocomplete: (props.autocomplete ?? 'off') as 'off',
     inputMode: props.inputMode,
     disabled: props.disabled,
-    onBlur: () => props.onLeave?.(),
+    onBlur: left(props),
+  };
+}
+
+/** Who goes to another window comes back to the same field: it has not been left. */
+function left({ onLeave }: FieldProps) {
+  return ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
+    if (document.activeElement !== currentTarget) onLeave?.();
   };
 }
 
@@ -156,7 +163,7 @@ export function Select(props: FieldProps & { readonly choices: readonly { value:
           aria-required={!props.optional}
           disabled={props.disabled}
           value={props.value}
-          onBlur={() => props.onLeave?.()}
+          onBlur={left(props)}
           onChange={({ currentTarget }) => props.onValue(currentTarget.value)}
         >
           <option value="">{texts.choose}</option>

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import type { StepProps } from '../journey.js';
 import type { Place } from '../place.js';
 import { Done, Verified, Waiting } from '../screens.js';
+import { Details } from './details/details.js';
 import { Ended } from './ended/ended.js';
 import { IncomeStep } from './income/income.js';
 import { ChoiceStep } from './step-up/choice.js';
@@ -12,6 +13,7 @@ import { PaymentStep } from './payment/payment.js';
 import { ReportStep } from './report/report.js';
 
 export const SCREENS: Readonly<Partial<Record<Place, ComponentType<StepProps>>>> = {
+  details: Details,
   choice: ChoiceStep,
   otp: OtpStep,
   kba: KbaStep,

@@ -1,0 +1,44 @@
+// The device check: the collector's script runs in the frame, and what it says goes with the submission.
+import type { ComponentErrorCode } from '../contract/codes.js';
+import type { FrameSettings } from '../contract/frame-settings.js';
+import { forgetScript, loadScript } from './trusted-types.js';
+
+export interface Fingerprint {
+  readonly jscPayload: string;
+  readonly hdimPayload?: string;
+}
+
+export type Collected =
+  | { readonly ok: true; readonly device: Fingerprint }
+  | { readonly ok: false; readonly code: Extract<ComponentErrorCode, `FINGERPRINT_${string}`> };
+
+const COLLECTION_LIMIT_MS = 10_000;
+
+declare global {
+  /** What the collector's script sets. */
+  var DeviceFingerprint: { collect(): Promise<unknown> } | undefined;
+}
+
+/** Never throws. Called again, it tries again. */
+export async function collectFingerprint(settings: FrameSettings): Promise<Collected> {
+  if (!(await loadScript(settings, settings.fingerprintScriptUrl)))
+    return { ok: false, code: 'FINGERPRINT_SCRIPT_LOAD_FAILED' };
+  if (typeof globalThis.DeviceFingerprint?.collect !== 'function') {
+    forgetScript(settings.fingerprintScriptUrl);
+    return { ok: false, code: 'FINGERPRINT_SDK_UNAVAILABLE' };
+  }
+  const limit = new Promise<null>((resolve) => setTimeout(resolve, COLLECTION_LIMIT_MS, null));
+  const device = await Promise.race([collect(globalThis.DeviceFingerprint), limit]);
+  return device ? { ok: true, device } : { ok: false, code: 'FINGERPRINT_COLLECTION_FAILED' };
+}
+
+async function collect(collector: { collect(): Promise<unknown> }): Promise<Fingerprint | null> {
+  try {
+    const { jscPayload, hdimPayload } = Object(await collector.collect()) as Record<string, unknown>;
+    if (typeof jscPayload !== 'string' || jscPayload === '') return null;
+    return { jscPayload, ...(typeof hdimPayload === 'string' && hdimPayload !== '' ? { hdimPayload } : {}) };
+  } catch {
+    // The collector is somebody else's code: whatever it throws, there is no fingerprint.
+    return null;
+  }
+}

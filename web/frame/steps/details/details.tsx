@@ -1,0 +1,194 @@
+// The step in which a person says who they are. What was typed is in this component's state and nowhere else.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer } from '../../api/api.js';
+import type { Session } from '../../api/wire.js';
+import type { StepProps } from '../../journey.js';
+import { announce } from '../../parts/announcer.js';
+import { Checkbox } from '../../parts/field.js';
+import { fill, useTexts } from '../../parts/language.js';
+import { answerText } from '../../parts/refusals.js';
+import { Alert, Button, StepFrame } from '../../parts/step.js';
+import { PARTS } from '../../parts/texts.js';
+import { Fields } from './fields.js';
+import { bodyOf, problemsOf, type Values, valuesFrom } from './form.js';
+import { readRefusal } from './refused.js';
+import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
+import { TEXTS } from './texts.js';
+import { useDevice } from './use-device.js';
+
+/** The service itself waits 20 seconds for its vendor. */
+const SUBMIT_LIMIT_MS = 30_000;
+
+type Errors = Readonly<Partial<Record<FieldName, string>>>;
+
+/** `about`: what the message above the form is about; a new object is a new message. */
+interface Notice {
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+export function Details({ journey }: StepProps) {
+  const { start, options, language } = journey;
+  const texts = useTexts(TEXTS);
+  const parts = useTexts(PARTS);
+  const device = useDevice(journey);
+  const form = useRef<HTMLFormElement>(null);
+  const [values, setValues] = useState<Values>(() => valuesFrom(start.prefill));
+  const [errors, setErrors] = useState<Errors>({});
+  /** Errors that were there when the person wanted to go on: they are listed above the form. */
+  const [listed, setListed] = useState<{ readonly fields: readonly FieldName[] } | null>(null);
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const [busy, setBusy] = useState(false);
+  /** The same for a submission that is made again, a new one once something was changed or refused. */
+  const key = useRef(crypto.randomUUID());
+
+  const textOf = (field: FieldName, problem: Problem): string => {
+    if (problem === 'required') return field === 'terms' ? texts.requiredTerms : texts.required;
+    if (problem === 'ssn') return texts.ssnProblem;
+    return problem === 'email' ? texts.emailProblem : texts[problem];
+  };
+  const check = (field: FieldName, value: string): void => {
+    const problem = problemOf(field, normalized(field, value), new Date());
+    setErrors(({ [field]: _, ...others }) => (problem ? { ...others, [field]: textOf(field, problem) } : others));
+  };
+  const change = (field: FieldName, value: string): void => {
+    const changed = { ...values, [field]: value };
+    setValues(changed);
+    key.current = crypto.randomUUID();
+    if (errors[field]) check(field, value);
+    journey.changed(Object.keys(problemsOf(changed, start.userType, new Date())).length === 0);
+  };
+  const complain = (wrong: Errors): void => {
+    setErrors(wrong);
+    setListed({ fields: fieldsOf(start.userType).filter((field) => wrong[field]) });
+  };
+  const focusOn = (field: FieldName | undefined): void =>
+    field && form.current?.querySelector<HTMLElement>(`[data-field=${field}] [name]`)?.focus();
+
+  // After the errors are there, so that a screen reader reads them with the field.
+  useEffect(() => focusOn(listed?.fields[0]), [listed]);
+
+  const send = async (): Promise<void> => {
+    const problems = Object.entries(problemsOf(values, start.userType, new Date())) as [FieldName, Problem][];
+    setNotice(null);
+    if (problems.length > 0)
+      return complain(Object.fromEntries(problems.map(([field, problem]) => [field, textOf(field, problem)])));
+    setErrors({});
+    setListed(null);
+    setBusy(true);
+    announce(texts.sending);
+    await submit(start);
+    setBusy(false);
+  };
+
+  const submit = async (wish: typeof start): Promise<void> => {
+    const collected = await device.collected();
+    if (!collected.ok) return;
+    const answer = await journey.api.call<Session>({
+      method: 'POST',
+      path: '/screening/submit',
+      body: bodyOf(values, wish, options.terms.version, collected.device),
+      key: key.current,
+      timeoutMs: SUBMIT_LIMIT_MS,
+    });
+    if (!answer.ok) return refused(answer, wish);
+    setValues(valuesFrom({}));
+    await journey.follow(answer.body);
+  };
+
+  const refused = async (answer: Extract<Answer<never>, { ok: false }>, wish: typeof start): Promise<void> => {
+    const { error, status } = answer;
+    const { fields, isFinal, option } = readRefusal(error);
+    if (status >= 400 && status < 500) key.current = crypto.randomUUID();
+    if (option && wish[option] !== null) {
+      const code = option === 'productId' ? 'INVALID_PRODUCT_ID' : 'INVALID_END_USER_TYPE';
+      journey.tell('onWarning', { code, message: 'The service does not take this option; it is left out.' });
+      return submit({ ...wish, [option]: null });
+    }
+    journey.fail(error);
+    if (isFinal) setValues(valuesFrom({}));
+    if (error.sessionId !== undefined) return journey.follow({ id: error.sessionId, status: 'BLOCKED' });
+    if (error.code === 'USER_BLOCKED' || error.code === 'IDENTITY_NOT_FOUND')
+      journey.tell('onVerificationFailure', { sessionId: null, status: 'BLOCKED', reasonCode: error.code });
+    const wrong = Object.entries(fields).map(([field, text]) => [field, texts[text]] as const);
+    if (fields.terms) setValues({ ...values, terms: '' });
+    if (wrong.length > 0) complain(Object.fromEntries(wrong));
+    else setNotice({ text: answerText(language, answer), isFinal });
+  };
+
+  if (notice?.isFinal)
+    return (
+      <StepFrame title={texts.final}>
+        <Alert focus>{notice.text}</Alert>
+      </StepFrame>
+    );
+  return (
+    <StepFrame title={texts.title} lead={start.userType === 'CONSUMER' ? texts.leadConsumer : texts.leadOther}>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!busy) void send();
+        }}
+      >
+        {listed && listed.fields.some((field) => errors[field]) && (
+          <Alert key={listed} title={texts.problems}>
+            <ul>
+              {listed.fields
+                .filter((field) => errors[field])
+                .map((field) => (
+                  <li key={field}>
+                    <Button kind="link" onPress={() => focusOn(field)}>
+                      {texts[field]}
+                    </Button>
+                  </li>
+                ))}
+            </ul>
+          </Alert>
+        )}
+        <Fields
+          userType={start.userType}
+          values={values}
+          errors={errors}
+          onValue={change}
+          onLeave={(field) => check(field, values[field])}
+        />
+        <fieldset class="group">
+          <legend>{texts.terms}</legend>
+          <div class="terms" role="region" aria-label={texts.terms} tabIndex={0} lang={options.terms.language}>
+            {options.terms.paragraphs.map((paragraph, at) => (
+              <p key={at}>{paragraph}</p>
+            ))}
+            <p>{fill(texts.termsVersion, { version: options.terms.version })}</p>
+          </div>
+          <Checkbox
+            name="terms"
+            label={texts.accept}
+            checked={values.terms !== ''}
+            error={errors.terms}
+            onChecked={(checked) => change('terms', checked ? new Date().toISOString() : '')}
+          />
+        </fieldset>
+        {device.failure && (
+          <Alert title={texts.deviceCheck}>
+            <p>{texts[device.failure]}</p>
+            <div class="actions">
+              <Button kind="secondary" onPress={device.again}>
+                {parts.again}
+              </Button>
+            </div>
+          </Alert>
+        )}
+        {notice && (
+          <Alert key={notice} title={texts.notSent} focus>
+            {notice.text}
+          </Alert>
+        )}
+        <div class="actions">
+          <Button busy={busy}>{busy ? texts.sending : texts.send}</Button>
+        </div>
+      </form>
+    </StepFrame>
+  );
+}

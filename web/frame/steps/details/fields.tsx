@@ -1,0 +1,70 @@
+// The fields of the details, in the order in which people are used to them.
+import type { UserType } from '../../../contract/callbacks.js';
+import { SecretField, Select, TextField } from '../../parts/field.js';
+import { useTexts } from '../../parts/language.js';
+import { BIRTH_DATE, SSN } from '../../parts/masks.js';
+import type { Values } from './form.js';
+import { type FieldName, isOptional, MAX_LENGTHS } from './rules.js';
+import { US_STATES } from './states.js';
+import { TEXTS } from './texts.js';
+
+export interface FieldsProps {
+  readonly userType: UserType;
+  readonly values: Values;
+  readonly errors: Readonly<Partial<Record<FieldName, string>>>;
+  readonly onValue: (field: FieldName, value: string) => void;
+  readonly onLeave: (field: FieldName) => void;
+}
+
+export function Fields({ userType, values, errors, onValue, onLeave }: FieldsProps) {
+  const texts = useTexts(TEXTS);
+  const of = (name: Exclude<FieldName, 'terms'>) => ({
+    name,
+    label: texts[name],
+    value: values[name],
+    error: errors[name],
+    optional: isOptional(name),
+    onValue: (value: string) => onValue(name, value),
+    onLeave: () => onLeave(name),
+    ...(MAX_LENGTHS[name] === undefined ? {} : { maxLength: MAX_LENGTHS[name] }),
+  });
+  return (
+    <>
+      <fieldset class="group">
+        <legend>{texts.you}</legend>
+        <div class="row">
+          <TextField {...of('firstName')} autocomplete="given-name" />
+          <TextField {...of('lastName')} autocomplete="family-name" />
+        </div>
+        <TextField {...of('middleName')} autocomplete="additional-name" />
+        {userType === 'PMC' && <TextField {...of('companyName')} autocomplete="organization" />}
+        <div class="row">
+          <SecretField {...of('dateOfBirth')} mask={BIRTH_DATE} hint={texts.dateOfBirthHint} autocomplete="bday" />
+          {userType === 'CONSUMER' && <SecretField {...of('ssn')} mask={SSN} hint={texts.ssnHint} />}
+        </div>
+      </fieldset>
+      <fieldset class="group">
+        <legend>{texts.contact}</legend>
+        <div class="row">
+          <TextField
+            {...of('phoneNumber')}
+            type="tel"
+            inputMode="tel"
+            hint={texts.phoneNumberHint}
+            autocomplete="tel-national"
+          />
+          <TextField {...of('email')} type="email" inputMode="email" autocomplete="email" />
+        </div>
+      </fieldset>
+      <fieldset class="group">
+        <legend>{texts.home}</legend>
+        <TextField {...of('currentAddress')} autocomplete="street-address" />
+        <TextField {...of('currentCity')} autocomplete="address-level2" />
+        <div class="row">
+          <Select {...of('currentState')} choices={US_STATES} autocomplete="address-level1" />
+          <TextField {...of('currentZip')} inputMode="numeric" maxLength={10} autocomplete="postal-code" />
+        </div>
+      </fieldset>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+// What was typed into the details, and what is sent of it. Pure.
+import type { UserType } from '../../../contract/callbacks.js';
+import type { FrameStart } from '../../../contract/messages.js';
+import type { Prefill } from '../../../contract/options.js';
+import type { Fingerprint } from '../../fingerprint.js';
+import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
+
+/** As they were typed; digits alone of the SSN and the birth date; of `terms` when they were accepted, as ISO 8601. */
+export type Values = Readonly<Record<FieldName, string>>;
+
+export type Problems = Readonly<Partial<Record<FieldName, Problem>>>;
+
+const EMPTY: Values = {
+  firstName: '',
+  middleName: '',
+  lastName: '',
+  companyName: '',
+  dateOfBirth: '',
+  ssn: '',
+  phoneNumber: '',
+  email: '',
+  currentAddress: '',
+  currentCity: '',
+  currentState: '',
+  currentZip: '',
+  terms: '',
+};
+
+export function valuesFrom(prefill: Prefill): Values {
+  return { ...EMPTY, ...prefill };
+}
+
+/** Splits what the page knows into what may be in the fields, and the names of what may not. */
+export function readPrefill(prefill: Prefill, now: Date): { valid: Prefill; invalid: readonly string[] } {
+  const entries = Object.entries(prefill) as [keyof Prefill, string][];
+  const isValid = ([field, value]: [keyof Prefill, string]): boolean =>
+    problemOf(field, normalized(field, value), now) === null;
+  return {
+    valid: Object.fromEntries(entries.filter(isValid)),
+    invalid: entries.filter((entry) => !isValid(entry)).map(([field]) => field),
+  };
+}
+
+export function problemsOf(values: Values, userType: UserType, now: Date): Problems {
+  return Object.fromEntries(
+    fieldsOf(userType)
+      .map((field) => [field, problemOf(field, normalized(field, values[field]), now)] as const)
+      .filter(([, problem]) => problem !== null),
+  );
+}
+
+/** The body of POST /screening/submit. What is empty is not sent. */
+export function bodyOf(values: Values, start: FrameStart, termsVersion: string, device: Fingerprint): object {
+  const { unitAddress, userType, endUserType, productId } = start;
+  const fields = fieldsOf(userType)
+    .filter((field) => field !== 'terms')
+    .map((field) => [field, normalized(field, values[field])] as const)
+    .filter(([, value]) => value !== '');
+  return {
+    ...Object.fromEntries(fields),
+    userType,
+    unitAddress,
+    ...(endUserType === null ? {} : { endUserType }),
+    ...(productId === null ? {} : { productId }),
+    termsAcceptedAt: values.terms,
+    termsVersion,
+    ...device,
+  };
+}

@@ -1,0 +1,128 @@
+// What may be in the fields of the details: the rules of POST /screening/submit, so that a person hears at once what the API would
+// refuse. Pure; test/unit/embedded holds them against the rules of the API.
+import type { UserType } from '../../../contract/callbacks.js';
+import { US_STATES } from './states.js';
+
+export type FieldName =
+  | 'firstName'
+  | 'middleName'
+  | 'lastName'
+  | 'companyName'
+  | 'dateOfBirth'
+  | 'ssn'
+  | 'phoneNumber'
+  | 'email'
+  | 'currentAddress'
+  | 'currentCity'
+  | 'currentState'
+  | 'currentZip'
+  | 'terms';
+
+/** What is wrong with a field. */
+export type Problem =
+  'required' | 'name' | 'long' | 'date' | 'minor' | 'ssn' | 'phone' | 'email' | 'characters' | 'state' | 'zip';
+
+export const MAX_LENGTHS: Readonly<Partial<Record<FieldName, number>>> = {
+  firstName: 60,
+  middleName: 60,
+  lastName: 60,
+  companyName: 120,
+  currentAddress: 120,
+  currentCity: 60,
+};
+
+const OPTIONAL: readonly FieldName[] = ['middleName', 'email', 'companyName'];
+const NAME = /^[\p{L}\p{M}][\p{L}\p{M}' .\u2019-]*$/u;
+const MIDDLE_NAME = /^[\p{L}\p{M}][\p{L}\p{M}\p{Nd}' .\u2019-]*$/u;
+const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
+const ZIP = /^\d{5}(-?\d{4})?$/;
+/** Dots stand between other characters, a label of the domain does not begin or end with a hyphen, and the last one has no digit alone. */
+const EMAIL =
+  /^[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+(\.[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+)*@([a-z\d\u00a1-\uffff]([a-z\d\u00a1-\uffff-]{0,61}[a-z\d\u00a1-\uffff])?\.)+[a-z\u00a1-\uffff][a-z\d\u00a1-\uffff-]*[a-z\d\u00a1-\uffff]$/i;
+const EMAIL_PARTS = { local: 64, all: 254 };
+
+/** In the order of the form. */
+export function fieldsOf(userType: UserType): readonly FieldName[] {
+  return [
+    'firstName',
+    'middleName',
+    'lastName',
+    ...(userType === 'PMC' ? (['companyName'] as const) : []),
+    'dateOfBirth',
+    ...(userType === 'CONSUMER' ? (['ssn'] as const) : []),
+    'phoneNumber',
+    'email',
+    'currentAddress',
+    'currentCity',
+    'currentState',
+    'currentZip',
+    'terms',
+  ];
+}
+
+export function isOptional(field: FieldName): boolean {
+  return OPTIONAL.includes(field);
+}
+
+/** `value`: as it is sent; of `terms` the time when they were accepted. */
+export function problemOf(field: FieldName, value: string, now: Date): Problem | null {
+  if (value === '') return isOptional(field) ? null : 'required';
+  if (value.length > (MAX_LENGTHS[field] ?? Infinity)) return 'long';
+  switch (field) {
+    case 'firstName':
+    case 'lastName':
+      return NAME.test(value) ? null : 'name';
+    case 'middleName':
+      return MIDDLE_NAME.test(value) ? null : 'name';
+    case 'dateOfBirth':
+      return birthDateProblem(value, now);
+    case 'ssn':
+      return /^\d{9}$/.test(value) ? null : 'ssn';
+    case 'phoneNumber':
+      return /^[2-90]\d{9}$/.test(value) ? null : 'phone';
+    case 'email':
+      return isEmail(value) ? null : 'email';
+    case 'currentState':
+      return US_STATES.some((state) => state.value === value) ? null : 'state';
+    case 'currentZip':
+      return ZIP.test(value) ? null : 'zip';
+    case 'companyName':
+    case 'currentAddress':
+    case 'currentCity':
+      return PLAIN_TEXT.test(value) ? null : 'characters';
+    case 'terms':
+      return null;
+    default:
+      return field satisfies never;
+  }
+}
+
+/** As it is sent: without blanks around it, and of a phone number the ten digits. */
+export function normalized(field: FieldName, value: string): string {
+  const text = value.trim();
+  if (field !== 'phoneNumber') return text;
+  const digits = text.replace(/\D/g, '');
+  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits === '' ? text : digits;
+}
+
+function birthDateProblem(value: string, now: Date): Problem | null {
+  const age = /^\d{8}$/.test(value) ? ageOf(value, now) : -1;
+  if (age < 0 || age > 120) return 'date';
+  return age < 18 ? 'minor' : null;
+}
+
+/** In whole years by the date in UTC; negative for what is no date of the calendar, or one that is still to come. */
+function ageOf(mmddyyyy: string, now: Date): number {
+  const [month, day, year] = [Number(mmddyyyy.slice(0, 2)), Number(mmddyyyy.slice(2, 4)), Number(mmddyyyy.slice(4))];
+  const date = new Date(Date.UTC(2000, month - 1, day));
+  date.setUTCFullYear(year, month - 1, day);
+  const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!isReal || date > now) return -1;
+  const hadBirthday = now.getUTCMonth() > month - 1 || (now.getUTCMonth() === month - 1 && now.getUTCDate() >= day);
+  return now.getUTCFullYear() - year - (hadBirthday ? 0 : 1);
+}
+
+function isEmail(value: string): boolean {
+  const local = value.slice(0, value.lastIndexOf('@'));
+  return EMAIL.test(value) && local.length <= EMAIL_PARTS.local && value.length <= EMAIL_PARTS.all;
+}
