@@ -70,7 +70,7 @@ export class FrameView {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#disconnect();
     this.#listeners.clear();
     this.#frame?.removeEventListener('load', this.#greet);
@@ -107,7 +107,7 @@ export class FrameView {
   /** Hands a port to the document that the frame has just loaded; also when the frame loads again, which it may at any time. */
   readonly #greet = (): void => {
     this.#disconnect();
-    this.#waitForHandshake();
+    if (this.#timer === undefined) this.#waitForHandshake();
     const { port1, port2 } = new MessageChannel();
     const connection = connect<FrameMethods>({ messenger: new PortMessenger({ port: port1 }), methods: this.#methods });
     this.#connection = connection;
@@ -128,7 +128,7 @@ export class FrameView {
 
   async #start(connection: Connection<FrameMethods>, frame: RemoteProxy<FrameMethods>): Promise<void> {
     if (connection !== this.#connection) return;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     const token = await this.host.tokens.current();
     if (connection !== this.#connection || token === null) return;
     this.#started = frame;
@@ -189,7 +189,6 @@ export class FrameView {
   }
 
   #waitForHandshake(): void {
-    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       const { embeddedUrl } = this.host.settings;
       hint(
@@ -198,6 +197,11 @@ export class FrameView {
       );
       this.#fail(componentError('IFRAME_TIMEOUT'));
     }, LOAD_TIMEOUT_MS);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #failSoon(code: 'SYSTEM_CONFIGURATION_ERROR' | 'IFRAME_ERROR'): void {

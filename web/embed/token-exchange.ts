@@ -30,14 +30,21 @@ export function componentError(code: ComponentErrorCode, status = 0): ErrorPaylo
   return { code, message, recoverable: recoverable === 'server' ? status >= 500 : recoverable };
 }
 
-/** `refreshed`: the token that this one follows; the new one keeps its account and grant. Never rejects. */
+export interface Wanted {
+  /** The grant to redeem. */
+  readonly sessionToken: string | null;
+  /** The token whose account and grant the new one keeps. */
+  readonly renewed: string | null;
+  /** The code of a request that failed outright, or of a reply without a code. */
+  readonly failed: 'TOKEN_EXCHANGE_FAILED' | 'TOKEN_REFRESH_FAILED';
+}
+
+/** Never rejects. */
 export async function exchangeToken(
   { baseUrl, publishableKey }: Settings,
-  sessionToken: string | null,
-  refreshed: string | null,
+  { sessionToken, renewed, failed }: Wanted,
   ended: AbortSignal,
 ): Promise<Exchanged> {
-  const failed: ComponentErrorCode = refreshed === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED';
   const limit = new AbortController();
   const abort = (): void => limit.abort();
   const timer = setTimeout(abort, TIMEOUT_MS);
@@ -51,7 +58,7 @@ export async function exchangeToken(
       headers: {
         'X-Publishable-Key': publishableKey,
         ...(sessionToken !== null && { 'X-Session-Token': sessionToken }),
-        ...(refreshed !== null && { Authorization: `Bearer ${refreshed}` }),
+        ...(renewed !== null && { Authorization: `Bearer ${renewed}` }),
       },
       credentials: 'omit',
       cache: 'no-store',

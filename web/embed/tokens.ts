@@ -38,7 +38,7 @@ export class Tokens {
   /** For a view that is being mounted. Null: there is none, and `settled` was told why. */
   async current(): Promise<Token | null> {
     this.#isResting = false;
-    if (this.#token === null || Date.now() >= this.#token.expiresAt) return this.#exchange();
+    if (this.#token === null || Date.now() >= this.#token.expiresAt) return this.#exchange(false);
     if (this.#timer === undefined) this.#schedule();
     return this.#token;
   }
@@ -47,7 +47,7 @@ export class Tokens {
   async insteadOf(refused: string | null): Promise<Token | null> {
     if (this.#token === null || refused !== this.#token.token) return this.current();
     if (refused === this.#lastResort && Date.now() < this.#token.expiresAt) return null;
-    const token = await this.#exchange();
+    const token = await this.#exchange(false);
     if (token !== null) this.#lastResort = token.token;
     return token;
   }
@@ -67,15 +67,25 @@ export class Tokens {
     this.#sessionToken = null;
   }
 
-  async #exchange(): Promise<Token | null> {
-    this.#running ??= this.#exchangeOnce().finally(() => (this.#running = null));
+  /** `isGood`: the service still takes the token that there is. */
+  async #exchange(isGood: boolean): Promise<Token | null> {
+    this.#running ??= this.#exchangeOnce(isGood).finally(() => (this.#running = null));
     const exchanged = await this.#running;
     return 'token' in exchanged ? exchanged.token : null;
   }
 
-  async #exchangeOnce(): Promise<Exchanged> {
+  async #exchangeOnce(isGood: boolean): Promise<Exchanged> {
     const before = this.#token?.token ?? null;
-    const exchanged = await exchangeToken(this.settings, this.#sessionToken, before, this.#ended.signal);
+    const exchanged = await exchangeToken(
+      this.settings,
+      {
+        sessionToken: this.#sessionToken,
+        // What a grant gave is given to its token only: without it the new one could be another account's.
+        renewed: isGood || this.#grant?.consumed ? before : null,
+        failed: before === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED',
+      },
+      this.#ended.signal,
+    );
     if (!this.#ended.signal.aborted && 'token' in exchanged) this.#keep(exchanged.token, exchanged.grant);
     this.settled(exchanged);
     return exchanged;
@@ -96,6 +106,6 @@ export class Tokens {
 
   #schedule(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#exchange(), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => void this.#exchange(true), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
   }
 }

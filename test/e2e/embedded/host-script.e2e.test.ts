@@ -1,23 +1,872 @@
-// The host script in a real browser: what it refuses, what it tells, and what it leaves behind.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+// The host script in a real browser: what it refuses, what it tells, and what it leaves behind (docs/how-to/embed-the-component.md).
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Page, Route } from 'playwright-core';
+import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import { REJECTIONS } from '../../../web/embed/rejections.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
+import { FrameDouble, isFramePage } from '../../support/frame-double.js';
+
+jest.setTimeout(120_000);
+
+const SESSION = '0190b5a0-0000-7000-8000-000000000001';
+const isExchange = (url: URL): boolean => url.pathname === '/auth/token/exchange';
+const error = (code: ComponentErrorCode, recoverable?: boolean): object => ({
+  code,
+  message: COMPONENT_ERRORS[code].message,
+  ...(recoverable !== undefined && { recoverable }),
+});
 
 let embedding: Embedding;
-let host: HostPage | undefined;
+let key: string;
+let host: HostPage;
+let page: Page;
 
 beforeAll(async () => {
   embedding = await Embedding.start();
+  key = embedding.credentials.accounts.demo.publishableKey;
+  const two = embedding.hostPage('<main id="place"></main><section id="other"></section><svg id="drawing"></svg>');
+  embedding.serving('/two', { html: two });
 });
 afterAll(() => embedding.stop());
-afterEach(async () => {
-  await host?.close();
-  host = undefined;
+afterEach(() => host.close());
+
+async function open(path = '/two'): Promise<void> {
+  host = await embedding.open(path);
+  page = host.page;
+}
+
+/** Of the page, for those that ask how long something takes. */
+async function stopTheClock(): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
+}
+
+/** A page whose frames are doubles. */
+async function openWithDouble(): Promise<void> {
+  await open();
+  await FrameDouble.serveIn(page);
+}
+
+const hostScript = async (): Promise<string> =>
+  (await fetch(`${embedding.service.baseUrl}/embed/v1/service.js`)).text();
+
+const iframes = (): Promise<number> => page.locator('iframe').count();
+
+/** What an expression of the page rejects with: its message, and the names of whatever else the error has. */
+async function rejectionOf(expression: string): Promise<unknown> {
+  return page.evaluate(
+    `(async () => ${expression})().then(() => null, (error) => [error.constructor.name, error.message, ...Object.keys(error)])`,
+  );
+}
+
+/** Replies of the token exchange, one after the other, in place of the service's; the last one stays. */
+async function exchangeGives(...replies: { status?: number; body: unknown }[]): Promise<Record<string, string>[]> {
+  const asked: Record<string, string>[] = [];
+  await page.route(isExchange, async (route) => {
+    const { status = 200, body } = replies[Math.min(asked.length, replies.length - 1)]!;
+    asked.push(await route.request().allHeaders());
+    await route.fulfill({
+      status,
+      headers: { 'access-control-allow-origin': '*', 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  });
+  return asked;
+}
+const token = (name: string, more: object = {}): { body: unknown } => ({
+  body: { token: name, token_type: 'Bearer', expires_in: 3_600, ...more },
+});
+
+describe('init', () => {
+  it('rejects with a plain error, without a code', async () => {
+    await open();
+    const given: [string, keyof typeof REJECTIONS][] = [
+      ...[
+        "''",
+        'undefined',
+        '7',
+        "'pk_test_short'",
+        "'sk_test_0123456789abcdef'",
+        "'pk_demo_0123456789abcdef'",
+        "KEY + ' '",
+      ].map((value): [string, keyof typeof REJECTIONS] => [value, 'publishableKey']),
+      ['KEY, null', 'initOptions'],
+      ['KEY, "x"', 'initOptions'],
+      ...[
+        "'api.example.test'",
+        "'ftp://example.test'",
+        "'javascript:alert(1)'",
+        "'https://a:b@example.test'",
+        "'https://a.test/?x'",
+        '7',
+      ].flatMap((value): [string, keyof typeof REJECTIONS][] => [
+        [`KEY, { baseUrl: ${value} }`, 'baseUrl'],
+        [`KEY, { embeddedUrl: ${value} }`, 'embeddedUrl'],
+      ]),
+      ["KEY, { sessionToken: '' }", 'sessionToken'],
+      ['KEY, { sessionToken: 7 }', 'sessionToken'],
+      ["KEY, { locale: 'English' }", 'locale'],
+      ['KEY, { locale: 7 }', 'locale'],
+      ['KEY, { appearance: null }', 'appearance'],
+      ["KEY, { appearance: 'dark' }", 'appearance'],
+      ["KEY, { appearance: { theme: 'pink' } }", 'appearance'],
+      ['KEY, { appearance: { accentColor: 7 } }', 'appearance'],
+    ];
+    for (const [args, reason] of given)
+      expect([args, await rejectionOf(`Service.init(${args.replace('KEY', `'${key}'`)})`)]).toEqual([
+        args,
+        ['Error', REJECTIONS[reason]],
+      ]);
+  });
+
+  it('takes addresses of plain HTTP on a page of HTTPS from the own machine only', async () => {
+    await open();
+    await page.route('https://shop.example.test/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Shop</title>' }),
+    );
+    await page.goto('https://shop.example.test/');
+    await page.addScriptTag({ content: await hostScript() });
+    const init = (baseUrl: string): Promise<unknown> =>
+      rejectionOf(`Service.init('${key}', { baseUrl: '${baseUrl}', embeddedUrl: 'https://frame.example.test' })`);
+    expect(await init('http://api.example.test')).toEqual(['Error', REJECTIONS.baseUrl]);
+    for (const address of ['https://api.example.test', 'http://127.0.0.1:3000', 'http://localhost:3000'])
+      expect(await init(address)).toBeNull();
+  });
+
+  it('needs the address of the service where somebody else serves the script', async () => {
+    await open('/');
+    await page.addScriptTag({ content: await hostScript() });
+    expect(await rejectionOf(`Service.init('${key}')`)).toEqual(['Error', REJECTIONS.baseUrlUnknown]);
+    expect(await rejectionOf(`Service.init('${key}', { baseUrl: 'http://localhost:1' })`)).toBeNull();
+  });
+});
+
+describe('mount', () => {
+  it('rejects with a plain error, and leaves nothing in the page', async () => {
+    await open();
+    await page.evaluate(async (key) => {
+      const global = globalThis as any;
+      global.instance = await global.Service.init(key);
+    }, key);
+    const wrong = (options: string, view = "'screening'"): string =>
+      `instance.mount(${view}, { selector: '#place', unitAddress: 'x', ${options} })`;
+    const cases: [string, keyof typeof REJECTIONS][] = [
+      [wrong('', "'toString'"), 'view'],
+      [wrong('', 'undefined'), 'view'],
+      ["instance.mount('screening')", 'mountOptions'],
+      ["instance.mount('screening', null)", 'mountOptions'],
+      ['instance.mount("screening", { selector: "#place" })', 'unitAddress'],
+      ...[
+        "''",
+        "'  '",
+        "'x'.repeat(256)",
+        'null',
+        '7',
+        "{ address: 'x', city: 'y', state: 'Texas', zip: '78701' }",
+      ].map((value): [string, keyof typeof REJECTIONS] => [wrong(`unitAddress: ${value}`), 'unitAddress']),
+      ...['0', '-1', '1.5', '1000001', "'100'", 'NaN', 'null'].map((value): [string, keyof typeof REJECTIONS] => [
+        wrong(`applicationFee: ${value}`),
+        'applicationFee',
+      ]),
+      [wrong("endUserType: 'OWNER'"), 'endUserType'],
+      [wrong("userType: 'RENTER'"), 'userType'],
+      [wrong('productId: 1.5'), 'productId'],
+      [wrong("productId: '1'"), 'productId'],
+      [wrong("screeningId: '7'"), 'screeningId'],
+      [wrong('', "'report'"), 'screeningIdMissing'],
+      [wrong("prefill: 'Ada'"), 'prefill'],
+      [wrong("onReady: 'shout'"), 'callback'],
+      [wrong('handlePrintRequested: {}'), 'callback'],
+      ["instance.mount('screening', { unitAddress: 'x' })", 'selectorOrElement'],
+      [wrong('element: document.body'), 'selectorOrElement'],
+      ["instance.mount('screening', { unitAddress: 'x', selector: '#nowhere' })", 'selectorMatchesNothing'],
+      ["instance.mount('screening', { unitAddress: 'x', selector: '<<' })", 'selector'],
+      ["instance.mount('screening', { unitAddress: 'x', selector: 7 })", 'selector'],
+      ["instance.mount('screening', { unitAddress: 'x', selector: '#drawing' })", 'element'],
+      ["instance.mount('screening', { unitAddress: 'x', element: {} })", 'element'],
+      ["instance.mount('screening', { unitAddress: 'x', element: document.createElement('p') })", 'elementNotInPage'],
+      ["Promise.resolve().then(() => instance.on('onUnknown', () => undefined))", 'callbackName'],
+      ["Promise.resolve().then(() => instance.on('onReady', null))", 'callback'],
+      [`(instance.destroy(), ${wrong('')})`, 'destroyed'],
+      ["Promise.resolve().then(() => instance.on('onReady', () => undefined))", 'destroyed'],
+    ];
+    for (const [expression, reason] of cases)
+      expect([expression, await rejectionOf(expression)]).toEqual([expression, ['Error', REJECTIONS[reason]]]);
+    expect(await iframes()).toBe(0);
+    expect(host.requests.filter(({ url }) => isExchange(new URL(url)))).toEqual([]);
+    // Each of the texts has been seen here, or belongs to one of the other tests.
+    const seen = new Set(cases.map(([, reason]) => reason));
+    expect(Object.keys(REJECTIONS).filter((reason) => !seen.has(reason as never))).toEqual([
+      ...[
+        'publishableKey',
+        'initOptions',
+        'baseUrl',
+        'baseUrlUnknown',
+        'embeddedUrl',
+        'sessionToken',
+        'locale',
+        'appearance',
+      ],
+      ...['alreadyMounted', 'elementInUse'],
+    ]);
+  });
+
+  it('puts one view into an element, and one of a screening into a page', async () => {
+    await openWithDouble();
+    await host.mount();
+    const again = (more: string, instance = 'instance'): string =>
+      `${instance}.mount('screening', { unitAddress: 'x', ${more} })`;
+    expect(await rejectionOf(again("selector: '#place'"))).toEqual(['Error', REJECTIONS.elementInUse]);
+    expect(await rejectionOf(again("selector: '#place'", `(await Service.init('${key}'))`))).toEqual([
+      'Error',
+      REJECTIONS.elementInUse,
+    ]);
+    expect(await rejectionOf(again("selector: '#other'"))).toEqual(['Error', REJECTIONS.alreadyMounted]);
+    expect(await rejectionOf(again(`selector: '#other', screeningId: '${SESSION}'`))).toBeNull();
+    expect(await iframes()).toBe(2);
+    // A page that emptied the element itself has unmounted the view.
+    await page.evaluate(() => (globalThis as any).document.querySelector('#place').replaceChildren());
+    expect(await rejectionOf(again("selector: '#place'"))).toBeNull();
+    await FrameDouble.startedIn(page);
+  });
+
+  it('puts a frame with a title, a height and nothing else about its looks into the page', async () => {
+    await openWithDouble();
+    await host.mount({ init: { locale: 'es' } });
+    const frame = page.locator('#place iframe');
+    expect(await frame.getAttribute('title')).toBe('Verificación de identidad');
+    expect(await frame.getAttribute('allow')).toBe('payment');
+    expect(await frame.getAttribute('style')).toBe('height: 200px;');
+    expect(await frame.getAttribute('src')).toBe(`${embedding.service.baseUrl}/embedded/?key=${key}`);
+  });
 });
 
 describe('a mounted view', () => {
-  it('is told to be ready, with the token of the page', async () => {
-    host = await embedding.open();
+  it('is ready, with the real frame and the script for modules as well', async () => {
+    const module = `<main id="place"></main><script type="module">
+      import { Service } from '${embedding.service.baseUrl}/embed/v1/service.mjs';
+      globalThis.told = [];
+      const instance = await Service.init('${key}');
+      await instance.mount('screening', { element: place, unitAddress: 'x', onReady: (payload) => told.push(['onReady', payload]) });
+    </script>`;
+    embedding.serving('/module', { html: `<!doctype html><title>Host</title>${module}` });
+    await open('/module');
+    expect(await host.hears('onReady')).toEqual({ view: 'screening' });
+    expect(await page.evaluate(() => 'Service' in globalThis)).toBe(false);
+  });
+
+  it('is told what the page said, and nothing more', async () => {
+    await openWithDouble();
+    await exchangeGives(token('first'));
+    const options = {
+      unitAddress: { address: '12 Elm Street', city: 'Austin', state: 'TX', zip: '78701', extra: 1 },
+      userType: 'AGENT',
+      endUserType: 'REAL_ESTATE_AGENT',
+      applicationFee: 2_500,
+      productId: 3,
+      screeningId: SESSION,
+      prefill: { firstName: 'Ada', lastName: 7, ssn: '123456789' },
+    };
+    const init = { locale: 'es-US', appearance: { theme: 'dark', spacing: '8px', other: 'x' } };
+    await host.mount({ options, init, handles: ['handleDownloadRequested'] });
+    const frame = await FrameDouble.startedIn(page);
+    expect(await frame.hears('start')).toEqual({
+      view: 'screening',
+      ...options,
+      unitAddress: { address: '12 Elm Street', city: 'Austin', state: 'TX', zip: '78701' },
+      prefill: { firstName: 'Ada' },
+      token: { token: 'first', expiresAt: expect.any(Number) },
+      locale: 'es-US',
+      appearance: { theme: 'dark', spacing: '8px' },
+      pageHandles: { print: false, download: true },
+      grant: null,
+    });
+    expect(await host.hears('onWarning')).toEqual({
+      code: 'INVALID_PREFILL_FIELDS',
+      message: expect.any(String),
+      fields: ['lastName', 'ssn'],
+    });
+  });
+
+  it('passes callbacks on, frozen, to the options and to all who listen, and resizes the frame', async () => {
+    await openWithDouble();
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    await page.evaluate(() => {
+      const global = globalThis as any;
+      global.heard = [];
+      global.stop = global.instance.on('onResize', (payload: object) =>
+        global.heard.push([payload, Object.isFrozen(payload)]),
+      );
+    });
+    await frame.emit('onResize', { height: 612.4, ssn: '123456789' });
+    expect(await host.hears('onResize')).toEqual({ height: 613 });
+    expect(await page.evaluate(() => (globalThis as any).heard)).toEqual([[{ height: 613 }, true]]);
+    expect(await page.locator('#place iframe').getAttribute('style')).toBe('height: 613px;');
+    await page.evaluate(() => (globalThis as any).stop());
+    await frame.emit('onResize', { height: 3 });
+    expect(await host.hears('onResize', 2)).toEqual({ height: 200 });
+    expect(await page.evaluate(() => (globalThis as any).heard.length)).toBe(1);
+  });
+
+  it('is disturbed by no listener that throws, rejects or unmounts it', async () => {
+    await openWithDouble();
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    await page.evaluate(() => {
+      const { instance, mounted, told } = globalThis as any;
+      instance.on('onStepStart', () => { throw new Error('thrown'); }); // prettier-ignore
+      instance.on('onStepStart', () => Promise.reject(new Error('rejected')));
+      instance.on('onStepStart', () => mounted.unmount());
+      instance.on('onStepStart', (payload: unknown) => told.push(['last', payload]));
+    });
+    // The view is gone before the reply, so nothing waits for it here.
+    await frame.frame.evaluate(
+      () => void (globalThis as any).call(['emit'], { name: 'onStepStart', payload: { step: 'otp' } }),
+    );
+    expect(await host.hears('last')).toEqual({ step: 'otp' });
+    expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
+    expect(await iframes()).toBe(0);
+    expect(host.console.filter((line) => line.startsWith('uncaught'))).toEqual([]);
+    expect(host.console.filter((line) => line.includes('onStepStart threw'))).toHaveLength(2);
+  });
+
+  it('is started anew when its frame loads again', async () => {
+    await openWithDouble();
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    await frame.frame.evaluate(() => {
+      (globalThis as any).said = undefined;
+      (globalThis as any).location.reload();
+    });
+    expect(await frame.hears('start')).toMatchObject({ view: 'screening' });
+    await frame.emit('onStepStart', { step: 'details' });
+    await host.hears('onStepStart');
+  });
+});
+
+describe('an error of the host script', () => {
+  const exchanges: [string, { status?: number; body: unknown }, object][] = [
+    ['a refusal of the service', refusal(401, 'KEY_INACTIVE'), error('KEY_INACTIVE')],
+    ['too many exchanges', refusal(429, 'RATE_LIMITED'), error('RATE_LIMITED')],
+    ['no billing', refusal(403, 'BILLING_NOT_CONFIGURED'), error('BILLING_NOT_CONFIGURED')],
+    ['no key', refusal(401, 'MISSING_KEY'), error('MISSING_KEY')],
+    ['no origin', refusal(400, 'MISSING_ORIGIN'), error('MISSING_ORIGIN')],
+    ['a fault of the service', refusal(500, 'INTERNAL_ERROR'), error('INTERNAL_ERROR')],
+    [
+      'a code that is none of the component',
+      refusal(503, 'SERVICE_UNAVAILABLE', { message: 'Later.', recoverable: true }),
+      { code: 'SERVICE_UNAVAILABLE', message: 'Later.', recoverable: true },
+    ],
+    ['a refusal that is no JSON', { status: 403, body: '<html>' }, error('UNKNOWN_ERROR', false)],
+    ['a fault that is no JSON', { status: 502, body: 'Bad gateway' }, error('UNKNOWN_ERROR', true)],
+    ['a refusal without a code', { status: 400, body: {} }, error('TOKEN_EXCHANGE_FAILED', false)],
+    ['a fault without a code', { status: 500, body: { error: null } }, error('TOKEN_EXCHANGE_FAILED', true)],
+    ['a token that is none', token('a b'), error('TOKEN_EXCHANGE_FAILED', false)],
+    ['a token that has ended', token('a', { expires_in: 0 }), error('TOKEN_EXCHANGE_FAILED', false)],
+  ];
+  function refusal(status: number, code: string, more: object = {}): { status: number; body: unknown } {
+    return { status, body: { error: { code, message: 'As the service says it.', ...more } } };
+  }
+
+  it('is told for every reply to the token exchange, and the view has left the page by then', async () => {
+    await openWithDouble();
+    for (const [what, reply, told] of exchanges) {
+      await page.unroute(isExchange);
+      await exchangeGives(reply);
+      await page.evaluate(() => ((globalThis as any).told = []));
+      await host.mount();
+      expect([what, await host.hears('onError')]).toEqual([what, told]);
+      expect(await iframes()).toBe(0);
+    }
+    // The same instance may mount again, and has better luck.
+    await page.unroute(isExchange);
+    await page.evaluate(() =>
+      (globalThis as any).instance.mount('screening', { selector: '#place', unitAddress: 'x' }),
+    );
+    await FrameDouble.startedIn(page);
+  });
+
+  it.each<[ComponentErrorCode, string, string]>([
+    ['INVALID_KEY', '', 'pk_test_0123456789abcdef'],
+    ['ORIGIN_NOT_ALLOWED', 'of another origin', ''],
+  ])('%s is what the service says to a page %s', async (code, elsewhere, unknownKey) => {
+    await open();
+    if (elsewhere) await page.goto(`${embedding.hostOrigin.replace('localhost', '127.0.0.1')}/two`);
+    await host.mount({ key: unknownKey || key });
+    expect(await host.hears('onError')).toEqual(error(code));
+  });
+
+  it('is told to every view that waits for the one exchange', async () => {
+    await openWithDouble();
+    const asked = await exchangeGives(refusal(403, 'KEY_INACTIVE'));
+    await page.evaluate(async (key) => {
+      const global = globalThis as any;
+      const instance = await global.Service.init(key);
+      global.told = [];
+      instance.on('onError', (payload: unknown) => global.told.push(['onError', payload]));
+      const wish = { unitAddress: 'x' };
+      await Promise.all([
+        instance.mount('screening', { ...wish, selector: '#place' }),
+        instance.mount('income', { ...wish, selector: '#other' }),
+      ]);
+    }, key);
+    await host.hears('onError', 2);
+    expect(asked).toHaveLength(1);
+    expect(await iframes()).toBe(0);
+  });
+
+  it('TOKEN_EXCHANGE_FAILED follows a refused connection', async () => {
+    await openWithDouble();
+    await page.route(isExchange, (route) => route.abort());
+    await host.mount();
+    expect(await host.hears('onError')).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
+    expect(await iframes()).toBe(0);
+  });
+
+  it('TOKEN_EXCHANGE_FAILED follows 10 seconds of silence', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    await page.route(isExchange, () => undefined);
+    const asked = page.waitForRequest((request) => isExchange(new URL(request.url())));
+    await host.mount();
+    await asked;
+    await page.clock.runFor(9_900);
+    expect(await host.told()).toEqual([]);
+    await page.clock.runFor(200);
+    expect(await host.hears('onError')).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
+  });
+
+  it('IFRAME_TIMEOUT follows 30 seconds without a frame of the service', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    await host.mount();
+    // The token is there, so that nothing but the frame is waited for.
+    await FrameDouble.startedIn(page);
+    await page.evaluate(() => (globalThis as any).mounted.unmount());
+    const evil = `${embedding.hostOrigin}/evil`;
+    const listen = '<script>addEventListener("message", (event) => (self.heard = event.data))</script>';
+    embedding.serving('/evil', { html: listen });
+    const kinds: Readonly<Record<string, (route: Route) => unknown>> = {
+      'an empty page': (route) => route.fulfill({ contentType: 'text/html', body: '' }),
+      'an error page': (route) => route.fulfill({ status: 500, body: '' }),
+      'no connection': (route) => route.abort(),
+      'no answer': () => undefined,
+      'a page of another origin': (route) => route.fulfill({ status: 302, headers: { location: evil } }),
+    };
+    for (const [kind, answer] of Object.entries(kinds)) {
+      await page.unrouteAll();
+      await page.route(isFramePage, answer);
+      const attached = page.waitForEvent('frameattached');
+      await page.evaluate(() => {
+        const { instance, told } = globalThis as any;
+        told.length = 0;
+        return instance.mount('screening', {
+          selector: '#place',
+          unitAddress: 'x',
+          onError: (payload: unknown) => told.push(['onError', payload]),
+        });
+      });
+      const frame = await attached;
+      if (kind !== 'no answer') await frame.waitForLoadState('load');
+      if (kind === 'a page of another origin')
+        expect(await frame.evaluate(() => [(globalThis as any).location.href, (globalThis as any).heard])).toEqual([
+          evil,
+          undefined,
+        ]);
+      await page.clock.runFor(29_900);
+      expect([kind, await host.told()]).toEqual([kind, []]);
+      await page.clock.runFor(200);
+      expect([kind, await host.hears('onError')]).toEqual([kind, error('IFRAME_TIMEOUT', false)]);
+      expect(await iframes()).toBe(0);
+    }
+    const hint =
+      `the frame at ${embedding.service.baseUrl}/embedded did not answer. Is ${embedding.hostOrigin} among the origins of the ` +
+      `publishable key, and does the Content-Security-Policy of this page have frame-src ${embedding.service.baseUrl}?`;
+    expect(host.console.filter((line) => line.includes(hint))).toHaveLength(Object.keys(kinds).length);
+  });
+
+  it('IFRAME_LOAD_FAILED follows an error of the element', async () => {
+    await open();
+    await page.route(isFramePage, () => undefined);
+    await host.mount();
+    await page.locator('#place iframe').dispatchEvent('error');
+    expect(await host.hears('onError')).toEqual(error('IFRAME_LOAD_FAILED', false));
+    expect(await iframes()).toBe(0);
+  });
+
+  it('IFRAME_ERROR follows an element that cannot be created', async () => {
+    await open();
+    await page.evaluate(() => {
+      (globalThis as any).document.createElement = () => { throw new Error('no'); }; // prettier-ignore
+    });
+    await host.mount();
+    expect(await host.hears('onError')).toEqual(error('IFRAME_ERROR', false));
+  });
+
+  it.each(['AGENT', 'PMC'])(
+    'SYSTEM_CONFIGURATION_ERROR follows a report for an %s, once mount has resolved',
+    async (userType) => {
+      await open();
+      await host.mount({ view: 'report', options: { userType, screeningId: SESSION } });
+      expect(await host.hears('onError')).toEqual(error('SYSTEM_CONFIGURATION_ERROR', false));
+      expect(await iframes()).toBe(0);
+    },
+  );
+});
+
+describe('a session grant', () => {
+  it('is sent once, and the frame is told what became of it', async () => {
+    await openWithDouble();
+    const asked = await exchangeGives(token('first', { grant: { consumed: true, reason: null } }), token('second'));
+    await host.mount({ init: { sessionToken: 'grant' } });
+    const frame = await FrameDouble.startedIn(page);
+    expect(await frame.hears('start')).toMatchObject({ grant: { consumed: true, reason: null } });
+    expect((await frame.call('token', 'first')).value).toMatchObject({ token: 'second' });
+    expect(asked.map((headers) => headers['x-session-token'])).toEqual(['grant', undefined]);
+    // The second could be another account's without the first.
+    expect(asked[1]).toMatchObject({ authorization: 'Bearer first' });
+    expect(await host.told()).toEqual([]);
+  });
+
+  it('that cannot be used is a line in the console; on behalf of a child it is DELEGATION_UNSUPPORTED', async () => {
+    await openWithDouble();
+    const secretKey = embedding.credentials.accounts.demo.secretKey;
+    const minted = await embedding.service.request('POST', '/v1/sessions', {
+      headers: { 'x-secret-key': secretKey },
+      body: {},
+    });
+    const sessionToken = minted.body.token as string;
+    await host.mount({ init: { sessionToken } });
+    await FrameDouble.startedIn(page);
+    expect(host.console).toEqual([]);
+    await page.evaluate(() => (globalThis as any).instance.destroy());
+    await host.mount({ init: { sessionToken } });
+    expect(await (await FrameDouble.startedIn(page)).hears('start')).toMatchObject({
+      grant: { consumed: false, reason: 'ALREADY_CONSUMED' },
+    });
+    expect(await host.told()).toEqual([]);
+    expect(host.console).toEqual(['warning: Service: the session token could not be used (ALREADY_CONSUMED).']);
+
+    await page.evaluate(() => (globalThis as any).instance.destroy());
+    await exchangeGives(token('first', { grant: { consumed: false, reason: 'EXPIRED', onBehalfOf: true } }));
+    await host.mount({ init: { sessionToken } });
+    expect(await host.hears('onWarning')).toEqual({ code: 'DELEGATION_UNSUPPORTED', message: expect.any(String) });
+  });
+});
+
+describe('the token', () => {
+  /** Two views of one instance, each with a double. */
+  async function mountTwo(): Promise<FrameDouble[]> {
+    await host.mount();
+    await page.evaluate(() => {
+      const { instance, told } = globalThis as any;
+      return instance.mount('income', {
+        selector: '#other',
+        unitAddress: 'x',
+        onError: (payload: unknown) => told.push(['other', payload]),
+      });
+    });
+    return [await FrameDouble.startedIn(page), await FrameDouble.startedIn(page, '#other')];
+  }
+
+  it('is exchanged once for all views, and renewed at 90 % of its life', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    const asked = await exchangeGives(token('first'), token('second'), token('third'));
+    const frames = await mountTwo();
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({ 'x-publishable-key': key, origin: embedding.hostOrigin });
+    await page.clock.fastForward(3_600 * 0.9 * 1_000 - 10_000);
+    expect(asked).toHaveLength(1);
+    await page.clock.fastForward(20_000);
+    for (const frame of frames) expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
+    expect(asked[1]).toMatchObject({ 'x-publishable-key': key, authorization: 'Bearer first' });
+    await page.clock.fastForward(3_600 * 0.9 * 1_000);
+    for (const frame of frames) expect(await frame.hears('renewed', 2)).toMatchObject({ token: 'third' });
+    expect(asked).toHaveLength(3);
+    // Without a view nothing is renewed; the next view finds the token that there is.
+    await page.evaluate(() => {
+      const { instance, mounted } = globalThis as any;
+      mounted.unmount();
+      instance.destroy();
+    });
+    await page.clock.fastForward(3_600_000);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('rests while nothing is mounted', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    const asked = await exchangeGives(token('first'), token('second'));
+    const mount = (): Promise<unknown> =>
+      page.evaluate(async () => {
+        const global = globalThis as any;
+        global.mounted = await global.instance.mount('screening', { selector: '#place', unitAddress: 'x' });
+      });
+    await host.mount();
+    await FrameDouble.startedIn(page);
+    await page.evaluate(() => (globalThis as any).mounted.unmount());
+    await page.clock.fastForward(3_500_000);
+    expect(asked).toHaveLength(1);
+    await mount();
+    const frame = await FrameDouble.startedIn(page);
+    expect(await frame.hears('start')).toMatchObject({ token: { token: 'first' } });
+    await page.clock.runFor(1);
+    expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
+  });
+
+  it('is exchanged once more when the service refuses it, for all who ask at once, and not again', async () => {
+    await openWithDouble();
+    const asked = await exchangeGives(token('first'), token('second'), token('third'));
+    const [frame, other] = (await mountTwo()) as [FrameDouble, FrameDouble];
+    const answers = await Promise.all([
+      frame.call('token', 'first'),
+      other.call('token', 'first'),
+      frame.call('token', 'first'),
+    ]);
+    expect(answers.map(({ value }) => value.token)).toEqual(['second', 'second', 'second']);
+    expect((await frame.call('token', 'first')).value.token).toBe('second');
+    expect((await frame.call('token', null)).value.token).toBe('second');
+    expect((await frame.call('token', 'second')).value).toBeNull();
+    expect(asked).toHaveLength(2);
+    // What the service has refused proves nothing.
+    expect(asked[1]).not.toHaveProperty('authorization');
+    expect(await host.told()).toEqual([]);
+  });
+
+  it('that cannot be renewed is told to every view, and the views stay', async () => {
+    const replies: [{ status?: number; body: unknown }, object][] = [
+      [{ status: 503, body: {} }, error('TOKEN_REFRESH_FAILED', true)],
+      [{ status: 200, body: {} }, error('TOKEN_REFRESH_FAILED', false)],
+      [{ status: 502, body: '<html>' }, error('UNKNOWN_ERROR', true)],
+      [{ status: 403, body: { error: { code: 'KEY_INACTIVE', message: 'x' } } }, error('KEY_INACTIVE')],
+    ];
+    await openWithDouble();
+    await exchangeGives(token('first'), ...replies.map(([reply]) => reply));
+    const [frame] = (await mountTwo()) as [FrameDouble];
+    for (const [index, [, told]] of replies.entries()) {
+      expect((await frame.call('token', 'first')).value).toBeNull();
+      expect(await host.hears('onError', index + 1)).toEqual(told);
+      expect(await host.hears('other', index + 1)).toEqual(told);
+    }
+    expect(await iframes()).toBe(2);
+    // The token is still there for whoever has not been refused.
+    expect((await frame.call('token', null)).value.token).toBe('first');
+  });
+});
+
+describe('what others say', () => {
+  it('through the port changes nothing when it is no callback', async () => {
+    await openWithDouble();
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    const junk: unknown[] = [null, 7, 'onReady', [], {}, { name: 'onReady' }, { name: '__proto__', payload: {} }];
+    for (const value of [...junk, { name: 'onError', payload: { code: 'x', message: 'y' } }])
+      expect((await frame.call('emit', value)).isError).toBeUndefined();
+    await frame.frame.evaluate(() => {
+      const { port } = globalThis as any;
+      const cycle: Record<string, unknown> = { name: 'onReady' };
+      cycle['payload'] = cycle;
+      for (const message of [
+        null,
+        7,
+        [],
+        {},
+        cycle,
+        { namespace: 'penpal' },
+        { namespace: 'penpal', type: 'CALL', id: {}, methodPath: 7 },
+      ])
+        port.postMessage(message);
+      for (let i = 0; i < 5_000; i += 1)
+        port.postMessage({ namespace: 'penpal', type: 'CALL', id: 'f', methodPath: ['emit'], args: [cycle] });
+      // The handshake once more.
+      for (const type of ['SYN', 'ACK1', 'ACK2'])
+        port.postMessage({ namespace: 'penpal', type, participantId: '~~', methodPaths: [['start']] });
+    });
+    for (const path of [['constructor'], ['toString'], ['__proto__', 'valueOf'], ['emit', 'call'], ['destroy'], []])
+      expect(await frame.call(path, {})).toMatchObject({ isError: true });
+    await frame.emit('onStepStart', { step: 'details' });
+    await host.hears('onStepStart');
+    expect((await host.told()).map(([name]) => name)).toEqual(['onStepStart']);
+    expect(
+      await frame.frame.evaluate(() => (globalThis as any).said.filter(([name]: [string]) => name === 'start').length),
+    ).toBe(1);
+    expect(host.console.filter((line) => line.startsWith('uncaught'))).toEqual([]);
+  });
+
+  it('to the window of the page changes nothing', async () => {
+    await openWithDouble();
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    const forged = {
+      namespace: 'penpal',
+      type: 'CALL',
+      id: '1',
+      methodPath: ['emit'],
+      args: [{ name: 'onReady', payload: { view: 'screening' } }],
+    };
+    const forge = (message: unknown): void => {
+      for (const data of [message, 'service:port', JSON.stringify(message)]) {
+        (globalThis as any).parent.postMessage(data, '*');
+        (globalThis as any).parent.postMessage(data, '*', [new MessageChannel().port2]);
+      }
+    };
+    await frame.frame.evaluate(forge, forged);
+    await page.evaluate(forge, forged);
+    await frame.emit('onStepStart', { step: 'details' });
+    await host.hears('onStepStart');
+    expect((await host.told()).map(([name]) => name)).toEqual(['onStepStart']);
+  });
+
+  it('to the real frame is heard from the page only: no port from another frame is taken', async () => {
+    await open();
+    // A neighbour that knows the message sends ports to every frame, as fast as it can.
+    await page.evaluate(() => {
+      const { document } = globalThis as any;
+      const neighbour = document.createElement('iframe');
+      neighbour.srcdoc = `<script>
+        self.answers = 0;
+        setInterval(() => {
+          for (let i = 0; i < parent.frames.length; i += 1) {
+            const { port1, port2 } = new MessageChannel();
+            port1.onmessage = () => (self.answers += 1);
+            port1.postMessage({ namespace: 'penpal', type: 'SYN', participantId: '~' });
+            parent.frames[i].postMessage('service:port', '*', [port2]);
+            self.sent = true;
+          }
+        }, 5);
+      </script>`;
+      document.body.prepend(neighbour);
+    });
+    const neighbour = await (await page.waitForSelector('body > iframe')).contentFrame();
+    await neighbour!.waitForFunction(() => (globalThis as any).sent);
     await host.mount();
     expect(await host.hears('onReady')).toEqual({ view: 'screening' });
+    expect(await neighbour!.evaluate(() => (globalThis as any).answers)).toBe(0);
+  });
+});
+
+describe('afterwards', () => {
+  it('a view may be unmounted in every phase, any number of times', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    const phases = ['at once', 'frame loading', 'token awaited', 'started'] as const;
+    for (const phase of phases) {
+      await page.unrouteAll();
+      await FrameDouble.serveIn(page);
+      if (phase === 'frame loading') await page.route(isFramePage, () => undefined);
+      if (phase === 'token awaited') await page.route(isExchange, () => undefined);
+      await host.mount();
+      if (phase === 'token awaited')
+        await page.locator('#place iframe').contentFrame().locator('html').waitFor({ state: 'attached' });
+      if (phase === 'started') await FrameDouble.startedIn(page);
+      await page.evaluate(() => {
+        const { mounted } = globalThis as any;
+        mounted.unmount();
+        mounted.unmount();
+      });
+      expect([phase, await iframes()]).toEqual([phase, 0]);
+      await page.clock.runFor(60_000);
+      expect([phase, await host.told()]).toEqual([phase, []]);
+    }
+  });
+
+  it('an instance that is destroyed ends what is under way', async () => {
+    await openWithDouble();
+    await page.route(isExchange, () => undefined);
+    const failed = page.waitForEvent('requestfailed', (request) => isExchange(new URL(request.url())));
+    const asked = page.waitForRequest((request) => isExchange(new URL(request.url())) && request.method() === 'POST');
+    await host.mount();
+    await asked;
+    await page.evaluate(() => (globalThis as any).instance.destroy());
+    await failed;
+    expect(await iframes()).toBe(0);
+    expect(await host.told()).toEqual([]);
+  });
+
+  it('nothing is left of twenty views: no frame, listener, timer, port or memory', async () => {
+    host = await embedding.open('/two');
+    page = host.page;
+    await page.addInitScript(() => {
+      const global = globalThis as any;
+      const timers = (global.timers = new Set());
+      const { setTimeout, clearTimeout } = global;
+      global.setTimeout = (run: () => void, ms: number) => {
+        const id = setTimeout(() => { timers.delete(id); run(); }, ms); // prettier-ignore
+        timers.add(id);
+        return id;
+      };
+      global.clearTimeout = (id: unknown) => { timers.delete(id); clearTimeout(id); }; // prettier-ignore
+    });
+    await page.reload();
+    const before = await page.evaluate(() => Object.getOwnPropertyNames(globalThis).length);
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('HeapProfiler.enable');
+    await page.evaluate(async (key) => {
+      const global = globalThis as any;
+      global.instance = await global.Service.init(key);
+      global.cycle = () =>
+        new Promise<void>((resolve) => {
+          const mounted = global.instance.mount('screening', {
+            selector: '#place',
+            unitAddress: 'x',
+            onReady: () => void mounted.then((view: { unmount(): void }) => (view.unmount(), resolve())),
+          });
+        });
+    }, key);
+    const measure = async (): Promise<Record<string, number>> => {
+      await devtools.send('HeapProfiler.collectGarbage');
+      const { nodes, jsEventListeners, documents } = await devtools.send('Memory.getDOMCounters');
+      const countOf = async (expression: string): Promise<number> => {
+        const { result } = await devtools.send('Runtime.evaluate', { expression });
+        const { objects } = await devtools.send('Runtime.queryObjects', { prototypeObjectId: result.objectId! });
+        const { result: length } = await devtools.send('Runtime.callFunctionOn', {
+          objectId: objects.objectId!,
+          functionDeclaration: 'function () { return this.length; }',
+        });
+        await devtools.send('Runtime.releaseObject', { objectId: objects.objectId! });
+        return length.value as number;
+      };
+      return {
+        nodes,
+        jsEventListeners,
+        documents,
+        ports: await countOf('MessagePort.prototype'),
+        frames: await countOf('HTMLIFrameElement.prototype'),
+        timers: await page.evaluate(() => (globalThis as any).timers.size),
+      };
+    };
+    const cycles = (times: number): Promise<void> =>
+      page.evaluate(async (times) => {
+        for (let i = 0; i < times; i += 1) await (globalThis as any).cycle();
+      }, times);
+    const heap = async (): Promise<number> => (await devtools.send('Runtime.getHeapUsage')).usedSize;
+    await cycles(2);
+    const first = { counts: await measure(), heap: await heap() };
+    await cycles(20);
+    const last = { counts: await measure(), heap: await heap() };
+    expect(last.counts).toEqual(first.counts);
+    expect(last.counts).toMatchObject({ ports: 0, frames: 0, timers: 0 });
+    expect(last.heap - first.heap).toBeLessThan(100_000);
+    expect(host.requests.filter(({ url }) => isExchange(new URL(url)))).toHaveLength(1);
+    expect(await page.evaluate(() => Object.getOwnPropertyNames(globalThis).length)).toBe(before + 2);
+  });
+
+  it('the page has one global more, and nothing stored', async () => {
+    await open();
+    embedding.serving('/bare', { html: '<!doctype html><title>Bare</title><main id="place"></main>' });
+    await page.goto(`${embedding.hostOrigin}/bare`);
+    const globals = (): Promise<string[]> => page.evaluate(() => Object.getOwnPropertyNames(globalThis));
+    const before = await globals();
+    await page.addScriptTag({ url: `${embedding.service.baseUrl}/embed/v1/service.js` });
+    expect((await globals()).filter((name) => !before.includes(name))).toEqual(['Service']);
+    await host.mount();
+    await host.hears('onReady');
+    const stored = await page.evaluate(async () => {
+      const { localStorage, sessionStorage, indexedDB, document } = globalThis as any;
+      return [localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, document.cookie];
+    });
+    expect(stored).toEqual([0, 0, 0, '']);
   });
 });

@@ -1,0 +1,81 @@
+// A frame in the hands of a test: it is served in place of the real one and speaks the protocol of the port by itself, so that it can
+// also say what the real frame never does.
+import type { Frame, Page } from 'playwright-core';
+
+/** The messages of penpal, by hand. An id above every other makes this end the one that leads the handshake. */
+const SCRIPT = `
+  const said = (self.said = []), answers = (self.answers = new Map());
+  self.ports = [];
+  const post = (message) => self.port.postMessage({ namespace: 'penpal', ...message });
+  self.call = (methodPath, ...args) => new Promise((resolve) => {
+    const id = String(answers.size);
+    answers.set(id, resolve);
+    post({ type: 'CALL', id, methodPath, args });
+  });
+  addEventListener('message', ({ data, origin, ports: [port] }) => {
+    if (data !== 'service:port') return;
+    self.ports.push(origin);
+    self.port = port;
+    port.onmessage = ({ data: message }) => {
+      if (message.type === 'SYN' && !self.greeted) {
+        self.greeted = true;
+        post({ type: 'SYN', participantId: '~' });
+        post({ type: 'ACK1', methodPaths: [['start'], ['renewed']] });
+      } else if (message.type === 'CALL') {
+        said.push([message.methodPath.join('.'), ...message.args]);
+        post({ type: 'REPLY', callId: message.id, value: undefined });
+      } else if (message.type === 'REPLY') answers.get(message.callId)?.(message);
+      else if (message.type === 'DESTROY') said.push(['destroyed']);
+    };
+  });
+`;
+
+export const FRAME_DOUBLE = `<!doctype html><meta charset="utf-8"><script>${SCRIPT}</script>`;
+
+/** What came back through the port. */
+export interface Reply {
+  readonly value?: any;
+  readonly isError?: boolean;
+}
+
+export class FrameDouble {
+  private constructor(readonly frame: Frame) {}
+
+  /** From now on the frames of the page are doubles. */
+  static async serveIn(page: Page): Promise<void> {
+    await page.route(isFramePage, (route) => route.fulfill({ contentType: 'text/html', body: FRAME_DOUBLE }));
+  }
+
+  /** The double in the element, once it has been told what to show. */
+  static async startedIn(page: Page, selector = '#place'): Promise<FrameDouble> {
+    const element = await page.waitForSelector(`${selector} iframe`, { state: 'attached' });
+    const frame = await element.contentFrame();
+    if (frame === null) throw new Error('The element holds no frame.');
+    const double = new FrameDouble(frame);
+    await double.hears('start');
+    return double;
+  }
+
+  /** Waits for the call of a method, and gives its argument. */
+  async hears(method: string, times = 1): Promise<any> {
+    await this.frame.waitForFunction(
+      ([method, times]) => (globalThis as any).said?.filter(([name]: [string]) => name === method).length >= times,
+      [method, times] as const,
+    );
+    const said: [string, unknown][] = await this.frame.evaluate(() => (globalThis as any).said);
+    return said.filter(([name]) => name === method)[times - 1]?.[1];
+  }
+
+  call(method: string | readonly unknown[], ...args: unknown[]): Promise<Reply> {
+    const path = typeof method === 'string' ? [method] : method;
+    return this.frame.evaluate(([path, args]) => (globalThis as any).call(path, ...args), [path, args] as const);
+  }
+
+  /** Told to the page; resolves when the page has heard it. */
+  async emit(name: unknown, payload: unknown): Promise<void> {
+    await this.call('emit', { name, payload });
+  }
+}
+
+export const isFramePage = ({ pathname, searchParams }: URL): boolean =>
+  pathname === '/embedded/' && searchParams.has('key');
