@@ -21,6 +21,7 @@ const FULL = {
 /** What the intent is after it. A closed dialog is a failed authentication. */
 export function authenticate(origin: string, access: Access, look: Look): Promise<PaymentIntentResult> {
   const title = TITLES[languageOf(look.locale)];
+  const before = document.activeElement;
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-label', title);
   for (const [property, value] of Object.entries(FULL)) dialog.style.setProperty(property, value);
@@ -32,6 +33,7 @@ export function authenticate(origin: string, access: Access, look: Look): Promis
       link.close();
       dialog.close();
       dialog.remove();
+      if (before instanceof HTMLElement) before.focus();
       resolve(result);
     };
     const timer = setTimeout(() => end({ error: NOT_REACHED }), FRAME_WITHIN_MS);

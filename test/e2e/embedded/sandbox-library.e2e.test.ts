@@ -2,6 +2,7 @@
 // payment processor's library with its card fields and its authentication step, and the collector of device fingerprints.
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type FrameLocator, type Page } from 'playwright-core';
@@ -197,6 +198,203 @@ describe('the library', () => {
     for (const file of await readdir(sandbox.folder))
       expect(await readFile(join(sandbox.folder, file), 'utf8')).not.toMatch(/4242.?4242/);
   });
+});
+
+describe('the element', () => {
+  it.each([
+    ["a key that is not the sandbox's", 'pk_test_other', (secret: string) => secret, 'Invalid API Key provided.'],
+    ['the client secret of no intent', KEY, () => 'pi_0_secret_0', 'No such payment_intent'],
+    ['a wrong client secret', KEY, (secret: string) => `${secret}0`, expect.stringContaining('does not match')],
+  ])('tells of %s when it loads and when it should pay', async (_what, key, secretOf, message) => {
+    await open();
+    const { id, clientSecret } = await sandbox.newIntent();
+    const error = { type: 'invalid_request_error', message };
+    expect(await mount({ key, clientSecret: secretOf(clientSecret) })).toMatchObject(error);
+    await type(WORKS);
+    expect(await pay()).toMatchObject({ error });
+    expect((await intent(id)).status).toBe('requires_payment_method');
+  });
+
+  it.each([
+    ['no key', `Stripe('')`],
+    ['a secret key', `Stripe('sk_test_1')`],
+    ['no client secret', `Stripe('${KEY}').elements()`],
+    ['another kind of element', `Stripe('${KEY}').elements({ clientSecret: 'pi_1_secret_1' }).create('iban')`],
+    ['a place that is not there', `mounted('#nowhere')`],
+    [
+      'an element that is not mounted',
+      `Stripe('${KEY}').confirmPayment({ elements: created(), redirect: 'if_required' })`,
+    ],
+  ])('with %s is a mistake of the page: an IntegrationError', async (_what, code) => {
+    await open();
+    const name = await page.evaluate(`(async () => {
+      const created = () => {
+        const elements = Stripe('${KEY}').elements({ clientSecret: 'pi_1_secret_1' });
+        elements.create('payment');
+        return elements;
+      };
+      const mounted = (place) => created().getElement('payment').mount(place);
+      try {
+        await ${code};
+      } catch ({ name }) {
+        return name;
+      }
+    })()`);
+    expect(name).toBe('IntegrationError');
+  });
+
+  it('says what is missing beside each field and to the page, and charges nothing', async () => {
+    await open();
+    const { id, clientSecret } = await sandbox.newIntent();
+    await mount({ clientSecret });
+    expect(await page.evaluate(() => (globalThis as any).elements.submit())).toMatchObject({
+      error: { type: 'validation_error', code: 'incomplete_number' },
+    });
+    await card().getByText('Your card number is incomplete.').waitFor();
+    await card().getByText("Your card's security code is incomplete.").waitFor();
+    expect(await card().locator('[aria-invalid=true]').count()).toBe(4);
+    await type('4242424242424241');
+    await card().getByLabel('Expiration date').fill('0120');
+    expect(await pay()).toMatchObject({ error: { type: 'validation_error', code: 'invalid_number' } });
+    await card().getByText("Your card's expiration date is in the past.").waitFor();
+    expect(await intent(id)).toMatchObject({ status: 'requires_payment_method', last_payment_error: null });
+  });
+
+  it('tells when the card is complete, and writes it as it stands on the card', async () => {
+    await open();
+    await mount({ clientSecret: (await sandbox.newIntent()).clientSecret });
+    const lastChange = (): Promise<any> =>
+      page.evaluate(() => (globalThis as any).events.filter(([name]: any) => name === 'change').at(-1)[1]);
+    const number = card().getByLabel('Card number');
+    await number.pressSequentially('4242');
+    expect(await lastChange()).toMatchObject({ elementType: 'payment', complete: false, empty: false });
+    await number.pressSequentially('424242424242');
+    expect(await number.inputValue()).toBe('4242 4242 4242 4242');
+    const expiry = card().getByLabel('Expiration date');
+    for (const [typed, written] of [
+      ['1234', '12 / 34'],
+      ['4/34', '04 / 34'],
+      ['12/2034', '12 / 34'],
+    ] as const) {
+      await expiry.fill('');
+      await expiry.pressSequentially(typed);
+      expect(await expiry.inputValue()).toBe(written);
+    }
+    await type(WORKS);
+    expect(await lastChange()).toEqual({
+      elementType: 'payment',
+      complete: true,
+      empty: false,
+      collapsed: false,
+      value: { type: 'card' },
+    });
+    await page.evaluate(() => (globalThis as any).payment.clear());
+    await page.waitForFunction(() => (globalThis as any).events.at(-1)[1].empty === true);
+  });
+
+  it('is gone when it is unmounted, and may be mounted again; destroyed, it may not', async () => {
+    await open();
+    const { clientSecret } = await sandbox.newIntent();
+    await mount({ clientSecret });
+    await page.evaluate(() => (globalThis as any).payment.unmount());
+    expect(await page.locator('iframe').count()).toBe(0);
+    await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const { payment } = globalThis as any;
+          payment.once('ready', resolve);
+          payment.mount('#place');
+        }),
+    );
+    await type(WORKS);
+    expect((await pay()).paymentIntent.status).toBe('succeeded');
+    const again = page.evaluate(() => {
+      const { payment } = globalThis as any;
+      payment.destroy();
+      payment.mount('#place');
+    });
+    await expect(again).rejects.toThrow('already been destroyed');
+    expect(await page.locator('iframe').count()).toBe(0);
+  });
+
+  it('is filled in, paid and authenticated by keyboard alone', async () => {
+    await open();
+    await mount({ clientSecret: (await sandbox.newIntent()).clientSecret });
+    await page.evaluate(() => {
+      const host = globalThis as any;
+      host.paid = new Promise((resolve) => {
+        host.document.querySelector('form').addEventListener('submit', (event: any) => {
+          event.preventDefault();
+          resolve(host.stripe.confirmPayment({ elements: host.elements, redirect: 'if_required' }));
+        });
+      });
+    });
+    for (const value of [AUTHENTICATION, '1234', '123', '78701']) {
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(value);
+    }
+    await page.keyboard.press('Enter');
+    await step().getByRole('button', { name: 'Complete' }).and(step().locator(':focus')).waitFor();
+    // Nothing behind the dialog can be reached.
+    for (let press = 0; press < 6; press += 1) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => (globalThis as any).document.activeElement.closest('main'))).toBeNull();
+    }
+    await step().getByRole('button', { name: 'Complete' }).focus();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => (globalThis as any).paid)).toMatchObject({
+      paymentIntent: { status: 'succeeded' },
+    });
+    // The card's frame has the focus again.
+    expect(await page.evaluate(() => (globalThis as any).document.activeElement.closest('#place') !== null)).toBe(true);
+  });
+
+  it.each([
+    ['en', undefined, 'light'],
+    ['es', undefined, 'dark'],
+    ['es', 'stripe', 'dark'],
+    ['en', 'night', 'dark'],
+  ] as const)(
+    'has nothing that axe finds, in %s with theme %s where people prefer %s, 320 px wide',
+    async (locale, theme, colorScheme) => {
+      await open('/with-script', { colorScheme, viewport: { width: 320, height: 640 } });
+      // Into every frame, past the policies of the pages; the frames answer to the page, whichever its origin.
+      const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+      await page.addInitScript({ content: `${axe}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })` });
+      await page.reload();
+      await mount({
+        clientSecret: (await sandbox.newIntent()).clientSecret,
+        options: { locale, appearance: theme === undefined ? {} : { theme } },
+      });
+      await page.evaluate(() => (globalThis as any).elements.submit());
+      await hasNoFinding('payment-element');
+      await type(AUTHENTICATION, locale);
+      await payAfter(async () => {
+        await hasNoFinding('authentication');
+        await page.keyboard.press('Enter');
+      });
+    },
+  );
+
+  async function hasNoFinding(path: string): Promise<void> {
+    const found: any = await page.evaluate(async () => {
+      const { violations, passes } = await (globalThis as any).axe.run();
+      return {
+        violations: violations.map(({ id, nodes }: any) => `${id}: ${nodes[0].html}`),
+        // Targets of what is in a frame name the frame first.
+        readable: passes.some(
+          ({ id, nodes }: any) => id === 'color-contrast' && nodes.some(({ target }: any) => target.length > 1),
+        ),
+      };
+    });
+    expect(found).toEqual({ violations: [], readable: true });
+    const frame = page.frames().find((each) => each.url().includes(path));
+    const surplus = await frame?.evaluate(() => {
+      const { document, innerWidth } = globalThis as any;
+      return document.documentElement.scrollWidth - innerWidth;
+    });
+    expect(surplus).toBeLessThanOrEqual(0);
+  }
 });
 
 describe('the authentication step', () => {

@@ -17,9 +17,10 @@ const complete = button('main', () => end('success'));
 const fail = button('', () => end('failure'));
 
 const page = listen({
-  start: ({ key, clientSecret, ...look }) => {
+  start: ({ key, clientSecret, locale, appearance: { theme } }) => {
     access = { key, clientSecret };
-    language = dressPage(look);
+    // The colours of a shop are no business of a bank.
+    language = dressPage({ locale, appearance: theme === undefined ? {} : { theme } });
     const texts = TEXTS[language];
     document.title = heading.textContent = texts.authentication;
     explanation.textContent = texts.explanation;
