@@ -5,13 +5,7 @@ import type { Environment } from '../../../../kernel/environment.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Rule } from '../../../../platform/http/body-pipe.js';
 import type { ReportFlags } from '../../../../published/checkouts.js';
-import {
-  ADDRESS_RULES,
-  type Address,
-  addressShape,
-  addressText,
-  isAddress,
-} from '../../../../surfaces/direct/address.js';
+import { ADDRESS_RULES, type Address, addressShape, addressText, isAddress } from '../../../../surfaces/address.js';
 import type { OpenCheckout } from '../../application/open-checkout.js';
 import { faultOfRedirect, MAX_REDIRECT } from './redirect-address.js';
 

@@ -1,4 +1,4 @@
-// Addresses as callers of the direct API write them: one text, or a text for each part.
+// Addresses as callers write them: one text, or a text for each part.
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 
 const MAX_TEXT = 255;
