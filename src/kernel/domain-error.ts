@@ -11,6 +11,8 @@ export interface DomainErrorDetail {
   readonly rule?: string;
   /** The screening session that the refused request has opened. */
   readonly sessionId?: string;
+  /** Why that session ended BLOCKED, which is the refusal. */
+  readonly reasonCode?: string;
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   /** ISO 8601 UTC: when the block ends that the request met. */

@@ -18,6 +18,8 @@ export type FieldName =
   | 'address.postalCode'
   | 'device.fingerprint'
   | 'device.ipAddress'
+  | 'screening.endUserType'
+  | 'screening.productId'
   | 'otp.code'
   | 'kba.answers'
   | 'share.recipient'

@@ -29,6 +29,12 @@ export function isAddress(value: unknown, needed: Needed): boolean {
   return given.length >= (needed === 'all' ? PARTS.length : 1) && given.every(isText);
 }
 
+/** Without what else a caller wrote beside the parts. */
+export function onlyParts(address: Address): Address {
+  if (typeof address === 'string') return address;
+  return Object.fromEntries(PARTS.flatMap((part) => (address[part] === undefined ? [] : [[part, address[part]]])));
+}
+
 /** In one line. */
 export function addressText(address: Address): string {
   return typeof address === 'string' ? address : PARTS.flatMap((part) => address[part] ?? []).join(', ');

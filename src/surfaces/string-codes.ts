@@ -392,6 +392,8 @@ const FIELDS = {
   'address.postalCode': 'currentZip',
   'device.fingerprint': 'jscPayload',
   'device.ipAddress': 'ipAddress',
+  'screening.endUserType': 'endUserType',
+  'screening.productId': 'productId',
   'otp.code': 'code',
   'kba.answers': 'answers',
   'share.recipient': 'recipientAccountId',
@@ -469,6 +471,12 @@ class ErrorContent {
   @ApiPropertyOptional({ type: [ErrorDetail], description: 'Every field at fault' })
   readonly details?: readonly ErrorDetail[];
   @ApiProperty() readonly recoverable!: boolean;
+  @ApiPropertyOptional({
+    format: 'uuid',
+    description: 'The screening session that the refused submission has opened, and that ended BLOCKED',
+  })
+  readonly sessionId?: string;
+  @ApiPropertyOptional({ description: 'Why it did' }) readonly reasonCode?: string;
 }
 
 class ErrorResult {
@@ -485,7 +493,7 @@ export const STRING_CODES: StringVocabulary = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: ErrorResult,
-  envelope({ code, message, recoverable }, { field, details, rule, sessionId }): ErrorResult {
+  envelope({ code, message, recoverable }, { field, details, rule, sessionId, reasonCode }): ErrorResult {
     const broken = details?.find((detail) => detail.field === field);
     return {
       error: {
@@ -494,6 +502,7 @@ export const STRING_CODES: StringVocabulary = {
         ...(field === undefined ? {} : { field }),
         ...(details === undefined ? {} : { details }),
         recoverable,
+        ...(reasonCode === undefined ? {} : { sessionId, reasonCode }),
       },
       ...(sessionId === undefined ? {} : { sessionId }),
     };
@@ -501,7 +510,7 @@ export const STRING_CODES: StringVocabulary = {
   about: [
     'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in',
     'documented order, `details` lists all of them and `message` says what the first must be. A refused submission that has opened a',
-    'session says its id as `sessionId` beside `error`.',
+    'session says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`, `error` has `sessionId` and `reasonCode` as well.',
   ],
   columns: {
     Code: ({ code }) => `\`${code}\``,

@@ -195,6 +195,8 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'address.postalCode': 'currentZip',
   'device.fingerprint': 'jscPayload',
   'device.ipAddress': 'ipAddress',
+  'screening.endUserType': 'endUserType',
+  'screening.productId': 'productId',
   'otp.code': 'code',
   'kba.answers': 'kbaAnswers',
   'share.recipient': 'recipientAccountId',

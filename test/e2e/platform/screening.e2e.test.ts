@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type PlatformCaller, Service } from '../../support/service.js';
@@ -57,20 +58,35 @@ describe('POST /screening/submit', () => {
   });
 
   it.each([
-    ['Notfound', 404, 'IDENTITY_NOT_FOUND'],
-    ['Fraudtest', 423, 'USER_BLOCKED'],
-    ['Sanctiontest', 423, 'USER_BLOCKED'],
-    ['Alerttest', 423, 'USER_BLOCKED'],
-    ['Deceasedtest', 423, 'USER_BLOCKED'],
+    ['Notfound', 404, 'IDENTITY_NOT_FOUND', 'IDENTITY_NOT_FOUND'],
+    ['Fraudtest', 423, 'USER_BLOCKED', 'FRAUD_REPORTED'],
+    ['Sanctiontest', 423, 'USER_BLOCKED', 'SANCTIONS_MATCH'],
+    ['Alerttest', 423, 'USER_BLOCKED', 'ALERT_LIST_MATCH'],
+    ['Deceasedtest', 423, 'USER_BLOCKED', 'DECEASED'],
+  ])(
+    'answers for %s: %i %s, and says in the error the id of the session and why it is blocked, twice the same',
+    async (lastName, status, code, reasonCode) => {
+      const [person, key] = [aPerson({ lastName }), { 'idempotency-key': randomUUID() }];
+      const reply = await demo.post('/screening/submit', person, key);
+      expect(refused(reply)).toEqual([status, code]);
+      const { sessionId } = reply.body;
+      expect(reply.body.error).toMatchObject({ sessionId, reasonCode });
+      expect((await demo.status(sessionId)).body).toMatchObject({ status: 'BLOCKED', reasonCode });
+      const again = await demo.post('/screening/submit', person, key);
+      expect([again.status, again.text]).toEqual([status, reply.text]);
+    },
+  );
+
+  it.each([
     ['Addresstest', 400, 'INVALID_ADDRESS'],
     ['Downtest', 503, 'SERVICE_UNAVAILABLE'],
     ['Resettest', 503, 'SERVICE_UNAVAILABLE'],
   ])('answers for %s: %i %s, and says the id of the session beside the error', async (lastName, status, code) => {
     const reply = await demo.submit({ lastName });
     expect(refused(reply)).toEqual([status, code]);
-    expect((await demo.status(reply.body.sessionId)).body.status).toBe(
-      status === 404 || status === 423 ? 'BLOCKED' : 'ERROR',
-    );
+    expect(reply.body.error).not.toHaveProperty('sessionId');
+    expect(reply.body.error).not.toHaveProperty('reasonCode');
+    expect((await demo.status(reply.body.sessionId)).body.status).toBe('ERROR');
   });
 
   it.each(['Notfound', 'Fraudtest', 'Deceasedtest'])(
@@ -86,6 +102,7 @@ describe('POST /screening/submit', () => {
           id,
           status: 'BLOCKED',
           blockedUntil: null,
+          reasonCode: expect.any(String),
         });
       }
     },
@@ -266,13 +283,17 @@ describe('POST /screening/{id}/otp', () => {
       id,
       status: 'BLOCKED',
       blockedUntil: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      reasonCode: 'TOO_MANY_ATTEMPTS',
     });
     const calls = async (): Promise<unknown> => await (await fetch(`${service.sandboxUrl}/control/calls`)).json();
     const before = await calls();
     expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual(blocked);
     expect(await calls()).toEqual(before);
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([423, 'USER_BLOCKED']);
-    expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
+    const anew = await demo.submit(person);
+    expect(refused(anew)).toEqual([423, 'USER_BLOCKED']);
+    // It has opened nothing.
+    expect(anew.text).not.toMatch(/sessionId|reasonCode/);
     expect((await demo.status(id)).body).toMatchObject({
       status: 'BLOCKED',
       overallStatus: 'BLOCKED',
@@ -304,6 +325,7 @@ describe('POST /screening/{id}/otp', () => {
       id: eighth,
       status: 'BLOCKED',
       blockedUntil,
+      reasonCode: 'TOO_MANY_ATTEMPTS',
     });
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
@@ -389,6 +411,7 @@ describe('POST /screening/{id}/kba', () => {
       id: second.id,
       status: 'BLOCKED',
       blockedUntil: expect.any(String),
+      reasonCode: 'TOO_MANY_ATTEMPTS',
     });
     expect((await demo.post(`/screening/${first.id}/kba`, rightAnswers(first.questions))).body.status).toBe('BLOCKED');
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
@@ -453,11 +476,13 @@ describe('GET /screening/{id}/status', () => {
       verificationStatus: 'VERIFIED',
       paymentStatus: 'PENDING',
       overallStatus: 'PAYMENT_PENDING',
+      userType: 'CONSUMER',
     });
     const agent = (await demo.submit({ userType: 'AGENT', ssn: undefined })).body.id;
     expect((await demo.status(agent)).body).toMatchObject({
       paymentStatus: 'NOT_REQUIRED',
       overallStatus: 'COMPLETED',
+      userType: 'AGENT',
     });
     const free = (await nopay.submit()).body.id;
     expect((await nopay.status(free)).body).toMatchObject({

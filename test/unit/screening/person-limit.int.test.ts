@@ -160,6 +160,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     calls,
     new Registration(aggregates, vendor, recorder),
     vault,
+    secrets,
     accounts,
     { find: async () => null } as unknown as SessionGrants,
     { expiryOf: async () => null } as unknown as Reports,

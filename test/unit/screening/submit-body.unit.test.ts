@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { applicantOf, SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
+import { applicantOf, saidIn, SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
 import { US_STATES } from '../../../src/modules/screening/http/platform/us-states.js';
 import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 import { readBody, refusedBody } from '../../support/bodies.js';
@@ -29,6 +29,8 @@ const OPTIONAL = {
   email: 'ada@example.test',
   companyName: 'Example & Sons, Inc.',
   hdimPayload: 'hd-test',
+  endUserType: 'REAL_ESTATE_AGENT',
+  termsVersion: '2026-01_en.2',
 };
 const REQUIRED_STRINGS = [
   'firstName',
@@ -73,6 +75,37 @@ describe('a submit body', () => {
       for (const value of [0, 94105, true, false, [], ['Ada'], {}, { toString: 'Ada' }, { length: 1 }, [['CA']]])
         expect(await refuses({ [field]: value })).toBe(`VALIDATION_ERROR ${field}`);
     }
+  });
+
+  it('says for which home, product and end user the screening is done, and which terms were agreed to', async () => {
+    const parts = { address: '7 Elm Street', city: 'Springfield', state: 'IL', zip: '62701' };
+    for (const unitAddress of ['7 Elm Street #2', 'x'.repeat(255), parts])
+      expect(saidIn(await accepts({ ...OPTIONAL, unitAddress }))).toEqual({
+        unitAddress,
+        endUserType: 'REAL_ESTATE_AGENT',
+        termsVersion: '2026-01_en.2',
+      });
+    expect(saidIn(await accepts({ unitAddress: { ...parts, tenant: 'Ada' } }))).toEqual({ unitAddress: parts });
+    expect(saidIn(await accepts({ unitAddress: null, endUserType: null, termsVersion: null }))).toEqual({});
+    expect(applicantOf(await accepts({ productId: 2 }))).toMatchObject({ productId: 2 });
+    expect(applicantOf(await accepts({ productId: null }))).not.toHaveProperty('productId');
+  });
+
+  it.each([
+    ['unitAddress', ['', ' ', 'x'.repeat(256), 7, true, [], ['x'], {}, { address: 'x', city: 'x', state: 'x' }]],
+    [
+      'unitAddress',
+      [
+        { address: 'x', city: 'x', state: 'x', zip: '' },
+        { address: 'x', city: 'x', state: 'x', zip: 1 },
+      ],
+    ],
+    ['endUserType', ['', 'applicant', 'REAL_ESTATE', 1, ['REAL_ESTATE_AGENT']]],
+    ['productId', ['1', '', 1.5, true, [1], {}, NaN]],
+    ['termsVersion', ['', 'two words', 'v'.repeat(41), 'ü', 'a\n', 1, ['1']]],
+  ])('with another %s than there may be: VALIDATION_ERROR', async (field, values: readonly unknown[]) => {
+    for (const value of values)
+      expect([value, await refuses({ [field]: value })]).toEqual([value, `VALIDATION_ERROR ${field}`]);
   });
 
   it('that is no JSON object: VALIDATION_ERROR without a field', async () => {

@@ -14,6 +14,7 @@ import { SessionSecrets } from '../../../src/modules/screening/application/sessi
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import {
   Registration,
+  type SaidByPage,
   SubmitScreening,
   SubmitScreeningHandler,
   type Applicant,
@@ -57,10 +58,12 @@ describe('a submission that is made again', () => {
   let calls: number;
   let externalCalls: CallsAtOnce;
   let begun: BegunSession | null;
+  let kept: Map<string, Uint8Array>;
   let submit: (
     sessionId: string,
     applicant?: Applicant,
     grantId?: string | null,
+    said?: SaidByPage,
   ) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
 
   beforeAll(async () => {
@@ -87,7 +90,7 @@ describe('a submission that is made again', () => {
     const aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     });
-    const kept = new Map<string, Uint8Array>();
+    kept = new Map();
     const vault = {
       installationKey: async () => Buffer.alloc(32, 1),
       put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
@@ -106,7 +109,7 @@ describe('a submission that is made again', () => {
     const grants = {
       find: async (grantId: string) =>
         grantId === 'grant'
-          ? { grantId, recipientAccountId: null, userType: 'CONSUMER', applicationFeeCents: null }
+          ? { grantId, recipientAccountId: null, userType: 'CONSUMER', endUserType: null, applicationFeeCents: null }
           : null,
       begin: async (_grantId: string, sessionId: string, replaces: string | null) => {
         if ((begun?.sessionId ?? null) === replaces) begun = { sessionId, begunAt: clock.now().toISOString() };
@@ -131,6 +134,7 @@ describe('a submission that is made again', () => {
       externalCalls,
       new Registration(aggregates, vendor, recorder),
       vault,
+      secrets,
       accounts,
       grants,
       reports,
@@ -138,8 +142,8 @@ describe('a submission that is made again', () => {
       policy,
       clock,
     );
-    submit = (sessionId, applicant = APPLICANT, grantId = null) =>
-      handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT, grantId));
+    submit = (sessionId, applicant = APPLICANT, grantId = null, said = {}) =>
+      handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT, grantId, null, null, said));
   });
 
   afterEach(() => store.close());
@@ -193,6 +197,23 @@ describe('a submission that is made again', () => {
     expect(await submit(locked, other)).toMatchObject({ session: { status: 'BLOCKED' } });
     await expect(submit(newId(), other)).rejects.toMatchObject({ code: 'screening.person_blocked' });
     expect(calls).toBe(2);
+  });
+
+  it('keeps the address of the unit with the person, and in the log that there is one', async () => {
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    const unitAddress = { address: '7 Elm Street', city: 'Springfield', state: 'IL', zip: '62701' };
+    const [sessionId, without] = [newId(), newId()];
+    await submit(sessionId, APPLICANT, null, { unitAddress });
+    const [submitted] = await store.readStream(`screening-${sessionId}`);
+    const { subjectId } = submitted?.data as { readonly subjectId: string };
+    expect(submitted?.data).toMatchObject({ unitAddressKept: true });
+    expect(JSON.stringify(await store.readAll(null, 100))).not.toMatch(/Elm|Springfield|62701/);
+    expect(JSON.parse(Buffer.from(kept.get(`${subjectId}unit-address:${sessionId}`)!).toString())).toEqual({
+      unitAddress,
+    });
+    await submit(without);
+    expect((await store.readStream(`screening-${without}`))[0]?.data).not.toHaveProperty('unitAddressKept');
+    expect(kept.has(`${subjectId}unit-address:${without}`)).toBe(false);
   });
 
   it('is of the same person whatever accents, hyphens, spaces and case the name is written with', async () => {

@@ -205,6 +205,7 @@ function house() {
     calls,
     new Registration(aggregates, vendor, recorder),
     vault,
+    secrets,
     accounts,
     { find: async () => null } as unknown as SessionGrants,
     { expiryOf: async () => null } as unknown as Reports,

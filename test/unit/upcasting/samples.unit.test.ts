@@ -368,6 +368,13 @@ function everyEvent(): DomainEvent[] {
   run(incomeSession, income.open(), { kind: 'record-erasure' });
   run(incomeSession, { ...income.open(), grantId: 'grant' } as IncomeCommand);
   run(screeningSession, { ...SUBMIT, grantId: 'grant' } as SessionCommand);
+  run(screeningSession, {
+    ...SUBMIT,
+    termsVersion: '1',
+    endUserType: 'REAL_ESTATE_AGENT',
+    productId: 1,
+    unitAddressKept: true,
+  } as SessionCommand);
   const { termsAcceptedAt: _heldByItsServer, ...ofParty } = SUBMIT;
   run(
     screeningSession,

@@ -43,6 +43,7 @@ export interface Session {
   };
   readonly attemptsRemaining?: number;
   readonly blockedUntil?: string | null;
+  /** Why it is BLOCKED. */
   readonly reasonCode?: string;
 }
 
@@ -121,6 +122,7 @@ export interface Refusal {
   readonly field?: string;
   readonly recoverable: boolean;
   readonly details?: readonly { readonly field: string; readonly message: string; readonly code?: string }[];
-  /** Of a submission that opened a session and was refused for good. */
+  /** Of a submission whose session ended BLOCKED, and why it did. */
   readonly sessionId?: string;
+  readonly reasonCode?: string;
 }

@@ -7,15 +7,20 @@ import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
+  unitAddressEntry,
   vendorReplyEntry,
   type References,
   type Session,
   type SessionEvent,
   type SessionSecretsContent,
+  type UnitAddressContent,
   type VendorReplyContent,
 } from '../domain/session.js';
 
-/** The vendor's session is kept from the vendor's verdict on, while the session is open or verified. */
+/**
+ * The vendor's session is kept from the vendor's verdict on, while the session is open or verified; the address of the unit, where one
+ * was given, for as long as the person's data.
+ */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
   {
     category: screeningSession.category,
@@ -27,6 +32,15 @@ export const SESSION_SECRETS: readonly VaultPromise[] = [
     category: screeningSession.category,
     type: 'IdentityVerified' satisfies SessionEvent['type'],
     place: secretsOf,
+    until: [],
+  },
+  {
+    category: screeningSession.category,
+    type: 'ScreeningSubmitted' satisfies SessionEvent['type'],
+    place: ({ stream, ...event }) => {
+      const { subjectId, unitAddressKept } = (event as Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data;
+      return unitAddressKept ? { subject: subjectId, entry: unitAddressEntry(idOf(stream)) } : null;
+    },
     until: [],
   },
 ];
@@ -44,6 +58,11 @@ export class SessionSecrets {
   /** False when the person was erased while the vendor was being asked. */
   async keep(subjectId: string, sessionId: string, secrets: SessionSecretsContent): Promise<boolean> {
     return (await keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets)) === 'kept';
+  }
+
+  /** False when the person was erased meanwhile. */
+  async keepUnitAddress(subjectId: string, sessionId: string, content: UnitAddressContent): Promise<boolean> {
+    return (await keepEntry(this.vault, subjectId, unitAddressEntry(sessionId), content)) === 'kept';
   }
 
   /** The vendor knows the person by another token from now on. */

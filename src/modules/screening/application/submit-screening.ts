@@ -3,6 +3,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
@@ -18,12 +19,13 @@ import {
 import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
-import { SessionGrants, type BegunSession } from '../../../published/session-grants.js';
+import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { pending, personBlocked, screeningSession } from '../domain/screening-session.js';
-import type { Session } from '../domain/session.js';
+import type { Session, UnitAddressContent } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
+import { SessionSecrets } from './session-secrets.js';
 import type { StepTaken } from './step-up-service.js';
 import { SubmissionLimits } from './submission-limits.js';
 import { existing, mayHaveSentSms, refusalOf, VendorResultRecorder, type Attempted } from './vendor-result-recorder.js';
@@ -33,6 +35,13 @@ export type { Applicant };
 export interface SubmittedScreening {
   readonly sessionId: string;
   readonly session: Session;
+}
+
+/** What a page says beside who is screened. */
+export interface SaidByPage {
+  readonly termsVersion?: string;
+  readonly endUserType?: EndUserType;
+  readonly unitAddress?: UnitAddressContent['unitAddress'];
 }
 
 /**
@@ -51,6 +60,7 @@ export class SubmitScreening extends Command<SubmittedScreening> {
     readonly clientAddress: string | null = null,
     /** The party of the direct API that it verifies; null for a person who sits before a page. */
     readonly partyId: string | null = null,
+    readonly said: SaidByPage = {},
   ) {
     super();
   }
@@ -106,6 +116,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly calls: ExternalCalls,
     private readonly registration: Registration,
     private readonly vault: Vault,
+    private readonly secrets: SessionSecrets,
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
     private readonly reports: Reports,
@@ -118,7 +129,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const { sessionId } = command;
     const { session, attemptId } = await this.take(command);
     const refusal = attemptId === null ? null : refusalOfSubmission(session, attemptId);
-    if (refusal) throw new DomainError(refusal.code, { ...refusal.detail, sessionId });
+    if (refusal) {
+      const blocked = session.status === 'BLOCKED' && { reasonCode: session.reasonCode };
+      throw new DomainError(refusal.code, { ...refusal.detail, sessionId, ...blocked });
+    }
     return { sessionId, session };
   }
 
@@ -129,7 +143,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   async take(command: SubmitScreening, begin = async (): Promise<void> => undefined): Promise<StepTaken> {
     const { sessionId, applicant, context, clientAddress } = command;
     const { environment } = context;
-    const account = await this.admit(applicant, context);
+    const account = await this.admit(applicant, context, command.partyId);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
@@ -169,7 +183,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
   /** The session, and the attempt to make; none for a session that was submitted before. */
   private async reserve(
-    { sessionId, applicant, context, grantId, partyId }: SubmitScreening,
+    { sessionId, applicant, context, grantId, partyId, said }: SubmitScreening,
     account: AccountFacts,
     personId: string,
     begin: () => Promise<void>,
@@ -178,6 +192,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
       throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
     }
+    const endUserType = endUserTypeOf(grant, said);
     const person = await this.aggregates.load(screenedPerson, personId);
     const lockedUntil = lockAt(person.state, this.clock.now());
     if (lockedUntil !== null && !person.state.sessionIds.includes(sessionId)) throw personBlocked(lockedUntil);
@@ -202,6 +217,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       await begin();
       await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
       if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
+      const { unitAddress, termsVersion } = said;
+      const unitAddressKept =
+        unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
+      const { termsAcceptedAt, productId } = applicant;
       const submitted = await this.aggregates.create(
         screeningSession,
         sessionId,
@@ -212,7 +231,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
           personId,
           userType: applicant.userType,
           vendors,
-          ...(applicant.termsAcceptedAt !== undefined && { termsAcceptedAt: applicant.termsAcceptedAt }),
+          ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
+          ...(termsVersion !== undefined && { termsVersion }),
+          ...(endUserType !== undefined && { endUserType }),
+          ...(productId !== undefined && { productId }),
+          ...(unitAddressKept && { unitAddressKept }),
           paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
           ...(grant && {
             grantId: grant.grantId,
@@ -248,11 +271,18 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
   }
 
-  private async admit(applicant: Applicant, context: SubmitScreening['context']): Promise<AccountFacts> {
+  private async admit(
+    applicant: Applicant,
+    context: SubmitScreening['context'],
+    partyId: string | null,
+  ): Promise<AccountFacts> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
       throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
+    // What a server says of its own parties is between it and the vendor.
+    if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
+      throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     return account;
   }
@@ -297,6 +327,15 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         : new Date(reportExpiresAt).getTime();
     return until > now.getTime();
   }
+}
+
+/** The grant's, which a page may repeat; else the page's. */
+function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): EndUserType | undefined {
+  const granted = grant === null || grant.endUserType === 'OTHER' ? null : grant.endUserType;
+  if (granted === null) return endUserType;
+  if (endUserType !== undefined && endUserType !== granted)
+    throw fieldError('request.invalid', 'screening.endUserType', `must be ${granted}, as the session grant says`);
+  return granted;
 }
 
 /** To a new submission, a locked person is a refusal like the others. */

@@ -27,12 +27,16 @@ export interface NewAttempt {
   readonly giveUpAfter: Date;
 }
 
+/** What a submission says beside who is screened. */
+type SaidWithSubmission = Pick<
+  Extract<SessionEvent, { type: 'ScreeningSubmitted' }>['data'],
+  'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'productId' | 'unitAddressKept'
+>;
+
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment' | 'attemptIds'> & {
-        readonly kind: 'submit';
-        readonly termsAcceptedAt?: string;
-      })
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'attemptIds'> &
+      SaidWithSubmission & { readonly kind: 'submit' })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
@@ -181,10 +185,15 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 }
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
-  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, vendors } = command;
+  const { subjectId, personId, userType, paymentRequired, vendors } = command;
+  const { termsAcceptedAt, termsVersion, endUserType, productId, unitAddressKept } = command;
   const { grantId, intendedRecipientId, partyId } = command;
   const given = {
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
+    ...(termsVersion !== undefined && { termsVersion }),
+    ...(endUserType !== undefined && { endUserType }),
+    ...(productId !== undefined && { productId }),
+    ...(unitAddressKept && { unitAddressKept }),
     ...(grantId !== undefined && { grantId }),
     ...(intendedRecipientId !== undefined && { intendedRecipientId }),
     ...(partyId !== undefined && { partyId }),

@@ -1,5 +1,6 @@
 // What a screening session is: its events and its state. Decisions are made in screening-session.ts.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
@@ -69,6 +70,14 @@ export type SessionEvent =
         readonly intendedRecipientId?: string;
         /** The party that its registration opened it for: a keyed hash. Absent in sessions of the platform. */
         readonly partyId?: string;
+        /** Which text was agreed to, as the page says. Absent where it says nothing, as the fields below. */
+        readonly termsVersion?: string;
+        /** For whom the screening is done: as the grant or else the page says. */
+        readonly endUserType?: EndUserType;
+        /** Product of the identity vendor. */
+        readonly productId?: number;
+        /** The vault has the address of the unit (see `unitAddressEntry`). */
+        readonly unitAddressKept?: true;
         /** Where its calls go from then on. Absent in what was stored before it was recorded: the first vendors. */
         readonly vendors?: VendorChoice;
       }
@@ -222,6 +231,16 @@ export interface SessionSecretsContent {
 /** Name of that entry under the session's vault subject. */
 export function secretsEntry(sessionId: string): string {
   return `screening:${sessionId}`;
+}
+
+/** For which home the person is screened, in the words of the page. */
+export interface UnitAddressContent {
+  readonly unitAddress: string | Readonly<Record<string, string>>;
+}
+
+/** Name of that entry under the session's vault subject. */
+export function unitAddressEntry(sessionId: string): string {
+  return `unit-address:${sessionId}`;
 }
 
 /** The newest answer of the identity vendor to a session of a party, and to which attempt and step it was. */

@@ -13,6 +13,7 @@ import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatu
 import { attemptOf, expiresAt, holdsReply, isOpen, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
+  type BlockReason,
   type KbaQuestion,
   type OpenStepUp,
   type Session,
@@ -25,7 +26,7 @@ import {
 export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
-    | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null }
+    | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null; readonly reasonCode: BlockReason }
     | {
         readonly status: OpenStepUp['status'];
         readonly stepUp: Pick<StepUp, 'otp' | 'kba' | 'answeredWrong' | 'attemptsRemaining'>;
@@ -66,7 +67,10 @@ function summaryOf(session: Session): SessionSummary {
     const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
     return { ...common, status: session.status, stepUp: { otp, kba, answeredWrong, attemptsRemaining } };
   }
-  if (session.status === 'BLOCKED') return { ...common, status: session.status, blockedUntil: session.blockedUntil };
+  if (session.status === 'BLOCKED') {
+    const { status, blockedUntil, reasonCode } = session;
+    return { ...common, status, blockedUntil, reasonCode };
+  }
   return { ...common, status: session.status };
 }
 
@@ -76,7 +80,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 10,
+  version: 11,
   category: screeningSession.category,
 
   evolve(doc, event) {

@@ -20,7 +20,7 @@ import { SubmitScreening } from '../../application/submit-screening.js';
 import { ScreeningStatusReader, type SessionSummary } from '../../read/screening-status.js';
 import { KbaBody, OtpBody } from './answer-bodies.js';
 import { SessionResult, sessionResult, StatusResult, statusResult } from './session-result.js';
-import { applicantOf, SubmitBody } from './submit-body.js';
+import { applicantOf, saidIn, SubmitBody } from './submit-body.js';
 
 /** Identity screening on the platform API (docs/contract/platform.md#screening-session). */
 @ApiTags('screening')
@@ -49,6 +49,8 @@ export class ScreeningController {
       context,
       request.principal?.grantId ?? null,
       clientAddressOf(request),
+      null,
+      saidIn(body),
     );
     const { sessionId, session } = await this.commands.execute(command);
     return this.present(sessionId, request, session);

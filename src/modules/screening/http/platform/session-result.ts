@@ -2,6 +2,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { KbaQuestion, ScreeningStatus, SessionSummary } from '../../read/screening-status.js';
 
+const BLOCK_REASONS = [
+  'IDENTITY_NOT_FOUND',
+  'TOO_MANY_ATTEMPTS',
+  'FRAUD_REPORTED',
+  'SANCTIONS_MATCH',
+  'ALERT_LIST_MATCH',
+  'DECEASED',
+  'MINOR_CONSUMER',
+] as const;
+
 class KbaAnswerOption {
   @ApiProperty({ type: 'integer' }) readonly id!: number;
   @ApiProperty() readonly text!: string;
@@ -37,6 +47,8 @@ export class SessionResult {
     description: 'Present when BLOCKED; null: the block does not end by itself',
   })
   readonly blockedUntil?: string | null;
+  @ApiPropertyOptional({ enum: BLOCK_REASONS, description: 'Present when BLOCKED' })
+  readonly reasonCode?: (typeof BLOCK_REASONS)[number];
 }
 
 export class StatusResult extends SessionResult {
@@ -47,6 +59,7 @@ export class StatusResult extends SessionResult {
   readonly overallStatus!: ScreeningStatus['overallStatus'];
   @ApiPropertyOptional({ description: 'Of the payment that was begun last: `txn_` and a UUID' })
   readonly transactionId?: string;
+  @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly userType!: SessionSummary['userType'];
 }
 
 type SessionFields = Pick<SessionResult, keyof SessionResult>;
@@ -61,7 +74,7 @@ export function sessionResult(
     return {
       id,
       status: session.status,
-      ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil } : {}),
+      ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil, reasonCode: session.reasonCode } : {}),
     };
   }
   const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
@@ -89,5 +102,6 @@ export function statusResult(
     paymentStatus,
     overallStatus,
     ...(transactionId !== null && { transactionId }),
+    userType: session.userType,
   };
 }

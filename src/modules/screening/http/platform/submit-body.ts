@@ -1,8 +1,11 @@
 // The body of POST /screening/submit (docs/contract/platform.md#submission).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsIn, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
+import { IsEmail, IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
+import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
+import { TERMS_VERSION } from '../../../../kernel/terms.js';
 import { means, Rule } from '../../../../platform/http/body-pipe.js';
-import type { Applicant } from '../../application/submit-screening.js';
+import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../surfaces/address.js';
+import type { Applicant, SaidByPage } from '../../application/submit-screening.js';
 import { US_STATES } from './us-states.js';
 
 const nameRule = 'must be a name: letters, spaces, dots, hyphens and apostrophes, beginning with a letter';
@@ -138,6 +141,27 @@ export class SubmitBody {
   @MinLength(1, required)
   @IsString(required)
   readonly userType!: Applicant['userType'];
+
+  @ApiPropertyOptional({ ...addressShape('all'), description: 'The home that the screening is for' })
+  @IsOptional()
+  @Rule((value) => isAddress(value, 'all'), { message: ADDRESS_RULES.all })
+  readonly unitAddress?: Address;
+
+  @ApiPropertyOptional({ enum: END_USER_TYPES, description: 'Under a session grant that says one, no other' })
+  @IsOptional()
+  @IsIn(END_USER_TYPES, { message: `must be one of ${END_USER_TYPES.join(', ')}` })
+  readonly endUserType?: EndUserType;
+
+  @ApiPropertyOptional({ type: 'integer', description: 'One of the products that the options list' })
+  @IsOptional()
+  @IsInt({ message: 'must be an integer' })
+  readonly productId?: number;
+
+  @ApiPropertyOptional({ description: 'Of the text that the person agreed to; 1 to 40 letters, digits, `.`, `-`, `_`' })
+  @IsOptional()
+  @Matches(TERMS_VERSION, { message: 'must have 1 to 40 letters, digits, dots, dashes and underscores' })
+  @IsString({ message: 'must be a string' })
+  readonly termsVersion?: string;
 }
 
 /** The applicant in the vendor port's words. */
@@ -156,7 +180,18 @@ export function applicantOf(body: SubmitBody): Applicant {
     address: { street: body.currentAddress, city: body.currentCity, state: body.currentState, zip: body.currentZip },
     jscPayload: body.jscPayload,
     ...(body.hdimPayload ? { hdimPayload: body.hdimPayload } : {}),
+    ...(body.productId !== undefined && { productId: body.productId }),
     termsAcceptedAt: new Date(body.termsAcceptedAt).toISOString(),
+  };
+}
+
+/** What is said beside who the applicant is. */
+export function saidIn({ unitAddress, endUserType, termsVersion }: SubmitBody): SaidByPage {
+  return {
+    // Nothing but what is documented is kept.
+    ...(unitAddress !== undefined && { unitAddress: onlyParts(unitAddress) }),
+    ...(endUserType !== undefined && { endUserType }),
+    ...(termsVersion !== undefined && { termsVersion }),
   };
 }
 

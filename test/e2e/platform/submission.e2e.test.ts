@@ -1,0 +1,102 @@
+// What a submission says beside who is screened (docs/contract/platform.md#submission), on the whole service.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aPerson, type PlatformCaller, Service, type Reply } from '../../support/service.js';
+
+const UNIT = '7 Canary Lane #2';
+
+let service: Service;
+let demo: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start();
+  demo = await service.signIn('demo');
+}, 90_000);
+afterAll(() => service.stop());
+
+const refused = ({ status, body }: Reply): unknown[] => [status, body?.error?.code, body?.error?.field];
+
+/** What the log says of the submission, as an investigator sees it. */
+async function recorded(sessionId: string): Promise<{ readonly data: object; readonly all: string }> {
+  const { exitCode, stdout } = await service.ops('timeline', sessionId);
+  if (exitCode !== 0) throw new Error(stdout);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { data: events.find(({ event }) => event === 'ScreeningSubmitted').data, all: stdout };
+}
+
+describe('POST /screening/submit', () => {
+  it('200: terms, product and end user stand in the timeline, the address of the unit only that it is kept', async () => {
+    const reply = await demo.submit({
+      unitAddress: UNIT,
+      endUserType: 'PROPERTY_MANAGEMENT',
+      productId: 2,
+      termsVersion: '2026-01',
+    });
+    expect(reply.status).toBe(200);
+    const { data, all } = await recorded(reply.body.id);
+    expect(data).toMatchObject({
+      termsVersion: '2026-01',
+      endUserType: 'PROPERTY_MANAGEMENT',
+      productId: 2,
+      unitAddressKept: true,
+    });
+    expect(all).not.toContain('Canary');
+    expect(service.program.output).not.toContain('Canary');
+    expect((await service.ops('audit', 'verify')).exitCode).toBe(0);
+  });
+
+  it('200: without them nothing of them is recorded', async () => {
+    const { body } = await demo.submit();
+    const { data } = await recorded(body.id);
+    for (const field of ['termsVersion', 'endUserType', 'productId', 'unitAddressKept'])
+      expect(data).not.toHaveProperty(field);
+  });
+
+  it('200: the end user type of the session grant counts where the page says none, and may be repeated', async () => {
+    const terms = { end_user_type: 'REAL_ESTATE_AGENT' };
+    for (const said of [{}, { endUserType: 'REAL_ESTATE_AGENT' }]) {
+      const page = await service.signInUnderGrant('demo', terms);
+      const reply = await page.submit(said);
+      expect(reply.status).toBe(200);
+      expect((await recorded(reply.body.id)).data).toMatchObject({ endUserType: 'REAL_ESTATE_AGENT' });
+    }
+  });
+
+  it('200: a grant with a word of its own for the end user binds none', async () => {
+    const page = await service.signInUnderGrant('demo', { end_user_type: 'applicant' });
+    const reply = await page.submit({ endUserType: 'INDEPENDENT_OWNER' });
+    expect((await recorded(reply.body.id)).data).toMatchObject({ endUserType: 'INDEPENDENT_OWNER' });
+  });
+
+  it('400 VALIDATION_ERROR: another end user type than the session grant says, and no session is spent on it', async () => {
+    const page = await service.signInUnderGrant('demo', { end_user_type: 'REAL_ESTATE_AGENT' });
+    const person = aPerson();
+    expect(refused(await page.submit({ ...person, endUserType: 'INDEPENDENT_OWNER' }))).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      'endUserType',
+    ]);
+    expect((await page.submit(person)).status).toBe(200);
+  });
+
+  it('400 VALIDATION_ERROR: a product that the account has not', async () => {
+    expect(refused(await demo.submit({ productId: 3 }))).toEqual([400, 'VALIDATION_ERROR', 'productId']);
+  });
+
+  it.each([
+    ['unitAddress', { city: 'Springfield' }],
+    ['unitAddress', ''],
+    ['endUserType', 'LANDLORD'],
+    ['productId', '1'],
+    ['termsVersion', 'two words'],
+  ])('400 VALIDATION_ERROR: a %s that is %j', async (field, value) => {
+    expect(refused(await demo.submit({ [field]: value }))).toEqual([400, 'VALIDATION_ERROR', field]);
+  });
+
+  it('401: without a token', async () => {
+    const reply = await service.request('POST', '/screening/submit', { body: aPerson({ unitAddress: UNIT }) });
+    expect([reply.status, reply.body.error.code]).toEqual([401, 'AUTH_UNAUTHORIZED']);
+  });
+});
