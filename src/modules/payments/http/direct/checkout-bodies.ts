@@ -5,7 +5,13 @@ import type { Environment } from '../../../../kernel/environment.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Rule } from '../../../../platform/http/body-pipe.js';
 import type { ReportFlags } from '../../../../published/checkouts.js';
-import { ADDRESS_RULES, type Address, addressShape, addressText, isAddress } from '../../../../surfaces/address.js';
+import {
+  ADDRESS_RULES,
+  type Address,
+  addressShape,
+  addressText,
+  isAddress,
+} from '../../../../platform/http/address.js';
 import type { OpenCheckout } from '../../application/open-checkout.js';
 import { faultOfRedirect, MAX_REDIRECT } from './redirect-address.js';
 

@@ -4,7 +4,7 @@ import { IsEmail, IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLeng
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
 import { TERMS_VERSION } from '../../../../kernel/terms.js';
 import { means, Rule } from '../../../../platform/http/body-pipe.js';
-import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../surfaces/address.js';
+import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../platform/http/address.js';
 import type { Applicant, SaidByPage } from '../../application/submit-screening.js';
 import { US_STATES } from './us-states.js';
 
