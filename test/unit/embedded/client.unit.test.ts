@@ -107,6 +107,12 @@ describe('What failed', () => {
     expect(new Set(requests.map(({ init }) => init.headers['Idempotency-Key'])).size).toBe(1);
   });
 
+  it('with 504 is not repeated where the vendor may judge it yet', async () => {
+    const { client, requests } = playing([{ status: 504, body: refusal('UPSTREAM_TIMEOUT') }]);
+    expect(await client.call({ ...WRITE, judged: true })).toMatchObject({ status: 504 });
+    expect(requests).toHaveLength(1);
+  });
+
   it('waits as long as the service asks for, and not where that is too long for a person', async () => {
     const asking = (seconds: string): Reply => ({ status: 503, headers: { 'Retry-After': seconds } });
     const short = playing([asking('8'), { status: 200 }]);

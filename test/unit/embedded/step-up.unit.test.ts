@@ -61,7 +61,14 @@ describe('an answer', () => {
     expect(judgement).toEqual({ kind: 'judged', session: { ...OPEN, status: 'VERIFIED' } });
     expect(checked).toBe(0);
     expect(calls).toEqual([
-      { method: 'POST', path: '/screening/session-1/otp', body: { code: '123456' }, key: 'key-1', timeoutMs: 30_000 },
+      {
+        method: 'POST',
+        path: '/screening/session-1/otp',
+        body: { code: '123456' },
+        key: 'key-1',
+        timeoutMs: 30_000,
+        judged: true,
+      },
     ]);
   });
 
@@ -90,6 +97,14 @@ describe('an answer', () => {
       attemptsRemaining: 1,
     });
     expect((await judge(api, before)).judgement).toMatchObject({ session: { attemptsRemaining: 1 } });
+  });
+
+  it('is followed by the status after the vendor was asked in vain, and refused so when that tells nothing', async () => {
+    const timeout = refused(504, 'UPSTREAM_TIMEOUT');
+    expect((await judge(apiThat(timeout, OPEN, { ...OPEN, status: 'VERIFIED' }).api)).judgement).toMatchObject({
+      session: { status: 'VERIFIED' },
+    });
+    expect((await judge(apiThat(timeout, OPEN).api)).judgement).toEqual({ kind: 'refused', answer: timeout });
   });
 
   it('is left to the person when nobody says what became of it', async () => {

@@ -20,6 +20,8 @@ export interface Call {
   /** Sent as Idempotency-Key: the same for a call that is made again, a new one for a new wish of the person. */
   readonly key?: string;
   readonly timeoutMs?: number;
+  /** Not made again after a 504: the vendor may judge it yet, and would judge it twice. */
+  readonly judged?: boolean;
 }
 
 export interface Api {

@@ -54,25 +54,19 @@ export class Client implements Api {
       },
       ...(call.body ? { body: JSON.stringify(call.body) } : {}),
     };
-    return this.exchange<Body>(
-      call.path,
-      request,
-      (reply) => reply.json() as Promise<Body>,
-      call.timeoutMs ?? READ_LIMIT_MS,
-      signal,
-    );
+    return this.exchange<Body>(call.path, request, (reply) => reply.json() as Promise<Body>, call, signal);
   }
 
   html(path: string, signal?: AbortSignal): Promise<Answer<string>> {
     const request = { method: 'GET', headers: { Accept: 'text/html' } };
-    return this.exchange(path, request, (reply) => reply.text(), HTML_LIMIT_MS, signal);
+    return this.exchange(path, request, (reply) => reply.text(), { timeoutMs: HTML_LIMIT_MS }, signal);
   }
 
   private async exchange<Body>(
     path: string,
     request: RequestInit,
     read: (reply: Response) => Promise<Body>,
-    limitMs: number,
+    { timeoutMs = READ_LIMIT_MS, judged = false }: Pick<Call, 'timeoutMs' | 'judged'>,
     signal?: AbortSignal,
   ): Promise<Answer<Body>> {
     const { surroundings } = this;
@@ -83,7 +77,7 @@ export class Client implements Api {
       await surroundings.online(signal);
       if (signal?.aborted) return failure(0, NO_REPLY);
       if (token === null) return failure(401, NO_TOKEN);
-      const attempt = await this.attempt(path, { ...request, ...authorized(request, token) }, read, limitMs, signal);
+      const attempt = await this.attempt(path, { ...request, ...authorized(request, token) }, read, timeoutMs, signal);
       if (attempt.ok || signal?.aborted) return attempt;
       if (attempt.status === 401) {
         if (renewed) return { ...attempt, error: NO_TOKEN };
@@ -92,7 +86,8 @@ export class Client implements Api {
         continue;
       }
       if (attempt.status === 0 && !surroundings.isOnline()) continue;
-      const pauseMs = attempt.timedOut ? undefined : PAUSES_MS[attempt.status]?.[repeats];
+      const asTold = attempt.timedOut || (judged && attempt.status === 504);
+      const pauseMs = asTold ? undefined : PAUSES_MS[attempt.status]?.[repeats];
       const longEnoughMs = Math.max(pauseMs ?? 0, (attempt.retryAfterSeconds ?? 0) * 1_000);
       if (pauseMs === undefined || longEnoughMs > LONGEST_PAUSE_MS) return attempt;
       repeats += 1;

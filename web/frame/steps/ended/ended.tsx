@@ -24,15 +24,15 @@ export function Ended({ journey }: StepProps) {
 }
 
 function reasonOf(
-  { status, reasonCode }: Session,
+  { status, reasonCode, blockedUntil }: Session,
   language: Language,
 ): { readonly title: string; readonly lead: string } {
   const texts = ENDED[language];
   if (status === 'EXPIRED') return { title: texts.expired, lead: texts.expiredLead };
   if (status !== 'BLOCKED') return { title: texts.error, lead: texts.errorLead };
+  // Only a block for wrong answers has an end.
+  if (blockedUntil) return { title: texts.attempts, lead: texts.attemptsLead };
   switch (reasonCode) {
-    case 'TOO_MANY_ATTEMPTS':
-      return { title: texts.attempts, lead: texts.attemptsLead };
     case 'IDENTITY_NOT_FOUND':
       return { title: texts.notFound, lead: texts.notFoundLead };
     case 'MINOR_CONSUMER':

@@ -29,6 +29,9 @@ const ANSWER_LIMIT_MS = 30_000;
 /** Together half a minute: then the person decides. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000];
 
+/** After these the vendor may still judge: this answer, or one before it. */
+const WITH_THE_VENDOR = ['ATTEMPT_IN_PROGRESS', 'UPSTREAM_TIMEOUT'];
+
 const STILL_OPEN: Refused = {
   ok: false,
   status: 409,
@@ -51,12 +54,13 @@ export async function giveAnswer(
     body,
     key,
     timeoutMs: ANSWER_LIMIT_MS,
+    judged: true,
   };
   const answer = await api.call<Session>(call, signal);
   // A session that is open without a count has not heard of a wrong answer: this one is with the vendor.
   if (answer.ok && !(isOpen(answer.body) && answer.body.attemptsRemaining === undefined))
     return { kind: 'judged', session: answer.body };
-  if (!answer.ok && answer.error.code !== STILL_OPEN.error.code) return { kind: 'refused', answer };
+  if (!answer.ok && !WITH_THE_VENDOR.includes(answer.error.code)) return { kind: 'refused', answer };
   checking();
   for (const pauseMs of PAUSES_MS) {
     await pause(pauseMs, signal);
@@ -64,7 +68,7 @@ export async function giveAnswer(
     const status = await api.call<SessionStatus>({ method: 'GET', path: `/screening/${before.id}/status` }, signal);
     if (status.ok && isJudged(before, status.body)) return { kind: 'judged', session: status.body };
   }
-  return { kind: 'refused', answer: STILL_OPEN };
+  return { kind: 'refused', answer: answer.ok ? STILL_OPEN : answer };
 }
 
 /** Whether an answer was judged between these two. */

@@ -7,7 +7,7 @@ import { fill, useTexts } from '../../parts/language.js';
 import { answerText, duration } from '../../parts/refusals.js';
 import { Alert, Button } from '../../parts/step.js';
 import { STEP_UP } from './texts.js';
-import { standAnew, useGone } from './use-answer.js';
+import { useGone, whereItStands } from './use-answer.js';
 
 export interface ResendProps {
   readonly journey: Journey;
@@ -54,7 +54,9 @@ export function Resend({ journey, busy, sent }: ResendProps) {
     }
     const reason = answer.error.code === 'ATTEMPT_IN_PROGRESS' ? texts.inProgress : answerText(language, answer);
     setProblem(`${texts.resendFailed} ${reason}`);
-    return standAnew(journey, answer, signal);
+    const stands = await whereItStands(journey, answer, signal);
+    if (stands && !signal.aborted) await journey.follow(stands);
+    return undefined;
   }
 
   return (

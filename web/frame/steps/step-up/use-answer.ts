@@ -37,14 +37,18 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
     );
     if (signal.aborted) return null;
     if (judgement.kind === 'refused') {
-      journey.fail(judgement.answer.error);
-      setProblem(
-        judgement.answer.error.code === 'ATTEMPT_IN_PROGRESS'
-          ? STEP_UP[language].inProgress
-          : answerText(language, judgement.answer),
-      );
-      await standAnew(journey, judgement.answer, signal);
+      const { answer } = judgement;
+      const stands = await whereItStands(journey, answer, signal);
+      if (signal.aborted) return null;
+      // Verified by an answer whose reply was lost: nothing has failed.
+      if (stands?.status !== 'VERIFIED') {
+        journey.fail(answer.error);
+        setProblem(
+          answer.error.code === 'ATTEMPT_IN_PROGRESS' ? STEP_UP[language].inProgress : answerText(language, answer),
+        );
+      }
       setStage('idle');
+      if (stands) await journey.follow(stands);
       return null;
     }
     unsettled.current = null;
@@ -56,12 +60,16 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
   return { stage, problem, send };
 }
 
-/** After a refusal that is final: on to where the session really stands. */
-export async function standAnew(journey: Journey, refused: Refused, signal: AbortSignal): Promise<void> {
-  if (!journey.session || !isFinal(refused)) return;
-  const call = { method: 'GET', path: `/screening/${journey.session.id}/status` } as const;
-  const status = await journey.api.call<SessionStatus>(call, signal);
-  if (status.ok && !signal.aborted) await journey.follow(status.body);
+/** After a refusal that is final: the session is not as the frame believes. Null where it cannot be read, or is no other. */
+export async function whereItStands(
+  { api, session }: Journey,
+  refused: Refused,
+  signal: AbortSignal,
+): Promise<SessionStatus | null> {
+  if (!session || !isFinal(refused)) return null;
+  const call = { method: 'GET', path: `/screening/${session.id}/status` } as const;
+  const status = await api.call<SessionStatus>(call, signal);
+  return status.ok ? status.body : null;
 }
 
 /** Says when the screen that asks for it is gone. */
