@@ -6,14 +6,20 @@ export interface Entry {
   readonly detail: unknown;
   /** What else is worth a line. */
   readonly note?: string;
+  /** Takes the place of one of the same title just before it: what is told at every letter would hide the rest. */
+  readonly replaces?: boolean;
 }
 
 const KEPT = 200;
 
 export class Log {
+  private newest: string | null = null;
+
   constructor(private readonly list: HTMLElement) {}
 
-  add({ title, at, detail, note }: Entry): void {
+  add({ title, at, detail, note, replaces = false }: Entry): void {
+    if (replaces && this.newest === title) this.list.firstElementChild?.remove();
+    this.newest = title;
     const item = document.createElement('li');
     const time = element('time', at.toLocaleTimeString(undefined, { hour12: false }));
     time.dateTime = at.toISOString();
@@ -24,6 +30,7 @@ export class Log {
   }
 
   clear(): void {
+    this.newest = null;
     this.list.replaceChildren();
   }
 }

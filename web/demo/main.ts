@@ -63,7 +63,7 @@ function unmount(): void {
 }
 
 function hear(name: CallbackName, payload: CallbackPayloads[CallbackName]): void {
-  heard.add({ title: name, at: new Date(), detail: payload });
+  heard.add({ title: name, at: new Date(), detail: payload, replaces: name === 'onChange' || name === 'onResize' });
   // What a later visit resumes with.
   if ('sessionId' in payload && payload.sessionId !== null) remember(payload.sessionId);
 }
