@@ -108,6 +108,42 @@ describe('the demo page', () => {
     expect(problems).toEqual([]);
   });
 
+  it('leads a person from the persona to the report, shared and taken back, with callbacks and webhooks beside it', async () => {
+    await open();
+    const frame = page.frameLocator('#component iframe');
+    const card = frame.frameLocator('iframe').first();
+    const pay = async (number: string): Promise<void> => {
+      await card.getByLabel('Card number').fill(number);
+      await card.getByLabel('Expiration date').fill('1230');
+      await card.getByLabel('Security code').fill('123');
+      await card.getByLabel('ZIP code').fill('78701');
+      await frame.getByRole('button', { name: /^Pay/ }).click();
+    };
+    await page.locator('#webhooks-status:not(:empty)').waitFor();
+    const receive = page.getByRole('button', { name: 'Receive webhooks' });
+    if (await receive.isVisible()) await receive.click();
+    await page.getByText('Signed webhooks arrive').waitFor();
+    await page.getByRole('button', { name: 'Otptest' }).click();
+    await frame.getByRole('textbox', { name: 'Social Security number' }).fill('666443210');
+    await frame.getByRole('checkbox').check();
+    await frame.getByRole('button', { name: 'Continue' }).click();
+    await frame.getByRole('textbox', { name: 'Code', exact: true }).fill('123456');
+    await frame.getByRole('button', { name: 'Continue' }).click();
+    await page.locator('#callbacks li', { hasText: 'onVerificationSuccess' }).waitFor();
+    await pay('4000000000000002');
+    await frame.getByText('declined the card').waitFor();
+    await pay('4242424242424242');
+    await frame.getByRole('button', { name: 'Share my report' }).click();
+    await page.locator('#callbacks li', { hasText: 'onReportShared' }).waitFor();
+    await frame.getByRole('button', { name: 'Stop sharing', exact: true }).click();
+    await frame.getByRole('button', { name: 'Stop sharing for good' }).click();
+    await page.locator('#callbacks li', { hasText: 'onReportRevoked' }).waitFor();
+    for (const type of ['payment.succeeded', 'screening.completed', 'report.shared', 'report.revoked'])
+      await page.locator('#webhooks li', { hasText: type }).waitFor();
+    // The decline is a reply of the processor, and no fault.
+    expect(problems.filter((problem) => !problem.includes('402'))).toEqual([]);
+  });
+
   it('replaces the endpoint of somebody else when that is asked for', async () => {
     const { body } = await dashboard('nopay', 'POST', '/tsp/webhooks', { url: 'https://127.0.0.1:1/mine' });
     await open();
