@@ -1,0 +1,192 @@
+// Paying in the embedded component, with the sandbox's browser library of the processor: its card fields, declines and the
+// authentication step (docs/sandbox.md#the-payment-processor).
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { FrameLocator, Locator } from 'playwright-core';
+import { Embedding, type HostPage } from '../../support/embedding.js';
+import { intentIn, Processor } from '../../support/processor.js';
+import type { PlatformCaller } from '../../support/service.js';
+
+jest.setTimeout(60_000);
+
+const FEE = 3_500;
+const CARDS = {
+  good: '4242424242424242',
+  declined: '4000000000000002',
+  poor: '4000000000009995',
+  authenticated: '4000002500003155',
+  slow: '4000000000007775',
+} as const;
+
+let embedding: Embedding;
+let processor: Processor;
+let demo: PlatformCaller;
+let host: HostPage;
+
+beforeAll(async () => {
+  embedding = await Embedding.start();
+  processor = new Processor(embedding.service.sandboxUrl);
+  demo = await embedding.service.signIn('demo');
+}, 90_000);
+afterAll(() => embedding?.stop());
+afterEach(async () => host?.close());
+
+async function verified(): Promise<string> {
+  const { body } = await demo.submit();
+  expect(body.status).toBe('VERIFIED');
+  return body.id;
+}
+
+/** A verified person before the payment. */
+async function atPayment(options: Record<string, unknown> = {}, init: Record<string, unknown> = {}): Promise<string> {
+  const screeningId = await verified();
+  host = await embedding.open();
+  await host.mount({ options: { screeningId, ...options }, init });
+  return screeningId;
+}
+
+/** The card fields, which are in a frame of the processor's. */
+const fields = (): FrameLocator => host.frame.frameLocator('iframe[src*="payment-element"]');
+const payButton = (name = 'Pay $35.00'): Locator => host.frame.getByRole('button', { name });
+
+async function typeCard(number: string): Promise<void> {
+  await payButton().waitFor();
+  await fields().getByLabel('Card number').fill(number);
+  await fields().getByLabel('Expiration date').fill('12 / 39');
+  await fields().getByLabel('Security code').fill('123');
+  await fields().getByLabel('ZIP code').fill('78701');
+}
+
+async function pay(number: string): Promise<void> {
+  await typeCard(number);
+  await payButton().click();
+}
+
+async function transactionOf(screeningId: string): Promise<string> {
+  return (await demo.status(screeningId)).body.transactionId;
+}
+
+/** What was told beside the heights. */
+async function toldSteps(): Promise<[string, unknown][]> {
+  return (await host.told()).filter(([name]) => name.startsWith('onStep') || name === 'onPaymentSuccess') as [
+    string,
+    unknown,
+  ][];
+}
+
+describe('a consumer who pays in the component', () => {
+  it('is told the price, pays by card, and goes on to the report; nobody but the processor gets the card', async () => {
+    const sessionId = await atPayment();
+    expect(await host.hears('onStepStart')).toEqual({ step: 'payment' });
+    await pay(CARDS.good);
+    expect(await host.hears('onPaymentSuccess')).toEqual({
+      sessionId,
+      transactionId: await transactionOf(sessionId),
+      amount: FEE,
+      currency: 'usd',
+    });
+    await host.hears('onStepStart', 2);
+    expect((await toldSteps()).slice(0, 4)).toEqual([
+      ['onStepStart', { step: 'payment' }],
+      ['onPaymentSuccess', expect.anything()],
+      ['onStepComplete', { step: 'payment' }],
+      ['onStepStart', { step: 'report' }],
+    ]);
+    expect(await host.hears('onChange')).toEqual({ step: 'payment', complete: expect.any(Boolean) });
+
+    const withCard = host.requests.filter(({ url, body }) =>
+      `${url} ${body ?? ''}`.replaceAll(/[\s+]|%20/g, '').includes(CARDS.good),
+    );
+    expect(new Set(withCard.map(({ url }) => new URL(url).origin))).toEqual(new Set([embedding.service.sandboxUrl]));
+    expect(JSON.stringify([await host.told(), host.console])).not.toContain(CARDS.good);
+  });
+
+  it('reads why the card was declined, and pays with another one, once', async () => {
+    const sessionId = await atPayment();
+    await pay(CARDS.poor);
+    const alert = host.frame.getByRole('alert');
+    await alert.getByText('does not have enough funds').waitFor();
+    await pay(CARDS.declined);
+    await alert.getByText('Your bank declined the card').waitFor();
+    await typeCard(CARDS.good);
+    await payButton().dblclick();
+    await host.hears('onPaymentSuccess');
+    const { succeeded, received } = await processor.money({ transaction: await transactionOf(sessionId) });
+    expect([succeeded, received]).toEqual([1, FEE]);
+    expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
+  });
+
+  it('authenticates at the bank: fails, and then passes', async () => {
+    await atPayment();
+    const bank = host.frame.frameLocator('iframe[src*="authentication"]');
+    await pay(CARDS.authenticated);
+    await bank.getByRole('button', { name: 'Fail' }).click();
+    await host.frame.getByRole('alert').getByText('could not confirm that it is you').waitFor();
+    await pay(CARDS.authenticated);
+    await bank.getByRole('button', { name: 'Complete' }).click();
+    await host.hears('onPaymentSuccess');
+  });
+
+  it('waits while the payment is processed', async () => {
+    await atPayment();
+    await pay(CARDS.slow);
+    await host.frame.getByText('Your payment is being processed.', { exact: true }).first().waitFor();
+    expect(await host.hears('onPaymentSuccess')).toMatchObject({ amount: FEE });
+  });
+
+  it('goes on with the same payment after a reload, also one that waits for the bank', async () => {
+    const screeningId = await atPayment();
+    await pay(CARDS.authenticated);
+    await host.frame.frameLocator('iframe[src*="authentication"]').getByRole('button', { name: 'Fail' }).waitFor();
+    const before = await transactionOf(screeningId);
+    await host.page.reload();
+    await host.mount({ options: { screeningId } });
+    await pay(CARDS.good);
+    expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: screeningId, transactionId: before });
+  });
+
+  it('is not asked to pay again for what was paid in another tab, of which nobody has told the service', async () => {
+    const screeningId = await verified();
+    const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });
+    await processor.control('delivery', { drop: 10 });
+    await processor.confirm(body.client_secret, 'pm_card_visa');
+    host = await embedding.open();
+    await host.mount({ options: { screeningId } });
+    expect(await host.hears('onPaymentSuccess')).toMatchObject({ transactionId: body.transaction_id, amount: FEE });
+    expect(await processor.money({ intent: intentIn(body.client_secret) })).toMatchObject({ succeeded: 1 });
+    await processor.control('delivery', { drop: 0 });
+  });
+
+  it('warns of an application fee that is more than the price, and leaves it out', async () => {
+    await atPayment({ applicationFee: FEE + 1 });
+    expect(await host.hears('onWarning')).toEqual({ code: 'INVALID_APPLICATION_FEE', message: expect.any(String) });
+    await pay(CARDS.good);
+    await host.hears('onPaymentSuccess');
+  });
+
+  it('tries again when the library of the processor cannot be loaded', async () => {
+    const screeningId = await verified();
+    host = await embedding.open();
+    await host.page.route('**/browser/processor.js', (route) => route.abort());
+    await host.mount({ options: { screeningId } });
+    expect(await host.hears('onError')).toEqual({
+      code: 'COMPONENT_RENDER_FAILED',
+      message: expect.any(String),
+      recoverable: true,
+    });
+    await host.page.unroute('**/browser/processor.js');
+    await host.frame.getByRole('button', { name: 'Try again' }).click();
+    await pay(CARDS.good);
+    await host.hears('onPaymentSuccess');
+  });
+
+  it('reads all of it in Spanish', async () => {
+    await atPayment({}, { locale: 'es' });
+    await payButton('Pagar $35.00').waitFor();
+    await fields().getByLabel('Número de tarjeta').fill(CARDS.declined);
+    await fields().getByLabel('Fecha de vencimiento').fill('12 / 39');
+    await fields().getByLabel('Código de seguridad').fill('123');
+    await fields().getByLabel('Código postal').fill('78701');
+    await payButton('Pagar $35.00').click();
+    await host.frame.getByRole('alert').getByText('Su banco rechazó la tarjeta').waitFor();
+  });
+});

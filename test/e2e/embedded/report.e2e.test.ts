@@ -1,0 +1,226 @@
+// The report in the embedded component: shown, printed, downloaded, shared and taken back; and what is said when there is none.
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Locator } from 'playwright-core';
+import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
+import { until } from '../../support/eventually.js';
+import { type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
+
+jest.setTimeout(60_000);
+
+let embedding: Embedding;
+let nopay: PlatformCaller;
+let host: HostPage;
+
+beforeAll(async () => {
+  embedding = await Embedding.start(WITH_BROWSER);
+  nopay = await embedding.service.signIn('nopay');
+}, 90_000);
+afterAll(() => embedding?.stop());
+afterEach(async () => host?.close());
+
+async function verified(person: object = {}, caller = nopay): Promise<string> {
+  const { body } = await caller.submit(person);
+  expect(body.status).toBe('VERIFIED');
+  return body.id;
+}
+
+async function atReport(screeningId: string, wish: MountWish = {}): Promise<void> {
+  host = await embedding.open();
+  await host.mount({ account: 'nopay', ...wish, options: { screeningId, ...wish.options } });
+}
+
+const button = (name: string): Locator => host.frame.getByRole('button', { name, exact: true });
+const heading = (name: string): Locator => host.frame.getByRole('heading', { name, exact: true });
+const page = (): Locator => host.frame.locator('iframe.report-page');
+const accountOf = (name: keyof Credentials['accounts']): string => embedding.credentials.accounts[name].accountId;
+const names = async (): Promise<string[]> =>
+  (await host.told()).map(([name]) => name).filter((name) => !['onResize', 'onChange'].includes(name));
+
+describe('a consumer whose account pays', () => {
+  it('sees the report without paying, as high as it is, with its score told once', async () => {
+    const id = await verified();
+    await atReport(id);
+    await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
+    const { body } = await nopay.get(`/reports/${id}`);
+    expect(await host.hears('onScreeningSuccess')).toEqual({
+      sessionId: id,
+      overallStatus: 'COMPLETED',
+      score: body.score.value,
+    });
+    await heading('Share your report?').waitFor();
+    expect(await names()).toEqual([
+      'onVerificationSuccess',
+      'onReady',
+      'onStepStart',
+      'onScreeningSuccess',
+      'onStepComplete',
+      'onStepStart',
+    ]);
+    await until('the frame of the report fits', () =>
+      page().evaluate(
+        ({ contentDocument, clientHeight }: any) =>
+          Math.abs((contentDocument?.documentElement.scrollHeight ?? 0) - clientHeight) <= 2,
+      ),
+    );
+    // Nothing in it runs.
+    expect(await page().getAttribute('sandbox')).toBe('allow-same-origin allow-modals');
+    const calls: any = await (await fetch(`${embedding.service.sandboxUrl}/control/calls`)).json();
+    expect(calls.operations.report.billed).toBe(1);
+    expect(host.console.filter((line) => /Content Security Policy|TrustedHTML/.test(line))).toEqual([]);
+  });
+
+  it('fits into 320 pixels, the report too', async () => {
+    host = await embedding.open('/', { viewport: { width: 320, height: 700 } });
+    await host.mount({ account: 'nopay', options: { screeningId: await verified() }, init: { locale: 'es' } });
+    await heading('¿Quiere compartir su informe?').waitFor();
+    const widths = await page().evaluate(({ ownerDocument, contentDocument, clientWidth }: any) => [
+      [ownerDocument.documentElement.scrollWidth, ownerDocument.documentElement.clientWidth],
+      [contentDocument?.documentElement.scrollWidth, clientWidth],
+    ]);
+    for (const [content, room] of widths) expect(content).toBeLessThanOrEqual(room ?? 0);
+  });
+
+  it('prints the report, and downloads it as a PDF', async () => {
+    await atReport(await verified());
+    await heading('Share your report?').waitFor();
+    await page().evaluate((frame: any) => {
+      frame.contentWindow.print = () => frame.setAttribute('data-printed', 'yes');
+    });
+    await button('Print').click();
+    expect(await page().getAttribute('data-printed')).toBe('yes');
+
+    const download = host.page.waitForEvent('download');
+    await button('Download PDF').click();
+    expect((await download).suggestedFilename()).toBe('screening-report.pdf');
+    const chunks: Buffer[] = [];
+    for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  it('leaves printing and downloading to a page that wants to', async () => {
+    const id = await verified();
+    await atReport(id, { handles: ['handlePrintRequested', 'handleDownloadRequested'] });
+    await button('Print').click();
+    await button('Download PDF').click();
+    expect(await host.hears('handlePrintRequested')).toEqual({ sessionId: id });
+    expect(await host.hears('handleDownloadRequested')).toEqual({ sessionId: id });
+    expect(host.requests.filter(({ url }) => url.endsWith('/pdf'))).toEqual([]);
+  });
+
+  it('shares the report, sees so after a reload, takes it back for good, and sees that too', async () => {
+    const id = await verified();
+    await atReport(id);
+    await button('Share my report').click();
+    const shared = { sessionId: id, reportId: expect.any(String), recipientAccountId: accountOf('nopay') };
+    expect(await host.hears('onReportShared')).toEqual(shared);
+    await heading('Your report is shared').waitFor();
+    expect(await host.hears('onStepComplete', 2)).toEqual({ step: 'share' });
+
+    await host.page.reload();
+    await host.mount({ account: 'nopay', view: 'report', options: { screeningId: id } });
+    await button('Stop sharing').click();
+    await button('Keep sharing').click();
+    await button('Stop sharing').click();
+    await button('Stop sharing for good').click();
+    expect(await host.hears('onReportRevoked')).toEqual(shared);
+    expect(await host.hears('onStepComplete', 2)).toEqual({ step: 'share' });
+    await heading('You have stopped sharing your report').waitFor();
+
+    await host.page.reload();
+    await host.mount({ account: 'nopay', view: 'report', options: { screeningId: id } });
+    await heading('You have stopped sharing your report').waitFor();
+    expect(await button('Share my report').count()).toBe(0);
+  });
+
+  it('does not share it now, and may change their mind', async () => {
+    const id = await verified();
+    await atReport(id);
+    await button('Not now').click();
+    expect(await host.hears('onReportShareDeclined')).toEqual({ sessionId: id });
+    expect(await host.hears('onStepComplete', 2)).toEqual({ step: 'share' });
+    expect((await nopay.get(`/reports/${id}/sharing`)).body.status).toBe('NOT_SHARED');
+    await button('Share my report').click();
+    await host.hears('onReportShared');
+    expect((await names()).filter((name) => name === 'onStepComplete')).toHaveLength(2);
+  });
+
+  it('sees that it was taken back elsewhere meanwhile', async () => {
+    const id = await verified();
+    await atReport(id);
+    await button('Share my report').click();
+    await button('Stop sharing').click();
+    expect((await nopay.post(`/reports/${id}/revoke-sharing`)).status).toBe(200);
+    await button('Stop sharing for good').click();
+    await heading('You have stopped sharing your report').waitFor();
+    expect(await names()).not.toContain('onReportRevoked');
+  });
+});
+
+describe('a report that cannot be shown', () => {
+  it('is told as PAYMENT_REQUIRED where the account has no credit; the screening is completed all the same', async () => {
+    const broke = await embedding.service.signIn('broke');
+    const id = await verified({}, broke);
+    await atReport(id, { account: 'broke' });
+    expect(await host.hears('onError')).toMatchObject({ code: 'PAYMENT_REQUIRED', recoverable: false });
+    expect(await host.hears('onScreeningSuccess')).toEqual({ sessionId: id, overallStatus: 'COMPLETED' });
+    await host.frame.getByText('it has not been paid for').waitFor();
+  });
+
+  it.each([
+    ['Frozentest', 'Your credit file is frozen'],
+    ['Nohittest', 'no file that matches your details'],
+  ])('of %s: says why, and tells no error', async (lastName, text) => {
+    await atReport(await verified({ lastName }));
+    await host.frame.getByText(text).waitFor();
+    await host.hears('onScreeningSuccess');
+    expect(await names()).not.toContain('onError');
+  });
+
+  it('has no score where the file is too thin, and says so', async () => {
+    const id = await verified({ lastName: 'Thinfiletest' });
+    await atReport(id);
+    await host.frame.getByText('holds too little to compute a score').waitFor();
+    expect(await host.hears('onScreeningSuccess')).toEqual({ sessionId: id, overallStatus: 'COMPLETED' });
+  });
+});
+
+describe('the view of a report', () => {
+  it('shows it to the account it was shared with, without the question; says so when it was not, and when it was taken back', async () => {
+    const granted = { recipient_account_id: accountOf('demo') };
+    const caller = await embedding.service.signInUnderGrant('nopay', granted);
+    const id = await verified({}, caller);
+    const seen = async (text: string, account: keyof Credentials['accounts'] = 'demo'): Promise<void> => {
+      await host?.close();
+      await atReport(id, { account, view: 'report' });
+      await host.frame.getByText(text).waitFor();
+      expect(await names()).not.toContain('onError');
+    };
+    await seen('This report has not been shared with you.', 'unrelated');
+    await seen('the applicant has not agreed to share it yet');
+    expect((await caller.post(`/reports/${id}/consent-to-share`)).status).toBe(200);
+    await seen('The applicant has shared this report with you.');
+    await page().waitFor();
+    expect(await host.frame.locator('.share').count()).toBe(0);
+    expect(await names()).not.toContain('onScreeningSuccess');
+    expect((await caller.post(`/reports/${id}/revoke-sharing`)).status).toBe(200);
+    await seen('The applicant has stopped sharing this report with you.');
+  });
+});
+
+describe('a report whose time is over', () => {
+  it('says that it has expired, and that a new screening makes a new one', async () => {
+    const short = await Embedding.start({ REPORT_VALIDITY: '1' });
+    try {
+      const caller = await short.service.signIn('nopay');
+      const screeningId = await verified({}, caller);
+      expect((await caller.get(`/reports/${screeningId}`)).status).toBe(200);
+      await until('it has expired', async () => (await caller.get(`/reports/${screeningId}`)).status === 410);
+      host = await short.open();
+      await host.mount({ account: 'nopay', view: 'report', options: { screeningId } });
+      await host.frame.getByText('This report has expired').waitFor();
+      expect(await names()).not.toContain('onError');
+    } finally {
+      await short.stop();
+    }
+  });
+});
