@@ -19,12 +19,12 @@ export function strongestOn(background: Colour): Colour {
   return contrast(BLACK, background) >= contrast(WHITE, background) ? BLACK : WHITE;
 }
 
-/** The colour itself where it stands out enough, else the one nearest to it that does. */
-export function legible(colour: Colour, background: Colour, least: number): Colour {
-  const strongest = strongestOn(background);
+/** The colour itself where it stands out enough from all of the backgrounds, else the one nearest to it that does. */
+export function legible(colour: Colour, backgrounds: readonly [Colour, ...Colour[]], least: number): Colour {
+  const strongest = strongestOn(backgrounds[0]);
   for (let share = 0; share < 1; share += 0.02) {
     const candidate = mix(colour, strongest, share);
-    if (contrast(candidate, background) >= least) return candidate;
+    if (backgrounds.every((background) => contrast(candidate, background) >= least)) return candidate;
   }
   return strongest;
 }

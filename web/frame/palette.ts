@@ -69,25 +69,31 @@ function coloursOf(
   const background = chosen.background ?? BASES[theme].background;
   // A page that sets a background alone may have a dark one: the other colours come from the theme that suits it.
   const base = BASES[contrast(background, [255, 255, 255]) > contrast(background, [0, 0, 0]) ? 'dark' : 'light'];
-  const text = legible(chosen.text ?? base.text, background, 7);
-  const accent = legible(chosen.accent ?? base.accent, background, SHAPE_CONTRAST);
-  const soft = (colour: Colour): Colour => mix(background, colour, 0.08);
-  const readable = (colour: Colour): Colour => legible(colour, soft(colour), TEXT_CONTRAST);
+  /** A little of a colour on the background, where the strongest text can still be read on it. */
+  const tinted = (colour: Colour, share: number): Colour => {
+    const tint = mix(background, colour, share);
+    return contrast(strongestOn(background), tint) >= TEXT_CONTRAST ? tint : background;
+  };
+  const readable = (colour: Colour): Colour => legible(colour, [background, tinted(colour, 0.08)], TEXT_CONTRAST);
+  const text = legible(chosen.text ?? base.text, [background], 7);
+  const accent = chosen.accent ?? base.accent;
+  const soft = tinted(text, 0.04);
   return new Map([
     ['--background', background],
     ['--text', text],
-    ['--muted', legible(mix(text, background, 0.35), mix(background, text, 0.06), TEXT_CONTRAST)],
-    ['--line', legible(mix(text, background, 0.6), background, SHAPE_CONTRAST)],
+    ['--muted', legible(mix(text, background, 0.35), [background, soft], TEXT_CONTRAST)],
+    ['--line', legible(mix(text, background, 0.6), [background], SHAPE_CONTRAST)],
     ['--faint', mix(background, text, 0.14)],
-    ['--soft', mix(background, text, 0.04)],
+    ['--soft', soft],
     ['--accent', accent],
+    ['--ring', legible(accent, [background], SHAPE_CONTRAST)],
     ['--on-accent', strongestOn(accent)],
     ['--accent-text', readable(accent)],
-    ['--accent-soft', soft(accent)],
+    ['--accent-soft', tinted(accent, 0.08)],
     ['--problem', readable(base.problem)],
-    ['--problem-soft', soft(base.problem)],
+    ['--problem-soft', tinted(base.problem, 0.08)],
     ['--good', readable(base.good)],
-    ['--good-soft', soft(base.good)],
+    ['--good-soft', tinted(base.good, 0.08)],
   ]);
 }
 

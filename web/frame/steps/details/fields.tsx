@@ -45,16 +45,14 @@ export function Fields({ userType, values, errors, onValue, onLeave }: FieldsPro
       </fieldset>
       <fieldset class="group">
         <legend>{texts.contact}</legend>
-        <div class="row">
-          <TextField
-            {...of('phoneNumber')}
-            type="tel"
-            inputMode="tel"
-            hint={texts.phoneNumberHint}
-            autocomplete="tel-national"
-          />
-          <TextField {...of('email')} type="email" inputMode="email" autocomplete="email" />
-        </div>
+        <TextField
+          {...of('phoneNumber')}
+          type="tel"
+          inputMode="tel"
+          hint={texts.phoneNumberHint}
+          autocomplete="tel-national"
+        />
+        <TextField {...of('email')} type="email" inputMode="email" autocomplete="email" />
       </fieldset>
       <fieldset class="group">
         <legend>{texts.home}</legend>
