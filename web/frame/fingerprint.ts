@@ -1,12 +1,8 @@
 // The device check: the collector's script runs in the frame, and what it says goes with the submission.
 import type { ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
+import type { Fingerprint } from './api/wire.js';
 import { forgetScript, loadScript } from './trusted-types.js';
-
-export interface Fingerprint {
-  readonly jscPayload: string;
-  readonly hdimPayload?: string;
-}
 
 export type Collected =
   | { readonly ok: true; readonly device: Fingerprint }

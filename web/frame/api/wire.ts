@@ -25,6 +25,12 @@ export interface ScreeningOptions {
   readonly otpResendInterval: number;
 }
 
+/** What the device check gives: fields of POST /screening/submit */
+export interface Fingerprint {
+  readonly jscPayload: string;
+  readonly hdimPayload?: string;
+}
+
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;

@@ -2,7 +2,7 @@
 import type { UserType } from '../../../contract/callbacks.js';
 import type { FrameStart } from '../../../contract/messages.js';
 import type { Prefill } from '../../../contract/options.js';
-import type { Fingerprint } from '../../fingerprint.js';
+import type { Fingerprint } from '../../api/wire.js';
 import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
 
 /** As they were typed; digits alone of the SSN and the birth date; of `terms` when they were accepted, as ISO 8601. */

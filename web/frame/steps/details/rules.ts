@@ -36,9 +36,9 @@ const NAME = /^[\p{L}\p{M}][\p{L}\p{M}' .\u2019-]*$/u;
 const MIDDLE_NAME = /^[\p{L}\p{M}][\p{L}\p{M}\p{Nd}' .\u2019-]*$/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const ZIP = /^\d{5}(-?\d{4})?$/;
-/** Dots stand between other characters, a label of the domain does not begin or end with a hyphen, and the last one has no digit alone. */
+/** Dots stand between other characters, a label of the domain does not begin or end with a hyphen, and the last one is letters. */
 const EMAIL =
-  /^[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+(\.[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+)*@([a-z\d\u00a1-\uffff]([a-z\d\u00a1-\uffff-]{0,61}[a-z\d\u00a1-\uffff])?\.)+[a-z\u00a1-\uffff][a-z\d\u00a1-\uffff-]*[a-z\d\u00a1-\uffff]$/i;
+  /^[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+(\.[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+)*@([a-z\d\u00a1-\uffff]([a-z\d\u00a1-\uffff-]{0,61}[a-z\d\u00a1-\uffff])?\.)+([a-z\u00a1-\uffff]{2,}|xn[a-z\d-]{2,})$/i;
 const EMAIL_PARTS = { local: 64, all: 254 };
 
 /** In the order of the form. */

@@ -1,0 +1,268 @@
+// The step in which a person says who they are: what they see, and what the page is told, for what the API and the device check say.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
+
+let embedding: Embedding;
+let host: HostPage;
+
+beforeAll(async () => {
+  embedding = await Embedding.start();
+});
+afterAll(() => embedding.stop());
+afterEach(() => host.close());
+
+const PERSON = {
+  'First name': 'Ana',
+  'Last name': 'Smith',
+  'Date of birth': '04121990',
+  'Social Security number': '666123456',
+  'Mobile phone number': '(415) 555-0134',
+  'Street address': '1 Main St',
+  City: 'Oakland',
+  'ZIP code': '94105',
+};
+let people = 0;
+/** Nobody else's. */
+const newSsn = (): string => `666${String(100_000 + ++people)}`;
+
+async function mounted(wish: MountWish = {}, before: (host: HostPage) => Promise<unknown> = async () => undefined) {
+  host = await embedding.open();
+  await before(host);
+  await host.mount(wish);
+  await host.hears('onReady');
+}
+
+const field = (label: string) => host.frame.getByLabel(label, { exact: false }).and(host.frame.locator('.control'));
+const problemOf = (label: string) =>
+  host.frame
+    .locator('.field')
+    .filter({ has: field(label) })
+    .locator('p.problem');
+const send = () => host.frame.getByRole('button', { name: 'Continue' }).click();
+
+async function fillIn(person: Partial<Record<keyof typeof PERSON, string>> = {}): Promise<void> {
+  const values = { ...PERSON, 'Social Security number': newSsn(), ...person };
+  for (const [label, value] of Object.entries(values)) await field(label).fill(value);
+  await field('State').selectOption('CA');
+  await host.frame.getByRole('checkbox').check();
+}
+
+/** Answers a submission in the service's place. */
+const refusing =
+  (status: number, error: object, headers = {}) =>
+  (host: HostPage) =>
+    host.page.route('**/screening/submit', (route) =>
+      route.fulfill({
+        status,
+        json: { error: { message: 'No.', recoverable: status === 400, ...error } },
+        headers: { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'Retry-After', ...headers },
+      }),
+    );
+
+describe('The details', () => {
+  it('can be filled in and sent with the keyboard alone, and lead on', async () => {
+    await mounted();
+    const { keyboard } = host.page;
+    await field('First name').focus();
+    for (const text of ['Ana', 'Otptest', '', '04121990']) {
+      await keyboard.type(text);
+      await keyboard.press('Tab');
+    }
+    await keyboard.press('Tab');
+    await keyboard.type(newSsn());
+    await keyboard.press('Tab');
+    await keyboard.press('Tab');
+    for (const text of ['4155550134', '', '1 Main St', 'Oakland', 'California', '94105']) {
+      await keyboard.type(text);
+      await keyboard.press('Tab');
+    }
+    await keyboard.press('Tab');
+    await keyboard.press('Space');
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    expect(await host.hears('onStepComplete')).toEqual({ step: 'details' });
+    expect(await host.hears('onStepStart', 2)).toEqual({ step: 'otp' });
+    const changes = (await host.told()).filter(([name]) => name === 'onChange');
+    expect(changes[0]![1]).toEqual({ step: 'details', complete: false });
+    expect(changes.at(-1)![1]).toEqual({ step: 'details', complete: true });
+    expect(JSON.stringify(await host.told())).not.toMatch(/Otptest|Oakland|4155550134/);
+    expect(host.console.filter((line) => line.startsWith('uncaught') || /Security Policy/.test(line))).toEqual([]);
+  });
+
+  it('are hidden where they are secret, grouped as they are typed, and shown on demand', async () => {
+    await mounted();
+    const ssn = field('Social Security number');
+    await ssn.pressSequentially('666123456');
+    expect(await ssn.inputValue()).toBe('666-12-3456');
+    const hidden = () => ssn.evaluate((input) => (globalThis as any).getComputedStyle(input).webkitTextSecurity);
+    expect(await hidden()).toBe('disc');
+    const show = host.frame.getByRole('button', { name: 'Show Social Security number' });
+    expect(await show.getAttribute('aria-pressed')).toBe('false');
+    await show.press('Enter');
+    expect(await show.getAttribute('aria-pressed')).toBe('true');
+    expect(await hidden()).toBe('none');
+    await field('Date of birth').pressSequentially('4/7/1990');
+    expect(await field('Date of birth').inputValue()).toBe('04/07/1990');
+  });
+
+  it('that are wrong are said on leaving the field, and listed with the first one in focus on sending', async () => {
+    await mounted();
+    await field('ZIP code').fill('12');
+    await field('ZIP code').press('Tab');
+    await problemOf('ZIP code').waitFor();
+    expect(await field('ZIP code').getAttribute('aria-invalid')).toBe('true');
+    await send();
+    await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
+    expect(await field('First name').evaluate((input) => input.ownerDocument.activeElement === input)).toBe(true);
+    await host.frame.getByRole('alert').getByRole('button', { name: 'City' }).click();
+    expect(await field('City').evaluate((input) => input.ownerDocument.activeElement === input)).toBe(true);
+    await field('First name').fill('Ana');
+    await problemOf('First name').waitFor({ state: 'detached' });
+    expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
+  });
+
+  it('that the page knows are filled in; of the others it hears the names', async () => {
+    await mounted({
+      options: { prefill: { firstName: 'Ana', currentState: 'TX', currentZip: 'nowhere', email: 'no mail' } },
+    });
+    expect(await field('First name').inputValue()).toBe('Ana');
+    expect(await field('State').inputValue()).toBe('TX');
+    expect(await field('ZIP code').inputValue()).toBe('');
+    expect(await host.hears('onWarning')).toMatchObject({
+      code: 'INVALID_PREFILL_FIELDS',
+      fields: expect.arrayContaining(['currentZip', 'email']),
+    });
+  });
+
+  it('are sent with the options of the page and the version of the terms, and with nothing that it said wrong', async () => {
+    await mounted({ options: { endUserType: 'REAL_ESTATE_AGENT', productId: 424_242 } });
+    expect(await host.hears('onWarning')).toMatchObject({ code: 'INVALID_PRODUCT_ID' });
+    await fillIn();
+    await send();
+    await host.hears('onVerificationSuccess');
+    const { body } = host.requests.find(({ url, method }) => method === 'POST' && url.endsWith('/screening/submit'))!;
+    expect(JSON.parse(body!)).toMatchObject({
+      endUserType: 'REAL_ESTATE_AGENT',
+      unitAddress: '12 Elm Street, Apt 4, Austin, TX 78701',
+      termsVersion: expect.any(String),
+      jscPayload: expect.any(String),
+    });
+    expect(JSON.parse(body!)).not.toHaveProperty('productId');
+  });
+
+  it('are told in Spanish to who reads Spanish', async () => {
+    await mounted({ init: { locale: 'es-MX' } });
+    await host.frame.getByRole('heading', { name: 'Sus datos' }).waitFor();
+    expect(await host.frame.locator('html').getAttribute('lang')).toBe('es');
+  });
+
+  it('of an agent need no SSN, and end with the verification', async () => {
+    await mounted({ options: { userType: 'AGENT' } });
+    const { 'Social Security number': _, ...agent } = PERSON;
+    for (const [label, value] of Object.entries(agent)) await field(label).fill(value);
+    await field('State').selectOption('CA');
+    await host.frame.getByRole('checkbox').check();
+    await send();
+    await host.frame.getByRole('heading', { name: 'You are verified' }).waitFor();
+    const told = await host.told();
+    const { sessionId } = await host.hears('onVerificationSuccess');
+    expect(told).toContainEqual(['onScreeningSuccess', { sessionId, overallStatus: 'COMPLETED' }]);
+  });
+});
+
+describe('A refusal of the service', () => {
+  it.each([
+    ['Addresstest', 'INVALID_ADDRESS', 'Street address'],
+    ['Minortest', 'MINOR_CONSUMER', 'Date of birth'],
+    ['Ssntest', 'INVALID_SSN', 'Social Security number'],
+    ['Dobtest', 'INVALID_DOB', 'Date of birth'],
+    ['Missingtest', 'REPORT_MISSING_FIELD', 'Social Security number'],
+  ])('of %s (%s) lands on %s', async (lastName, code, label) => {
+    // The vendor refuses an address; what the frame checks as well comes from a service whose rules are stricter.
+    await mounted({}, lastName === 'Addresstest' ? undefined : refusing(400, { code }));
+    await fillIn({ 'Last name': lastName });
+    await send();
+    await problemOf(label).waitFor();
+    expect(await host.hears('onError')).toMatchObject({ code });
+    expect(await field('First name').inputValue()).toBe('Ana');
+  });
+
+  it.each([
+    'ALREADY_REGISTERED',
+    'PRODUCT_NOT_ENABLED',
+    'ACCOUNT_NOT_PROVISIONED',
+    'USER_BLOCKED',
+    'TOO_MANY_ATTEMPTS',
+  ])('with %s ends the form, and nothing that was typed stays', async (code) => {
+    await mounted({}, refusing(409, { code }));
+    await fillIn();
+    await send();
+    await host.frame.getByRole('heading', { name: 'We cannot continue' }).waitFor();
+    expect(await host.hears('onError')).toMatchObject({ code, recoverable: false });
+    expect(await host.frame.locator('input').count()).toBe(0);
+  });
+
+  it('that ended a session tells of the failed verification', async () => {
+    await mounted();
+    await fillIn({ 'Last name': 'Notfound' });
+    await send();
+    expect(await host.hears('onVerificationFailure')).toMatchObject({
+      status: 'BLOCKED',
+      reasonCode: 'IDENTITY_NOT_FOUND',
+    });
+    expect(await host.hears('onError')).toMatchObject({ code: 'IDENTITY_NOT_FOUND' });
+  });
+
+  it('for now says when to try again, and keeps what was typed', async () => {
+    await mounted({}, refusing(429, { code: 'NETWORK_RATE_LIMITED', recoverable: true }, { 'retry-after': '30' }));
+    await fillIn();
+    await send();
+    await host.frame.getByText('You can try again in 30 seconds.').waitFor();
+    expect(await host.hears('onError')).toMatchObject({ code: 'NETWORK_RATE_LIMITED', recoverable: true });
+    expect(await field('City').inputValue()).toBe('Oakland');
+  });
+});
+
+describe('The connection', () => {
+  it('that is away is waited for, and the submission goes on when it is back', async () => {
+    await mounted();
+    await fillIn();
+    await host.page.context().setOffline(true);
+    await host.frame.locator('.offline').waitFor();
+    await send();
+    await host.frame.getByRole('button', { name: 'Confirming your identity' }).waitFor();
+    expect(host.requests.filter(({ url, method }) => method === 'POST' && url.endsWith('/submit'))).toEqual([]);
+    await host.page.context().setOffline(false);
+    expect(await host.hears('onStepComplete')).toEqual({ step: 'details' });
+    expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
+  });
+});
+
+describe('The device check', () => {
+  it.each([
+    ['FINGERPRINT_SCRIPT_LOAD_FAILED', null],
+    ['FINGERPRINT_SDK_UNAVAILABLE', 'globalThis.nothing = 1'],
+    [
+      'FINGERPRINT_COLLECTION_FAILED',
+      'globalThis.DeviceFingerprint = { collect: () => Promise.reject(new Error("no")) }',
+    ],
+  ])('that fails with %s is told, and can be tried again', async (code, script) => {
+    await mounted({}, ({ page }) =>
+      page.route('**/browser/fingerprint.js', (route) =>
+        script === null ? route.abort() : route.fulfill({ contentType: 'text/javascript', body: script }),
+      ),
+    );
+    expect(await host.hears('onError')).toEqual({ code, message: expect.any(String), recoverable: false });
+    await host.page.unroute('**/browser/fingerprint.js');
+    await host.frame.getByRole('button', { name: 'Try again' }).click();
+    if (code === 'FINGERPRINT_COLLECTION_FAILED') {
+      // The collector is there; it is asked again.
+      await host.hears('onError', 2);
+      return;
+    }
+    await host.frame.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
+    await fillIn();
+    await send();
+    await host.hears('onVerificationSuccess');
+  });
+});

@@ -1,0 +1,201 @@
+// The frame's rules for the details are those of POST /screening/submit: the same samples, held against both.
+import { describe, expect, it } from '@jest/globals';
+import { BodyPipe } from '../../../src/platform/http/body-pipe.js';
+import { SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
+import { US_STATES as SERVED } from '../../../src/modules/screening/http/platform/us-states.js';
+import type { FrameStart } from '../../../web/contract/messages.js';
+import { bodyOf, problemsOf, readPrefill, type Values, valuesFrom } from '../../../web/frame/steps/details/form.js';
+import { readRefusal } from '../../../web/frame/steps/details/refused.js';
+import { fieldsOf, normalized, problemOf, type FieldName } from '../../../web/frame/steps/details/rules.js';
+import { US_STATES } from '../../../web/frame/steps/details/states.js';
+
+const NOW = new Date('2026-06-15T12:00:00Z');
+const GOOD: Values = {
+  ...valuesFrom({}),
+  firstName: 'Ana',
+  lastName: 'Smith',
+  dateOfBirth: '04121990',
+  ssn: '666123456',
+  phoneNumber: '(415) 555-0134',
+  currentAddress: '1 Main St',
+  currentCity: 'Oakland',
+  currentState: 'CA',
+  currentZip: '94105',
+  terms: '2026-06-15T11:59:00.000Z',
+};
+const START = { userType: 'CONSUMER', unitAddress: '12 Elm Street', endUserType: null, productId: null } as FrameStart;
+
+const SAMPLES: Partial<Record<FieldName, readonly string[]>> = {
+  firstName: [
+    'Ana',
+    "O'Brien",
+    'José',
+    'Anne-Marie',
+    'J. R.',
+    'Łukasz',
+    '7up',
+    '-Ana',
+    'Ana1',
+    'A',
+    'x'.repeat(60),
+    'x'.repeat(61),
+    'Ana\u0007',
+    '王',
+  ],
+  lastName: ['Smith', 'D’Arcy', 'Smith3', '.', 'van der Berg'],
+  middleName: ['', 'B', 'Upstream49', '4x', 'x'.repeat(61)],
+  companyName: ['', 'Homes & Co.', 'x'.repeat(120), 'x'.repeat(121), 'a\nb'],
+  ssn: ['666123456', '12345678', '1234567890', '66612345a'],
+  phoneNumber: ['4155550134', '(415) 555-0134', '415-555-013', '0155550134', '1155550134', 'abc', '41555501345'],
+  email: [
+    '',
+    'a@b.co',
+    'a.b+c@example.com',
+    'a@b',
+    'a@b.c',
+    '@b.co',
+    'a@',
+    'a b@c.com',
+    'a..b@c.com',
+    '.a@c.com',
+    'a@-c.com',
+    'a@c-.com',
+    `${'x'.repeat(64)}@example.com`,
+    `${'x'.repeat(65)}@example.com`,
+    'josé@example.com',
+    'a@exämple.com',
+    'a@b.c0m',
+    'a@example.com.',
+    'a@@b.co',
+    'a@b_c.com',
+    'a"b@c.com',
+    "o'brien@example.com",
+  ],
+  currentAddress: ['1 Main St', 'x'.repeat(120), 'x'.repeat(121), 'a\tb'],
+  currentCity: ['Oakland', 'x'.repeat(61)],
+  dateOfBirth: [
+    '04121990',
+    '02301990',
+    '13011990',
+    '02292000',
+    '02291900',
+    '06152008',
+    '06162008',
+    '06151906',
+    '06141905',
+    '06162026',
+    '0412199',
+    '01010001',
+  ],
+  currentState: ['CA', 'PR', 'AE', 'XX', 'ca'],
+  currentZip: ['94105', '94105-1234', '941051234', '9410', '94105-', 'abcde'],
+};
+
+const pipe = new BodyPipe({ now: () => NOW });
+
+/** The fields that the API refuses in a body. */
+async function refusedFields(body: object): Promise<string[]> {
+  try {
+    await pipe.transform(body, { type: 'body', metatype: SubmitBody });
+    return [];
+  } catch (error) {
+    return (error as any).detail.details.map(({ field }: { field: string }) => field);
+  }
+}
+
+const sent = (field: FieldName, value: string) =>
+  bodyOf({ ...GOOD, [field]: value }, { ...START, userType: field === 'companyName' ? 'PMC' : 'CONSUMER' }, '1', {
+    jscPayload: 'fp-demo',
+  });
+
+describe('A field', () => {
+  for (const [field, samples] of Object.entries(SAMPLES) as [FieldName, readonly string[]][])
+    it.each(samples.map((sample) => [sample]))(
+      `${field} %j is taken exactly where the API takes it`,
+      async (sample) => {
+        const isTaken = problemOf(field, normalized(field, sample), NOW) === null;
+        expect(await refusedFields(sent(field, sample))).toEqual(isTaken ? [] : [field]);
+      },
+    );
+
+  it.each(fieldsOf('CONSUMER').filter((field) => field !== 'terms'))(
+    '%s is required where the API asks for it',
+    async (field) => {
+      const isTaken = problemOf(field, '', NOW) === null;
+      expect(await refusedFields(sent(field, ''))).toEqual(isTaken ? [] : [field]);
+    },
+  );
+
+  it('knows the states that the API knows', () => {
+    expect(US_STATES.map(({ value }) => value).sort()).toEqual([...SERVED].sort());
+  });
+});
+
+describe('A form', () => {
+  it('without a fault is a body that the API takes, for every kind of user', async () => {
+    for (const userType of ['CONSUMER', 'AGENT', 'PMC'] as const) {
+      expect(problemsOf(GOOD, userType, NOW)).toEqual({});
+      const body = bodyOf(GOOD, { ...START, userType }, '1', { jscPayload: 'fp-demo' });
+      expect(await refusedFields(body)).toEqual([]);
+      expect('ssn' in body).toBe(userType === 'CONSUMER');
+    }
+  });
+
+  it('is not complete before the terms are accepted', () => {
+    expect(problemsOf({ ...GOOD, terms: '' }, 'CONSUMER', NOW)).toEqual({ terms: 'required' });
+  });
+
+  it('sends the digits of a phone number, without the country', () => {
+    expect(sent('phoneNumber', '+1 (415) 555-0134')).toMatchObject({ phoneNumber: '4155550134' });
+  });
+
+  it('takes of a page what may be in the fields, and names the rest without a value', () => {
+    expect(readPrefill({ firstName: 'Ana', currentZip: 'x', dateOfBirth: '13011990', email: 'a@b.co' }, NOW)).toEqual({
+      valid: { firstName: 'Ana', email: 'a@b.co' },
+      invalid: ['currentZip', 'dateOfBirth'],
+    });
+  });
+});
+
+describe('A refusal', () => {
+  const refusal = (code: string, more: object = {}) => readRefusal({ code, message: '', recoverable: true, ...more });
+
+  it.each([
+    ['INVALID_SSN', 'ssn', 'ssnProblem'],
+    ['REPORT_MISSING_FIELD', 'ssn', 'ssnProblem'],
+    ['INVALID_DOB', 'dateOfBirth', 'date'],
+    ['MINOR_CONSUMER', 'dateOfBirth', 'minor'],
+    ['INVALID_ADDRESS', 'currentAddress', 'addressRefused'],
+  ])('%s lands on %s, named or not', (code, field, text) => {
+    expect(refusal(code).fields).toEqual({ [field]: text });
+    expect(refusal(code, { field }).fields).toEqual({ [field]: text });
+  });
+
+  it('lands on every field that its details list, each with its own text', () => {
+    const details = ['dateOfBirth', 'currentZip', 'termsAcceptedAt', 'jscPayload'].map((field) => ({
+      field,
+      message: '',
+    }));
+    expect(refusal('MINOR_CONSUMER', { field: 'dateOfBirth', details }).fields).toEqual({
+      dateOfBirth: 'minor',
+      currentZip: 'zip',
+      terms: 'clock',
+    });
+  });
+
+  it.each([
+    'ALREADY_REGISTERED',
+    'USER_BLOCKED',
+    'IDENTITY_NOT_FOUND',
+    'PRODUCT_NOT_ENABLED',
+    'ACCOUNT_NOT_PROVISIONED',
+  ])('%s ends the form', (code) => expect(refusal(code)).toMatchObject({ isFinal: true, fields: {} }));
+
+  it('of an option of the page is no fault of the person', () => {
+    expect(refusal('VALIDATION_ERROR', { field: 'endUserType' })).toEqual({
+      fields: {},
+      isFinal: false,
+      option: 'endUserType',
+    });
+  });
+});
