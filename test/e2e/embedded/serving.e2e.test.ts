@@ -135,10 +135,11 @@ describe('the embedded component', () => {
   });
 
   describe('the host script', () => {
-    it('is cached for five minutes under its plain name, with its manifest', async () => {
+    it('is cached for five minutes under its plain name, with its types and its manifest', async () => {
       for (const [name, type] of [
         ['service.js', 'text/javascript; charset=utf-8'],
         ['service.mjs', 'text/javascript; charset=utf-8'],
+        ['service.d.ts', 'text/plain; charset=utf-8'],
         ['manifest.json', 'application/json; charset=utf-8'],
       ]) {
         const reply = await get(`/embed/v1/${name}`);
