@@ -111,7 +111,7 @@ describe('the demo page', () => {
   it('leads a person from the persona to the report, shared and taken back, with callbacks and webhooks beside it', async () => {
     await open();
     const frame = page.frameLocator('#component iframe');
-    const card = frame.frameLocator('iframe').first();
+    const card = frame.locator('iframe').first().contentFrame();
     const pay = async (number: string): Promise<void> => {
       await card.getByLabel('Card number').fill(number);
       await card.getByLabel('Expiration date').fill('1230');
