@@ -1,0 +1,346 @@
+// Codes, questions and sessions that have ended, as a person meets them in the frame; the persona decides what the vendor asks for.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
+import { Embedding, type HostPage, type Told } from '../../support/embedding.js';
+import { until } from '../../support/eventually.js';
+import { type Person, type PlatformCaller } from '../../support/service.js';
+
+const RESEND_INTERVAL_SECONDS = 2;
+
+let embedding: Embedding;
+let demo: PlatformCaller;
+let host: HostPage;
+let frame: FrameLocator;
+/** A session that has used up its codes when the tests are at that. */
+let usedUp: Promise<string>;
+
+beforeAll(async () => {
+  embedding = await Embedding.start({ VENDOR_TIMEOUT: '1', OTP_RESEND_INTERVAL: String(RESEND_INTERVAL_SECONDS) });
+  demo = await embedding.service.signIn();
+  usedUp = withoutCodes();
+}, 90_000);
+afterAll(async () => {
+  await usedUp;
+  await embedding.stop();
+});
+afterEach(() => host.close());
+
+async function submitted(person: Person): Promise<string> {
+  const { body } = await demo.submit(person);
+  return body.id ?? body.error.sessionId;
+}
+
+async function withoutCodes(): Promise<string> {
+  const id = await submitted({ lastName: 'Otptest' });
+  for (let sent = 0; sent < 5; sent += 1)
+    await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
+  return id;
+}
+
+/** Opens the page on a session that there is. */
+async function resume(
+  screeningId: string,
+  { context = {}, init = {} }: { context?: BrowserContextOptions; init?: Record<string, unknown> } = {},
+): Promise<void> {
+  host = await embedding.open('/', context);
+  frame = host.frame;
+  await host.mount({ options: { screeningId }, init });
+  await host.hears('onReady');
+}
+
+async function resumeOf(lastName: string): Promise<string> {
+  const id = await submitted({ lastName });
+  await resume(id);
+  return id;
+}
+
+const heading = (name: string) => frame.getByRole('heading', { name });
+const button = (name: string) => frame.getByRole('button', { name });
+const code = () => frame.getByLabel('Code');
+/** Without those of the layout. */
+const told = async (): Promise<Told[]> => (await host.told()).filter(([name]) => name !== 'onResize');
+const toldOf = async (name: string): Promise<unknown[]> =>
+  (await host.told()).filter(([each]) => each === name).map(([, payload]) => payload);
+
+async function enter(typed: string): Promise<void> {
+  await code().fill(typed);
+  await button('Continue').click();
+}
+
+async function answer(...positions: number[]): Promise<void> {
+  for (const [at, position] of positions.entries())
+    await frame
+      .getByRole('radiogroup')
+      .nth(at)
+      .getByRole('radio')
+      .nth(position - 1)
+      .check();
+  await button('Continue').click();
+}
+
+/** What the vendor does to the next call. */
+async function control(path: string, body: object): Promise<void> {
+  const reply = await fetch(`${embedding.service.sandboxUrl}/control/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(reply.status).toBe(200);
+}
+
+describe('a code', () => {
+  it('is entered as it was pasted, confirms the person, and is told step by step', async () => {
+    const sessionId = await resumeOf('Otptest');
+    await code().fill('123 456');
+    expect(await code().getAttribute('autocomplete')).toBe('one-time-code');
+    expect(await code().getAttribute('inputmode')).toBe('numeric');
+    await button('Continue').click();
+    await host.hears('onStepStart', 2);
+    expect(await told()).toEqual([
+      ['onReady', { view: 'screening' }],
+      ['onStepStart', { step: 'otp' }],
+      ['onChange', { step: 'otp', complete: true }],
+      ['onStepComplete', { step: 'otp' }],
+      ['onVerificationSuccess', { sessionId, status: 'VERIFIED' }],
+      ['onStepStart', { step: 'payment' }],
+    ]);
+    expect(JSON.stringify(await host.told())).not.toContain('123456');
+  });
+
+  it('that is wrong leaves fewer attempts, an empty field with the focus, and in the end a block that ends', async () => {
+    const sessionId = await resumeOf('Otptest');
+    await enter('111111');
+    await frame.getByText('That code is not right. You have 2 attempts left.').first().waitFor();
+    await code().and(frame.locator(':focus')).waitFor();
+    expect(await code().inputValue()).toBe('');
+    expect(await code().getAttribute('aria-invalid')).toBe('true');
+    await enter('111111');
+    await frame.getByText('You have 1 attempt left.').first().waitFor();
+    await enter('111111');
+    await heading('Too many wrong answers').and(frame.locator(':focus')).waitFor();
+    expect(await frame.getByText(/You can start again after \w+day, .* C[SD]T/).count()).toBe(1);
+    expect(await button('Start again').count()).toBe(0);
+    expect(await host.hears('onVerificationFailure')).toEqual({
+      sessionId,
+      status: 'BLOCKED',
+      reasonCode: 'TOO_MANY_ATTEMPTS',
+    });
+    expect(await toldOf('onError')).toEqual([]);
+    expect(await toldOf('onStepComplete')).toEqual([]);
+  });
+
+  it('that is none is not sent', async () => {
+    await resumeOf('Otptest');
+    await button('Continue').click();
+    await frame.getByText('Enter the code from the text message.').first().waitFor();
+    await enter('12ab56');
+    await frame.getByText('A code has 4 to 8 digits and nothing else.').first().waitFor();
+    expect(host.requests.filter(({ url }) => url.endsWith('/otp'))).toEqual([]);
+  });
+
+  it('that the vendor locks for says until when', async () => {
+    await resumeOf('Lockedtest');
+    await enter('111111');
+    await heading('Too many wrong answers').waitFor();
+    await frame.getByText(/You can start again after/).waitFor();
+  });
+
+  it('in a session that is over is refused, and the person may start again', async () => {
+    const sessionId = await resumeOf('Expiredtest');
+    await enter('123456');
+    await heading('The time for this verification is over').waitFor();
+    expect(await toldOf('onError')).toEqual([
+      { code: 'SESSION_EXPIRED', message: expect.any(String), recoverable: false },
+    ]);
+    expect(await host.hears('onVerificationFailure')).toEqual({ sessionId, status: 'EXPIRED' });
+    expect(await button('Start again').count()).toBe(1);
+  });
+
+  it('that finds a person refused ends without saying for what', async () => {
+    const sessionId = await submitted({ lastName: 'Otptest', middleName: 'Upstream2503AtAnswers' });
+    await resume(sessionId);
+    await enter('123456');
+    await heading('We cannot continue with this verification').waitFor();
+    await frame.getByText('This does not end by itself.').waitFor();
+    expect(await host.hears('onVerificationFailure')).toEqual({
+      sessionId,
+      status: 'BLOCKED',
+      reasonCode: 'SANCTIONS_MATCH',
+    });
+    expect(await frame.getByText(/sanction/i).count()).toBe(0);
+  });
+
+  it('that does not arrive is sent again under its key, by itself and then by the person', async () => {
+    const sessionId = await resumeOf('Otptest');
+    const keys: (string | undefined)[] = [];
+    await host.page.route('**/otp', (route) => {
+      if (route.request().method() === 'POST') keys.push(route.request().headers()['idempotency-key']);
+      return keys.length > 3 ? route.continue() : route.abort('connectionreset');
+    });
+    await enter('123456');
+    await frame.getByText('The service cannot be reached right now.').first().waitFor();
+    expect(keys).toHaveLength(3);
+    expect(await code().inputValue()).toBe('123456');
+    expect(await toldOf('onError')).toEqual([
+      { code: 'SERVICE_UNAVAILABLE', message: expect.any(String), recoverable: true },
+    ]);
+    await button('Try again').click();
+    expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+    expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
+  });
+
+  it('whose reply got lost is judged once', async () => {
+    const sessionId = await resumeOf('Otptest');
+    await control('lost-answers', { calls: 1 });
+    await enter('111111');
+    await frame.getByText('That code is not right. You have 2 attempts left.').first().waitFor();
+    await control('lost-answers', { calls: 1 });
+    await enter('123456');
+    expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+    expect(await toldOf('onError')).toEqual([]);
+  });
+});
+
+describe('a new code', () => {
+  it('is sent after the interval; a request that is too early says how long to wait', async () => {
+    const id = await resumeOf('Otptest');
+    // As if the button had been pressed in another window.
+    await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
+    await button('Send a new code').click();
+    await frame.getByText(/You can ask for a new code in \d seconds?\./).waitFor();
+    expect(await toldOf('onError')).toEqual([
+      { code: 'SCREENING_OTP_RESEND_FAILED', message: 'No new code could be sent.', recoverable: true },
+    ]);
+    await button('Send a new code').click();
+    await frame.getByText('We have sent you a new code.').first().waitFor();
+    await code().and(frame.locator(':focus')).waitFor();
+    await frame.getByText(/You can ask for a new code in/).waitFor();
+    await button('Send a new code').waitFor();
+    expect(await frame.locator('[aria-live], [role=status]').getByText('You can ask').count()).toBe(0);
+  });
+
+  it('is not sent when there were too many, and the last one still counts', async () => {
+    const sessionId = await usedUp;
+    await resume(sessionId);
+    await button('Send a new code').click();
+    await frame.getByText('No more codes can be sent.').waitFor();
+    expect(await button('Send a new code').count()).toBe(0);
+    expect(await toldOf('onError')).toMatchObject([{ code: 'SCREENING_OTP_RESEND_FAILED', recoverable: true }]);
+    await enter('123456');
+    expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+  });
+});
+
+describe('questions', () => {
+  it('are answered on one page, with the keyboard alone', async () => {
+    const sessionId = await resumeOf('Kbatest');
+    await heading('Answer a few questions').waitFor();
+    const { keyboard } = host.page;
+    await frame.getByRole('radio').first().focus();
+    for (const position of [1, 2, 3, 4]) {
+      for (let moved = 1; moved < position; moved += 1) await keyboard.press('ArrowDown');
+      if (position === 1) await keyboard.press('Space');
+      await keyboard.press('Tab');
+    }
+    await button('Continue').and(frame.locator(':focus')).waitFor();
+    await keyboard.press('Enter');
+    expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+    expect(await toldOf('onChange')).toContainEqual({ step: 'kba', complete: true });
+    expect(host.requests.find(({ url }) => url.endsWith('/kba'))?.body).toBe(
+      JSON.stringify({ answers: [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id })) }),
+    );
+  });
+
+  it('without an answer are named, and nothing is sent', async () => {
+    await resumeOf('Kbatest');
+    await answer(1, 2);
+    await frame.getByText('Choose an answer.').first().waitFor();
+    expect(await frame.getByText('Choose an answer.').count()).toBe(2);
+    await frame.getByRole('radiogroup').nth(2).locator(':focus').waitFor();
+    expect(host.requests.filter(({ url }) => url.endsWith('/kba'))).toEqual([]);
+  });
+
+  it('answered wrong are asked again, with the attempts that are left', async () => {
+    await resumeOf('Kbatest');
+    await answer(1, 1, 1, 1);
+    await frame.getByRole('alert').and(frame.locator(':focus')).waitFor();
+    expect(await frame.getByRole('alert').textContent()).toContain('You have 2 attempts left.');
+    expect(await frame.getByRole('radio', { checked: true }).count()).toBe(0);
+    await answer(1, 1, 1, 1);
+    await frame.getByText('You have 1 attempt left.').waitFor();
+    await answer(1, 1, 1, 1);
+    await heading('Too many wrong answers').waitFor();
+  });
+});
+
+describe('a choice', () => {
+  it('leads to the code, from there to the questions, and not back', async () => {
+    const sessionId = await resumeOf('Choicetest');
+    await button('Enter a code').click();
+    await heading('Enter your code').and(frame.locator(':focus')).waitFor();
+    await enter('111111');
+    await frame.getByText('You have 2 attempts left.').first().waitFor();
+    await button('Answer questions instead').click();
+    await heading('Answer a few questions').waitFor();
+    await answer(1, 1, 1, 1);
+    await frame.getByText('You have 1 attempt left.').waitFor();
+    expect(await frame.getByRole('button').allTextContents()).toEqual(['Continue']);
+    await answer(1, 2, 3, 4);
+    await host.hears('onStepStart', 4);
+    expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
+      ['onStepStart', { step: 'choice' }],
+      ['onStepComplete', { step: 'choice' }],
+      ['onStepStart', { step: 'otp' }],
+      ['onStepStart', { step: 'kba' }],
+      ['onStepComplete', { step: 'kba' }],
+      ['onStepStart', { step: 'payment' }],
+    ]);
+    expect(await toldOf('onVerificationSuccess')).toEqual([{ sessionId, status: 'VERIFIED' }]);
+  });
+
+  it('stands where it stood, in another window', async () => {
+    const id = await resumeOf('Choicetest');
+    await heading('Confirm that it is you').waitFor();
+    await host.close();
+    await demo.post(`/screening/${id}/otp`, { code: '111111' });
+    await resume(id);
+    await heading('Enter your code').waitFor();
+    await host.close();
+    await demo.post(`/screening/${id}/kba`, { answers: [1, 2, 3, 4].map((q) => ({ questionId: q, answerId: 1 })) });
+    await resume(id);
+    await heading('Answer a few questions').waitFor();
+  });
+});
+
+describe('a session that has ended', () => {
+  it.each([
+    ['Notfound', 'We could not confirm your identity', 'IDENTITY_NOT_FOUND'],
+    ['Fraudtest', 'We cannot continue with this verification', 'FRAUD_REPORTED'],
+    ['Deceasedtest', 'We cannot continue with this verification', 'DECEASED'],
+  ])('of %s says so, and that it does not end by itself', async (lastName, title, reasonCode) => {
+    const sessionId = await submitted({ lastName });
+    await resume(sessionId);
+    await heading(title).waitFor();
+    await frame.getByText('This does not end by itself.').waitFor();
+    expect(await frame.getByRole('button').count()).toBe(0);
+    expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED', reasonCode }]);
+  });
+
+  it('by a fault of the vendor is started again', async () => {
+    const sessionId = await submitted({ lastName: 'Garbledtest' });
+    await resume(sessionId);
+    await heading('Something went wrong on our side').waitFor();
+    expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'ERROR' }]);
+    await button('Start again').click();
+    expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
+  });
+
+  it('says until when in the reader’s own zone and language', async () => {
+    const id = await submitted({ lastName: 'Lockedtest' });
+    const { body } = await demo.post(`/screening/${id}/otp`, { code: '111111' });
+    await resume(id, { context: { timezoneId: 'Europe/Madrid', locale: 'es-ES' } });
+    await heading('Demasiadas respuestas incorrectas').waitFor();
+    const time = new Intl.DateTimeFormat('es-ES', { hour: 'numeric', minute: '2-digit', timeZone: 'Europe/Madrid' });
+    await frame.getByText(time.format(new Date(body.blockedUntil))).waitFor();
+  });
+});
