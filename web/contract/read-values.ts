@@ -45,8 +45,8 @@ const readAddressParts = fields<Exclude<UnitAddress, string>>(
   {
     address: readLine,
     city: readLine,
-    state: text(2, /^[A-Z]{2}$/i),
-    zip: text(10, /^\d{5}(?:-\d{4})?$/),
+    state: readLine,
+    zip: readLine,
   },
   {},
 );

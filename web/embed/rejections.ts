@@ -20,7 +20,7 @@ export const REJECTIONS = {
   element: 'The element must be an HTMLElement.',
   elementNotInPage: 'The element is not in the page.',
   unitAddress:
-    'unitAddress is needed: a string of 1 to 255 characters, or an object of address, city, state (two letters) and zip.',
+    'unitAddress is needed: a string of 1 to 255 characters, or such strings named address, city, state and zip.',
   userType: 'userType must be CONSUMER, AGENT or PMC.',
   endUserType: 'endUserType must be INDEPENDENT_OWNER, REAL_ESTATE_AGENT or PROPERTY_MANAGEMENT.',
   applicationFee: 'applicationFee must be a whole number of cents from 1 to 1,000,000.',
