@@ -1,0 +1,156 @@
+// What the page is told, and what is shown, as a session moves.
+import { describe, expect, it } from '@jest/globals';
+import type { FrameEvent, FrameStart } from '../../../web/contract/messages.js';
+import type { ScreeningOptions, SessionStatus } from '../../../web/frame/api/wire.js';
+import { Flow, type Shown } from '../../../web/frame/flow.js';
+
+const OPTIONS = {
+  environment: 'test',
+  userTypes: ['CONSUMER', 'AGENT'],
+  productIds: [1],
+  price: { amount: 3_500, currency: 'usd' },
+  applicationFee: { fixed: null, max: 2_000 },
+  grant: null,
+  terms: { version: '1', language: 'en', paragraphs: [] },
+  otpResendInterval: 30,
+} as unknown as ScreeningOptions;
+const START = {
+  view: 'screening',
+  userType: 'CONSUMER',
+  endUserType: null,
+  applicationFee: null,
+  productId: null,
+  screeningId: null,
+  prefill: {},
+} as unknown as FrameStart;
+
+const status = (more: Partial<SessionStatus>): SessionStatus =>
+  ({ id: 's1', status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING', userType: 'CONSUMER', ...more }) as SessionStatus;
+
+async function opened(start: Partial<FrameStart> = {}, session = status({}), options: Partial<ScreeningOptions> = {}) {
+  const told: [string, unknown][] = [];
+  const served = { session };
+  let shown: Shown = { kind: 'loading' };
+  const flow = new Flow({
+    settings: {} as never,
+    start: { ...START, ...start },
+    language: 'en',
+    api: {
+      call: async ({ path }) =>
+        ({
+          ok: true,
+          status: 200,
+          body: path.startsWith('/screening/options') ? { ...OPTIONS, ...options } : served.session,
+        }) as never,
+      html: async () => ({ ok: true, status: 200, body: '' }),
+    },
+    emit: ({ name, payload }: FrameEvent) => void told.push([name, payload]),
+    show: (next) => {
+      shown = next;
+      if (next.kind === 'place') flow.shown(next.place);
+    },
+  });
+  await flow.open();
+  const at = () => shown as Extract<Shown, { kind: 'place' }>;
+  return { told, served, at, names: () => told.map(([name]) => name) };
+}
+
+describe('A consumer', () => {
+  it('is led from the details over code and payment to the report and the share question, each step told once', async () => {
+    const { told, served, at } = await opened();
+    const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
+    await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
+    await at().journey.follow({ id: 's1', status: 'VERIFIED' });
+    served.session = status({ overallStatus: 'COMPLETED' });
+    at().journey.next();
+    await new Promise(setImmediate);
+    at().journey.screened(712);
+    at().journey.screened(712);
+    at().journey.next();
+    at().journey.next();
+    expect(at().place).toBe('share');
+    expect(told.filter(([name]) => name !== 'onStepStart')).toEqual([
+      ['onReady', { view: 'screening' }],
+      ['onStepComplete', { step: 'details' }],
+      ['onStepComplete', { step: 'otp' }],
+      ['onVerificationSuccess', { sessionId: 's1', status: 'VERIFIED' }],
+      ['onStepComplete', { step: 'payment' }],
+      ['onScreeningSuccess', { sessionId: 's1', overallStatus: 'COMPLETED', score: 712 }],
+      ['onStepComplete', { step: 'report' }],
+      ['onStepComplete', { step: 'share' }],
+    ]);
+    expect(told.filter(([name]) => name === 'onStepStart').map(([, payload]) => payload)).toEqual(
+      ['details', 'otp', 'payment', 'report', 'share'].map((step) => ({ step })),
+    );
+  });
+
+  it('who is blocked is told so with the reason, has completed nothing, and may begin anew', async () => {
+    const { told, served, at } = await opened();
+    served.session = status({ status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' });
+    await at().journey.follow({ id: 's1', status: 'BLOCKED' });
+    expect(at().place).toBe('ended');
+    expect(told.at(-1)).toEqual([
+      'onVerificationFailure',
+      { sessionId: 's1', status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' },
+    ]);
+    at().journey.next();
+    expect(at()).toMatchObject({ place: 'details', journey: { session: null } });
+    expect(told.map(([name]) => name)).not.toContain('onStepComplete');
+  });
+
+  it('who comes back is where the session stands, and no step before it is told as complete', async () => {
+    const { at, names } = await opened({ screeningId: 's1' });
+    expect(at().place).toBe('payment');
+    expect(names()).toEqual(['onVerificationSuccess', 'onReady', 'onStepStart']);
+  });
+});
+
+describe('An agent', () => {
+  it('is through with the verification, without a score', async () => {
+    const session = status({ userType: 'AGENT', overallStatus: 'COMPLETED' });
+    const { told, at } = await opened({ screeningId: 's1', userType: 'AGENT' }, session);
+    expect(at().place).toBe('verified');
+    expect(told).toContainEqual(['onScreeningSuccess', { sessionId: 's1', overallStatus: 'COMPLETED' }]);
+  });
+
+  it('has no view of a report', async () => {
+    const { told, at } = await opened({ view: 'report', screeningId: 's1' }, status({ userType: 'AGENT' }));
+    expect(at().kind).toBe('failed');
+    expect(told).toEqual([
+      ['onError', expect.objectContaining({ code: 'SYSTEM_CONFIGURATION_ERROR', recoverable: false })],
+    ]);
+  });
+});
+
+describe('An option of the page', () => {
+  const warnings = (told: [string, any][]) => told.filter(([name]) => name === 'onWarning').map(([, { code }]) => code);
+
+  it('that the account does not allow is left out, and warned of', async () => {
+    const { told, at } = await opened({ applicationFee: 2_001, productId: 2, prefill: { email: 'x' } });
+    expect(warnings(told)).toEqual(['INVALID_APPLICATION_FEE', 'INVALID_PRODUCT_ID', 'INVALID_PREFILL_FIELDS']);
+    expect(at().journey.start).toMatchObject({ applicationFee: null, productId: null, prefill: {} });
+  });
+
+  it('gives way to the session grant', async () => {
+    const grant = {
+      userType: 'AGENT',
+      endUserType: 'REAL_ESTATE_AGENT',
+      otherEndUserType: false,
+      applicationFee: 500,
+    } as const;
+    const wish = { endUserType: 'INDEPENDENT_OWNER', applicationFee: 700 } as const;
+    const { told, at } = await opened(wish, undefined, { grant });
+    expect(warnings(told)).toEqual(['IGNORED_END_USER_TYPE']);
+    expect(at().journey.start).toMatchObject({
+      userType: 'AGENT',
+      endUserType: 'REAL_ESTATE_AGENT',
+      applicationFee: 500,
+    });
+  });
+
+  it('of a user type that the account may not screen ends before anything is typed', async () => {
+    const { told, at } = await opened({ userType: 'PMC' });
+    expect(at().kind).toBe('failed');
+    expect(told).toEqual([['onError', expect.objectContaining({ code: 'PRODUCT_NOT_ENABLED' })]]);
+  });
+});
