@@ -32,6 +32,7 @@ import { SeedDemoAccounts, SeedDemoAccountsHandler } from './application/seed-de
 import { SetSettingsHandler } from './application/set-settings.js';
 import { VendorRules } from './application/vendor-rules.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
+import { Renewals } from './http/platform/renewals.js';
 import { GrantsController } from './http/server/grants.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
@@ -67,6 +68,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     DemoTokens,
     SigningKeys,
     PublishableKeys,
+    Renewals,
     AccountDirectory,
     AccessKeyDirectory,
     AccountGrants,

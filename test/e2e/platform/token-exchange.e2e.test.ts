@@ -58,6 +58,86 @@ describe('POST /auth/token/exchange', () => {
     expect(Number(reply.headers.get('ratelimit-reset'))).toBeLessThanOrEqual(60);
   }
 
+  describe('with a bearer token', () => {
+    const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    const key = () => credentials.accounts.demo.publishableKey;
+    const grantFor = async (terms: object): Promise<string> =>
+      (
+        await service.request('POST', '/v1/sessions', {
+          headers: { 'x-secret-key': credentials.accounts.demo.secretKey },
+          body: terms,
+        })
+      ).body.token;
+
+    it('200: renews it, with its account and its grant, so that the session of the grant stays readable', async () => {
+      const child = credentials.accounts.child.accountId;
+      const grant = await grantFor({ on_behalf_of: child });
+      const first = await exchange(key(), ORIGIN, { headers: { 'x-session-token': grant } });
+      expect(first.body.grant).toEqual({ consumed: true, reason: null, onBehalfOf: true });
+      const { token } = first.body;
+      const { body: session } = await service.request('POST', '/screening/submit', {
+        headers: { authorization: `Bearer ${token}`, origin: ORIGIN },
+        body: aPerson(),
+      });
+      const renewed = await exchange(key(), ORIGIN, bearer(token));
+      expect([renewed.status, renewed.body.grant]).toEqual([200, undefined]);
+      const [before, after] = [decodeJwt(token), decodeJwt(renewed.body.token)];
+      expect(after).toMatchObject({ account_id: child, grant: before['grant'], sub: before.sub, origin: ORIGIN });
+      expect(after.jti).not.toBe(before.jti);
+      const status = await service.request('GET', `/screening/${session.id}/status`, {
+        headers: { authorization: `Bearer ${renewed.body.token}`, origin: ORIGIN },
+      });
+      expect(status.status).toBe(200);
+    });
+
+    it('200: a session grant beside it stays unspent', async () => {
+      const { token } = (await exchange(key())).body;
+      const grant = await grantFor({});
+      const renewed = await exchange(key(), ORIGIN, {
+        headers: { authorization: `Bearer ${token}`, 'x-session-token': grant },
+      });
+      expect([renewed.status, renewed.body.grant]).toEqual([200, undefined]);
+      const used = await exchange(key(), ORIGIN, { headers: { 'x-session-token': grant } });
+      expect(used.body.grant).toEqual({ consumed: true, reason: null, onBehalfOf: false });
+      const again = await exchange(key(), ORIGIN, { headers: { 'x-session-token': grant } });
+      expect(again.body.grant).toEqual({ consumed: false, reason: 'ALREADY_CONSUMED', onBehalfOf: false });
+    });
+
+    it.each(['malformed', 'another key', 'another account', 'another origin', 'another environment'])(
+      '401 AUTH_UNAUTHORIZED: a token that is bad: %s',
+      async (what) => {
+        const { demo, unrelated } = credentials.accounts;
+        const [local] = demo.allowedOrigins as [string];
+        const tokens: Record<string, () => Promise<string>> = {
+          malformed: async () => 'a.b.c',
+          'another key': async () => {
+            const { key: other } = await issueKey('--environment', 'test', '--origins', ORIGIN);
+            return (await exchange(other)).body.token;
+          },
+          'another account': async () => (await exchange(unrelated.publishableKey)).body.token,
+          'another origin': async () => (await exchange(demo.publishableKey, local)).body.token,
+          'another environment': async () => (await exchange(demo.livePublishableKey)).body.token,
+        };
+        const reply = await exchange(demo.publishableKey, ORIGIN, bearer(await tokens[what]!()));
+        refused(reply, 401, 'AUTH_UNAUTHORIZED');
+        expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      },
+    );
+
+    it('403 KEY_INACTIVE: a deactivated key renews nothing', async () => {
+      const { key: text, keyId } = await issueKey('--environment', 'test', '--origins', ORIGIN);
+      // The other process has never seen the key.
+      const { token } = (await exchange(text)).body;
+      await ops('keys', 'deactivate', keyId);
+      const other = await service.startBeside({});
+      try {
+        refused(await exchange(text, ORIGIN, { ...bearer(token), at: other }), 403, 'KEY_INACTIVE');
+      } finally {
+        await other.program.end('SIGTERM');
+      }
+    });
+  });
+
   it('200: gives a bearer token of one hour, bound to the account, environment and origin', async () => {
     const { publishableKey, accountId } = credentials.accounts.demo;
     const reply = await exchange(publishableKey);
@@ -108,7 +188,10 @@ describe('POST /auth/token/exchange', () => {
     ['in both places', { 'x-session-token': 'sgt_unknown' }, { session_token: 'other' }],
   ])('200: a session grant nobody minted, %s, is told and does not fail the exchange', async (_, headers, body) => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers, body });
-    expect([reply.status, reply.body.grant]).toEqual([200, { consumed: false, reason: 'NOT_FOUND' }]);
+    expect([reply.status, reply.body.grant]).toEqual([
+      200,
+      { consumed: false, reason: 'NOT_FOUND', onBehalfOf: false },
+    ]);
   });
 
   it.each([[{}], [[]], [{ session_token: null }], ['"text"'], ['null']])(
@@ -324,7 +407,7 @@ describe('POST /auth/token/exchange', () => {
     /** What the reply says of the grant, and whose token it is. */
     const outcome = ({ status, body }: Reply) => ({
       status,
-      grant: body.grant,
+      grant: { consumed: body.grant.consumed, reason: body.grant.reason },
       account: decodeJwt(body.token)['account_id'],
       claim: decodeJwt(body.token)['grant'],
     });
@@ -458,6 +541,12 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(live.token, publishableKey))).toEqual(refusedFor('ENVIRONMENT_MISMATCH'));
       expect(outcome(await redeem(test.token))).toEqual(consumedBy(test));
       expect(outcome(await redeem(live.token, livePublishableKey!))).toEqual(consumedBy(live));
+    });
+
+    it('200: a grant that cannot be consumed still says that it is on behalf of a child', async () => {
+      const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
+      const reply = await redeem(grant.token, credentials.accounts.unrelated.publishableKey);
+      expect(reply.body.grant).toEqual({ consumed: false, reason: 'ACCOUNT_MISMATCH', onBehalfOf: true });
     });
 
     it('200 ACCOUNT_MISMATCH: with a key of another account; it stays good, and nothing is told of its state', async () => {

@@ -33,6 +33,7 @@ import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { SURFACES } from '../../../src/surfaces/all.js';
 import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
 import { PublishableKeys } from '../../../src/modules/accounts/http/platform/publishable-keys.js';
+import { Renewals } from '../../../src/modules/accounts/http/platform/renewals.js';
 
 const ORIGIN = 'https://app.example.test';
 const EMBEDDED = 'https://embedded.example.test:8443';
@@ -134,6 +135,7 @@ describe('the platform door', () => {
         BearerTokens,
         ExchangeTokenHandler,
         PublishableKeys,
+        Renewals,
         { provide: IdempotencyRecords, useValue: {} },
         { provide: Clock, useClass: SystemClock },
         { provide: TokenKeys, useValue: tokens },

@@ -1,5 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
+import type { Environment } from '../../../kernel/environment.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -26,11 +27,21 @@ export class ExchangeToken extends Command<Exchange> {
     readonly publishableKey: string | null,
     readonly origin: string | null,
     readonly sessionToken: string | null,
+    /** Null for a first exchange, and `bad` for a bearer token that is not good. */
+    readonly renewed: RenewedToken | 'bad' | null,
     readonly clientAddress: string,
     readonly correlationId: string,
   ) {
     super();
   }
+}
+
+/** A bearer token that is still good, from the origin that it was issued to. */
+export interface RenewedToken {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly grantId: string | null;
 }
 
 /** The quota travels with refusals too, because every reply tells it. */
@@ -45,7 +56,11 @@ export interface ExchangedToken {
   /** Whose token it is: the key's account, or the one a grant was made for. */
   readonly account: AccountFacts;
   /** What became of the session grant that was supplied; null when none was. */
-  readonly grant: { readonly consumed: boolean; readonly reason: GrantFault | null } | null;
+  readonly grant: {
+    readonly consumed: boolean;
+    readonly reason: GrantFault | null;
+    readonly onBehalfOfChild: boolean;
+  } | null;
 }
 
 const WINDOW_SECONDS = 60;
@@ -67,6 +82,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     publishableKey,
     origin,
     sessionToken,
+    renewed,
     clientAddress,
     correlationId,
   }: ExchangeToken): Promise<Exchange> {
@@ -89,11 +105,25 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
     if (key.environment === 'live' && !billed)
       return { quota, result: new DomainError('token.billing_not_configured') };
-    return { quota, result: await this.issue(key, admitted, account, sessionToken, correlationId) };
+    if (renewed === null)
+      return { quota, result: await this.exchange(key, admitted, account, sessionToken, correlationId) };
+    if (renewed === 'bad' || !isOf(renewed, key)) return { quota, result: new DomainError('request.unauthenticated') };
+    return { quota, result: await this.renew(key, admitted, renewed) };
+  }
+
+  /** The new token is for the same account, under the same grant, which is not consumed again. */
+  private async renew(
+    key: PublishableKey,
+    origin: string,
+    { accountId, grantId }: RenewedToken,
+  ): Promise<ExchangedToken> {
+    const account = await this.accounts.find(accountId);
+    if (account === null) throw new Error(`A token of key ${key.keyId} is for no account`);
+    return { ...(await this.issue(key, origin, account, grantId, newId())), grant: null };
   }
 
   /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
-  private async issue(
+  private async exchange(
     key: PublishableKey,
     origin: string,
     keyHolder: AccountFacts,
@@ -103,6 +133,24 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const jti = newId();
     const redemption = sessionToken === null ? null : await this.grants.redeem(sessionToken, key, jti, correlationId);
     const account = redemption?.consumed ? redemption.account : keyHolder;
+    const issued = await this.issue(key, origin, account, redemption?.consumed ? redemption.grantId : null, jti);
+    return {
+      ...issued,
+      grant: redemption && {
+        consumed: redemption.consumed,
+        reason: redemption.consumed ? null : redemption.reason,
+        onBehalfOfChild: redemption.onBehalfOfChild,
+      },
+    };
+  }
+
+  private async issue(
+    key: PublishableKey,
+    origin: string,
+    account: AccountFacts,
+    grantId: string | null,
+    jti: string,
+  ): Promise<Omit<ExchangedToken, 'grant'>> {
     const iat = Math.floor(this.clock.now().getTime() / 1_000);
     const expiresInSeconds = this.options.ttlSeconds;
     const token = await this.tokenKeys.sign({
@@ -111,22 +159,21 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       account_id: account.accountId,
       env: key.environment,
       origin,
-      ...(redemption?.consumed && { grant: redemption.grantId }),
+      ...(grantId !== null && { grant: grantId }),
       jti,
       iat,
       exp: iat + expiresInSeconds,
     });
-    return {
-      token,
-      expiresInSeconds,
-      account,
-      grant: redemption && { consumed: redemption.consumed, reason: redemption.consumed ? null : redemption.reason },
-    };
+    return { token, expiresInSeconds, account };
   }
 
   private withoutKey(code: ErrorCode): Exchange {
     return { quota: quotaWithoutKey(this.options), result: new DomainError(code) };
   }
+}
+
+function isOf({ keyId, environment }: RenewedToken, key: PublishableKey): boolean {
+  return keyId === key.keyId && environment === key.environment;
 }
 
 /** Nothing is counted where no key is known; the caller hears the quota that a key has by default. */

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { TokenOptions } from './exchange-token.js';
 
-/** When no session can begin under a grant any more: it cannot be exchanged, and the last bearer token under it is over. */
+/**
+ * When what a caller said of a session is waited for no longer: the grant cannot be exchanged, and the last bearer token of an exchange is
+ * over. Later a session can begin only under a token that was renewed, and does so without those words.
+ */
 @Injectable()
 export class GrantExpiry {
   constructor(

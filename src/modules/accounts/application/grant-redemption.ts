@@ -6,10 +6,12 @@ import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { embedderOf, faultOf, sessionGrant, type GrantFault } from '../domain/session-grant.js';
 
-export type Redemption =
+export type Redemption = { readonly onBehalfOfChild: boolean } &
   /** The bearer token is to be the account's. */
-  | { readonly consumed: true; readonly grantId: string; readonly account: AccountFacts }
-  | { readonly consumed: false; readonly reason: GrantFault };
+  (
+    | { readonly consumed: true; readonly grantId: string; readonly account: AccountFacts }
+    | { readonly consumed: false; readonly reason: GrantFault }
+  );
 
 /** Exchanges a grant's token for the right to a bearer token: of any number of attempts at one time, one consumes it. */
 @Injectable()
@@ -26,7 +28,8 @@ export class GrantRedemption {
     const loaded = await this.aggregates.load(sessionGrant, grantId);
     const { state } = loaded;
     if (!isKey(text, state.status === 'unknown' ? null : state.tokenHash) || state.status === 'unknown')
-      return { consumed: false, reason: 'NOT_FOUND' };
+      return { consumed: false, reason: 'NOT_FOUND', onBehalfOfChild: false };
+    const onBehalfOfChild = state.onBehalfOf !== null;
     const presentation = { now: this.clock.now(), accountId: key.accountId, environment: key.environment };
     const accountId = embedderOf(state);
     const account = await this.accounts.find(accountId);
@@ -45,9 +48,9 @@ export class GrantRedemption {
       context,
       loaded,
     );
-    if (handled.events.length > 0) return { consumed: true, grantId, account };
+    if (handled.events.length > 0) return { consumed: true, grantId, account, onBehalfOfChild };
     const reason = faultOf(handled.state, presentation);
     if (reason === null) throw new Error(`Grant ${grantId} was not consumed, for no reason`);
-    return { consumed: false, reason };
+    return { consumed: false, reason, onBehalfOfChild };
   }
 }

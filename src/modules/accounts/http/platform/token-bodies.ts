@@ -17,6 +17,12 @@ export class GrantBody {
     enum: ['ALREADY_CONSUMED', 'EXPIRED', 'NOT_FOUND', 'ENVIRONMENT_MISMATCH', 'ACCOUNT_MISMATCH'],
   })
   reason: string | null;
+
+  @ApiProperty({
+    type: Boolean,
+    description: 'Whether it was made on behalf of a child; false where there is no such grant',
+  })
+  onBehalfOf: boolean;
 }
 
 export class TokenBody {
@@ -84,6 +90,6 @@ export function tokenBody({ token, expiresInSeconds, account, grant }: Exchanged
     flags: { ...featureFlags, ...accountFlags },
     featureFlags,
     accountFlags,
-    ...(grant && { grant }),
+    ...(grant && { grant: { consumed: grant.consumed, reason: grant.reason, onBehalfOf: grant.onBehalfOfChild } }),
   };
 }

@@ -9,25 +9,35 @@ import { UNREADABLE } from '../../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../../application/exchange-token.js';
 import { SigningKeys } from '../../read/signing-keys.js';
 import { PublishableKeys, tellQuota } from './publishable-keys.js';
+import { Renewals } from './renewals.js';
 import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
 
 /** Turns a publishable key into a short-lived token bound to the origin of the page (docs/contract/platform.md#token-exchange). */
 @ApiTags('auth')
 @Controller('auth/token')
 export class TokenController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly renewals: Renewals,
+  ) {}
 
   @Post('exchange')
   @RouteConfig({ authenticator: PublishableKeys, anyBody: true, changesNothing: true })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Exchange a publishable key for a bearer token' })
+  @ApiOperation({ summary: 'Exchange a publishable key for a bearer token, or renew one' })
   @ApiHeader({ name: 'X-Publishable-Key', required: true })
   @ApiHeader({ name: 'Origin', required: true, description: 'Sent by browsers; must be in the list of the key.' })
   @ApiHeader({
     name: 'X-Session-Token',
     required: false,
     description: 'A session grant; the body field session_token does the same.',
+  })
+  @ApiHeader({
+    name: 'Authorization',
+    required: false,
+    description:
+      'A bearer token of the same key and origin that is still good: it is renewed, with its account and its grant.',
   })
   @ApiBody({ type: ExchangeBody, required: false })
   @ApiOkResponse({ type: TokenBody })
@@ -43,7 +53,14 @@ export class TokenController {
     const unreadable = body === UNREADABLE;
     const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(
-      new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id),
+      new ExchangeToken(
+        present(publishableKey),
+        present(origin),
+        grant,
+        await this.renewals.in(request, reply),
+        clientAddressOf(request),
+        request.id,
+      ),
     );
     tellQuota(reply, quota);
     if (result instanceof DomainError) throw result;

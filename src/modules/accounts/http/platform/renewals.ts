@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { BearerStrategy, BearerTokens, type Claims } from '../../../../platform/http/bearer-strategy.js';
+import type { Principal } from '../../../../platform/http/principal.js';
+import type { RenewedToken } from '../../application/exchange-token.js';
+
+/** Reads the bearer token that an exchange renews: only the page that it was issued to renews it. */
+@Injectable()
+export class Renewals extends BearerStrategy {
+  constructor(tokens: BearerTokens) {
+    super(tokens, 'platform');
+  }
+
+  /** Null without one; `bad` for one that opens nothing. */
+  async in(request: FastifyRequest, reply: FastifyReply): Promise<RenewedToken | 'bad' | null> {
+    if ((request.headers.authorization ?? '') === '') return null;
+    try {
+      await this.admit(request, reply);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'request.unauthenticated') return 'bad';
+      throw error;
+    }
+    if (!request.principal) return 'bad';
+    const { actor, accountId, environment, grantId = null } = request.principal;
+    return { keyId: actor.id, accountId, environment, grantId };
+  }
+
+  protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {
+    const { sub, account_id: accountId, env: environment, origin, grant } = claims;
+    if (typeof sub !== 'string' || typeof accountId !== 'string' || typeof origin !== 'string') return null;
+    if ((environment !== 'live' && environment !== 'test') || request.headers.origin !== origin) return null;
+    const actor = { kind: 'platform-token', id: sub } as const;
+    return { actor, accountId, environment, ...(typeof grant === 'string' && { grantId: grant }) };
+  }
+}
