@@ -134,6 +134,26 @@ describe('GET /screening/options', () => {
     expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/terms/)]);
   });
 
+  it.each(['/screening/options', '/reports/nothing/sharing', '/voie/sessions/nothing/status'])(
+    '200, 404 and 204: the frame on its own origin reads %s, its errors and its preflight',
+    async (path) => {
+      const origin = new URL((await service.credentials()).embeddedUrl).origin;
+      const { status, headers } = await demo.get(path, { origin });
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([
+        path.includes('nothing') ? 404 : 200,
+        origin,
+      ]);
+      const asked = {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization',
+      };
+      const preflight = await service.request('OPTIONS', path, { headers: asked });
+      expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+      expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
+    },
+  );
+
   it('401: without a token', async () => {
     const { status, headers, body } = await service.request('GET', '/screening/options', {
       headers: { origin: 'http://localhost:5173' },
