@@ -6,7 +6,10 @@ const LEAST_HEIGHT = 200;
 export function tellHeight(tell: (height: number) => void): () => void {
   let told = 0;
   const observer = new ResizeObserver(() => {
-    const height = Math.max(LEAST_HEIGHT, Math.ceil(document.body.getBoundingClientRect().height));
+    const { width, height: needed } = document.body.getBoundingClientRect();
+    // In a place that is not shown yet, every letter would have a line of its own.
+    if (width === 0) return;
+    const height = Math.max(LEAST_HEIGHT, Math.ceil(needed));
     if (height !== told) tell((told = height));
   });
   observer.observe(document.body);
