@@ -87,11 +87,12 @@ function tellPort() {
   renameSync(`${file}.new`, file);
 }
 
+/** Never rejects: what a page of somebody else sends here must not end the process. */
 async function answer(request, response) {
-  const { pathname } = new URL(request.url, 'http://demo');
   try {
     // A name of somebody else that leads here must not read what is for this machine.
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
+    const { pathname } = addressOf(request);
     // Other pages can send here, and must not make grants or endpoints by that.
     if (request.method !== 'GET' && request.headers.origin !== origin)
       return replyError(response, 403, 'Only the demo page may do this.');
@@ -101,7 +102,7 @@ async function answer(request, response) {
     if (!file) return replyError(response, 404, 'There is nothing here.');
     reply(response, 200, readFileSync(join(folder, 'assets', file)), { 'content-type': TYPES[extname(file)] });
   } catch (error) {
-    console.error(error);
+    if (error.status === undefined) console.error(error);
     if (!response.headersSent) replyError(response, error.status ?? 502, error.message);
   }
 }
@@ -155,7 +156,12 @@ function credentials() {
   }
 }
 
-const accountOf = (request) => shown(new URL(request.url, 'http://demo').searchParams.get('account'));
+const accountOf = (request) => shown(addressOf(request).searchParams.get('account'));
+
+function addressOf({ url }) {
+  if (!URL.canParse(url, 'http://demo')) throw refusal(400, 'This is no address.');
+  return new URL(url, 'http://demo');
+}
 
 function shown(account) {
   if (!Object.hasOwn(ACCOUNTS, account)) throw refusal(404, 'There is no such account here.');
@@ -175,6 +181,7 @@ async function call(method, path, headers, body) {
 
 async function readJson(request) {
   let text = '';
+  request.setEncoding('utf8');
   for await (const chunk of request) {
     text += chunk;
     if (text.length > MAX_BODY_BYTES) throw refusal(413, 'That is too long.');

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type OutgoingHttpHeaders, request } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +45,7 @@ beforeAll(async () => {
   credentials = JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'));
 });
 
-afterEach(() => page.context().close());
+afterEach(() => page?.context().close());
 
 afterAll(async () => {
   await browser.close();
@@ -184,6 +185,106 @@ describe('the demo page', () => {
     expect(shown.filter((name) => name !== 'Rivera').sort()).toEqual(documented.sort());
   });
 });
+
+describe('the server of the demo page, which holds the keys of a server', () => {
+  const grant = JSON.stringify({ account: 'demo' });
+
+  it('serves nothing under the name of somebody else that leads to it', async () => {
+    const { origin, port } = new URL(demo);
+    for (const host of ['elsewhere.example.test', `elsewhere.example.test:${port}`, `localhost.example.test:${port}`])
+      for (const path of ['/', '/config.json', '/webhooks?account=demo', '/webhooks/stream?account=demo', '//'])
+        expect([host, path, await sent('GET', path, { host })]).toEqual([
+          host,
+          path,
+          { status: 307, location: origin, body: '' },
+        ]);
+    expect((await sent('POST', '/grant', { host: 'elsewhere.example.test', origin }, grant)).status).toBe(307);
+  });
+
+  it('does nothing for a page of somebody else', async () => {
+    const { origin } = new URL(demo);
+    const foreign: OutgoingHttpHeaders[] = [
+      {},
+      { origin: 'null' },
+      { origin: 'https://elsewhere.example.test' },
+      { origin: `${origin}.example.test` },
+      { origin: origin.replace('http:', 'https:') },
+      { origin: origin.replace('localhost', '127.0.0.1') },
+    ];
+    const before = await endpoints('demo');
+    for (const headers of foreign)
+      for (const path of ['/grant', '/webhooks']) expect((await sent('POST', path, headers, grant)).status).toBe(403);
+    // What changes something has no other method than the one that is guarded.
+    for (const path of ['/grant', '/webhooks/deliveries?account=x', '/webhooks?account=__proto__'])
+      expect([path, (await sent('GET', path)).status]).toEqual([path, 404]);
+    expect(await endpoints('demo')).toEqual(before);
+    expect((await sent('POST', '/grant', { origin }, grant)).status).toBe(200);
+  });
+
+  it('outlives whatever is sent', async () => {
+    const { origin } = new URL(demo);
+    const answers: [string, number][] = [
+      ['//', 400],
+      ['//:', 400],
+      ['http://[', 400],
+      ['///', 400],
+      ['/%', 404],
+      ['/assets/../../package.json', 404],
+      ['/assets/%2e%2e/index.html', 404],
+    ];
+    for (const [path, status] of answers) expect([path, (await sent('GET', path)).status]).toEqual([path, status]);
+    for (const body of ['', '{', 'null', '[]', '7', '{"account":"__proto__"}', '{"account":{"toString":1}}'])
+      expect((await sent('POST', '/grant', { origin }, body)).status).toBeGreaterThanOrEqual(400);
+    expect((await sent('GET', '/')).status).toBe(200);
+    expect(program.exitCode).toBeNull();
+  });
+
+  it('gives the page publishable keys only', async () => {
+    const secrets = Object.values(credentials.accounts).flatMap(({ secretKey, apiKey, dashboardTokens }: any) =>
+      [secretKey, apiKey, ...Object.values(dashboardTokens ?? {})].filter((secret) => typeof secret === 'string'),
+    );
+    expect(secrets.length).toBeGreaterThan(5);
+    await open();
+    const bodies: string[] = [];
+    page.on('response', (response) => {
+      if (!response.url().endsWith('/stream'))
+        void response.text().then(
+          (text) => bodies.push(text),
+          () => undefined,
+        );
+    });
+    await page.reload();
+    const receive = page.getByRole('button', { name: 'Receive webhooks' });
+    await page.locator('#webhooks-status:not(:empty)').waitFor();
+    if (await receive.isVisible()) await receive.click();
+    await page.getByText('Signed webhooks arrive').waitFor();
+    await page.getByText("The service's log of deliveries").click();
+    await until('it has the configuration', () => bodies.some((body) => body.includes('publishableKey')));
+    const seen = [...bodies, await page.content()].join('\n');
+    expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
+    expect(seen).not.toContain('whsec_');
+  });
+});
+
+/** Sent to the demo page's server as it is written here: browsers and fetch would mend it. */
+function sent(
+  method: string,
+  path: string,
+  headers: OutgoingHttpHeaders = {},
+  body = '',
+): Promise<{ status: number | undefined; location: string | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { port, host } = new URL(demo);
+    const asked = request({ host: '127.0.0.1', port, method, path, headers: { host, ...headers } }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response
+        .on('error', reject)
+        .on('end', () => resolve({ status: response.statusCode, location: response.headers.location, body: text }));
+    });
+    asked.on('error', reject).end(body);
+  });
+}
 
 async function open(context: BrowserContextOptions = {}): Promise<void> {
   const browsing = await browser.newContext({ locale: 'en-US', ...context });
