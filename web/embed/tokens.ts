@@ -3,11 +3,13 @@
 import type { Token } from '../contract/messages.js';
 import { hint } from './console.js';
 import type { Settings } from './init-options.js';
-import { type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
+import { componentError, type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
 
 /** Of its life. */
 const RENEWED_AT = 0.9;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Between a renewal that failed and the next one. */
+const SHORTEST_PAUSE_MS = 5_000;
 
 export class Tokens {
   #token: Token | null = null;
@@ -47,7 +49,7 @@ export class Tokens {
   async insteadOf(refused: string | null): Promise<Token | null> {
     if (this.#token === null || refused !== this.#token.token) return this.current();
     if (refused === this.#lastResort && Date.now() < this.#token.expiresAt) return null;
-    const token = await this.#exchange(false);
+    const token = await this.#exchange(true);
     if (token !== null) this.#lastResort = token.token;
     return token;
   }
@@ -67,28 +69,38 @@ export class Tokens {
     this.#sessionToken = null;
   }
 
-  /** `isGood`: the service still takes the token that there is. */
-  async #exchange(isGood: boolean): Promise<Token | null> {
-    this.#running ??= this.#exchangeOnce(isGood).finally(() => (this.#running = null));
+  /** `isRefused`: the service does not take the token that there is. */
+  async #exchange(isRefused: boolean): Promise<Token | null> {
+    this.#running ??= this.#exchangeOnce(isRefused).finally(() => (this.#running = null));
     const exchanged = await this.#running;
     return 'token' in exchanged ? exchanged.token : null;
   }
 
-  async #exchangeOnce(isGood: boolean): Promise<Exchanged> {
-    const before = this.#token?.token ?? null;
-    const exchanged = await exchangeToken(
+  async #exchangeOnce(isRefused: boolean): Promise<Exchanged> {
+    const exchanged = await this.#ask(isRefused);
+    if (this.#ended.signal.aborted) return exchanged;
+    if ('token' in exchanged) this.#keep(exchanged.token, exchanged.grant);
+    else this.#tryAgain();
+    this.settled(exchanged);
+    return exchanged;
+  }
+
+  async #ask(isRefused: boolean): Promise<Exchanged> {
+    const before = this.#token;
+    // By the clock, which goes on while the timers of a computer that sleeps do not.
+    const isGood = before !== null && Date.now() < before.expiresAt;
+    // What a grant gave is given to its token only: without it the new one could be another account's.
+    const needsBefore = this.#grant?.consumed === true;
+    if (needsBefore && !isGood) return { error: componentError('AUTH_TOKEN_INVALID') };
+    return exchangeToken(
       this.settings,
       {
         sessionToken: this.#sessionToken,
-        // What a grant gave is given to its token only: without it the new one could be another account's.
-        renewed: isGood || this.#grant?.consumed ? before : null,
+        renewed: isGood && (needsBefore || !isRefused) ? before.token : null,
         failed: before === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED',
       },
       this.#ended.signal,
     );
-    if (!this.#ended.signal.aborted && 'token' in exchanged) this.#keep(exchanged.token, exchanged.grant);
-    this.settled(exchanged);
-    return exchanged;
   }
 
   #keep(token: Token, grant: Grant | null): void {
@@ -104,8 +116,17 @@ export class Tokens {
     if (!this.#isResting) this.#schedule();
   }
 
+  /** While there is a token to renew: more and more often towards its end. */
+  #tryAgain(): void {
+    const now = Date.now();
+    const left = (this.#token?.expiresAt ?? 0) - now;
+    if (this.#isResting || now < this.#renewAt || left < SHORTEST_PAUSE_MS) return;
+    this.#renewAt = now + Math.max(left / 2, SHORTEST_PAUSE_MS);
+    this.#schedule();
+  }
+
   #schedule(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#exchange(true), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => void this.#exchange(false), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
   }
 }

@@ -631,6 +631,47 @@ describe('the token', () => {
     expect(await host.told()).toEqual([]);
   });
 
+  it('whose renewal fails is renewed until it ends', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    const asked = await exchangeGives(
+      token('first'),
+      { status: 503, body: {} },
+      { status: 503, body: {} },
+      token('second'),
+    );
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    await page.clock.fastForward(3_600 * 0.9 * 1_000 + 1_000);
+    expect(await host.hears('onError')).toEqual(error('TOKEN_REFRESH_FAILED', true));
+    await page.clock.fastForward(180_000);
+    await host.hears('onError', 2);
+    await page.clock.fastForward(90_000);
+    expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
+    expect(asked.slice(1).map(({ authorization }) => authorization)).toEqual(Array(3).fill('Bearer first'));
+    await page.clock.fastForward(600_000);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('that ended while the computer slept proves nothing: it is exchanged anew, and one of a grant is over', async () => {
+    for (const grant of [null, { consumed: true, reason: null }]) {
+      await openWithDouble();
+      await stopTheClock();
+      const asked = await exchangeGives(token('first', { grant }), token('second'));
+      await host.mount({ init: grant === null ? {} : { sessionToken: 'sgt_test_abc' } });
+      const frame = await FrameDouble.startedIn(page);
+      await page.clock.fastForward(4_000_000);
+      if (grant === null) {
+        expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
+        expect(asked[1]).not.toHaveProperty('authorization');
+        await host.close();
+      } else {
+        expect(await host.hears('onError')).toEqual(error('AUTH_TOKEN_INVALID', false));
+        expect(asked).toHaveLength(1);
+      }
+    }
+  });
+
   it('that cannot be renewed is told to every view, and the views stay', async () => {
     const replies: [{ status?: number; body: unknown }, object][] = [
       [{ status: 503, body: {} }, error('TOKEN_REFRESH_FAILED', true)],
