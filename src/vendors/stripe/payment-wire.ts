@@ -28,7 +28,9 @@ export function newIntentParameters(
 ): Stripe.PaymentIntentCreateParams {
   const { amountCents, currency, connectedAccount, applicationFeeCents } = charge;
   const metadata = { transaction_id: names.transactionId, session_id: names.sessionId };
-  const common = { amount: amountCents, currency, automatic_payment_methods: { enabled: true } };
+  // A payment is confirmed in a frame: a way to pay that leaves the page would end what the person is about there.
+  const methods = { enabled: true, allow_redirects: 'never' } as const;
+  const common = { amount: amountCents, currency, automatic_payment_methods: methods };
   if (connectedAccount === null)
     return { ...common, metadata: { ...metadata, application_fee_cents: String(applicationFeeCents) } };
   const fee = applicationFeeCents === 0 ? {} : { application_fee_amount: applicationFeeCents };

@@ -151,6 +151,8 @@ export type FaultName = keyof typeof FAULTS;
 export class FaultProxy {
   /** Headers of every request, in order. */
   readonly seen: IncomingMessage['headers'][] = [];
+  /** The form of the last request. */
+  form = new URLSearchParams();
   private fault: Fault = FAULTS.passes;
   private times = Number.POSITIVE_INFINITY;
 
@@ -163,6 +165,7 @@ export class FaultProxy {
       const fault = this.times > 0 ? this.fault : FAULTS.passes;
       this.times -= 1;
       void bodyOf(request).then((body) => {
+        this.form = new URLSearchParams(body.toString());
         const {
           host: _host,
           connection: _connection,

@@ -140,6 +140,15 @@ it('is never unavailable after a try that may have been executed', async () => {
   await processor.close();
 });
 
+it('asks for no way to pay that leaves the page', async () => {
+  proxy.play('passes');
+  intentOf(await adapter.createIntent(newCall(), aCharge(), newNames()));
+  expect(Object.fromEntries(proxy.form)).toMatchObject({
+    'automatic_payment_methods[enabled]': 'true',
+    'automatic_payment_methods[allow_redirects]': 'never',
+  });
+});
+
 it('is unavailable when nobody listens, when the name is unknown, and when no connection stands in time', async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));

@@ -19,6 +19,7 @@ export function readNewIntent(parameters: Parameters): NewIntent {
     'capture_method',
     'expand',
   );
+  readAutomaticMethods(parameters.nested('automatic_payment_methods').only('enabled', 'allow_redirects'));
   const captureMethod = parameters.text('capture_method');
   if (captureMethod === 'manual') throw invalid('capture_method', null, 'The sandbox captures at once.');
   return {
@@ -29,6 +30,17 @@ export function readNewIntent(parameters: Parameters): NewIntent {
     metadata: parameters.metadata('metadata'),
     paymentMethod: parameters.text('payment_method'),
   };
+}
+
+/** The sandbox redirects nowhere, whatever is allowed. */
+function readAutomaticMethods(methods: Parameters): void {
+  const allowed = methods.text('allow_redirects');
+  if (allowed === null || (['always', 'never'].includes(allowed) && methods.text('enabled') === 'true')) return;
+  throw invalid(
+    'automatic_payment_methods[allow_redirects]',
+    null,
+    'Must be one of always or never, where enabled is true.',
+  );
 }
 
 /** Where the money goes was settled at creation and cannot be changed. */

@@ -24,7 +24,6 @@ interface Processor {
   elements(options: { clientSecret: string; appearance: object; locale: string }): Elements;
   confirmPayment(options: {
     elements: Elements;
-    confirmParams: { return_url: string };
     redirect: 'if_required';
   }): Promise<{ readonly error?: ProcessorError }>;
 }
@@ -63,12 +62,8 @@ export function openCardForm({ place, language, publishableKey, clientSecret, ..
   return {
     async pay() {
       try {
-        const { error } = await processor.confirmPayment({
-          elements,
-          // Only ways to pay that leave the page would use it.
-          confirmParams: { return_url: location.href },
-          redirect: 'if_required',
-        });
+        // The service makes intents that no way to pay which leaves the page can settle: a return address is not needed.
+        const { error } = await processor.confirmPayment({ elements, redirect: 'if_required' });
         return error ? problemOf(error) : 'settled';
       } catch {
         // The library has failed in the middle: only the processor knows whether the card was charged.
