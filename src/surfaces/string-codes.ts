@@ -481,7 +481,10 @@ class ErrorContent {
 
 class ErrorResult {
   @ApiProperty({ type: ErrorContent }) readonly error!: ErrorContent;
-  @ApiPropertyOptional({ format: 'uuid', description: 'The screening session that the refused submission has opened' })
+  @ApiPropertyOptional({
+    format: 'uuid',
+    description: 'The screening session that the refused submission has opened, or that its session grant has already',
+  })
   readonly sessionId?: string;
 }
 
@@ -510,7 +513,8 @@ export const STRING_CODES: StringVocabulary = {
   about: [
     'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in',
     'documented order, `details` lists all of them and `message` says what the first must be. A refused submission that has opened a',
-    'session says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`, `error` has `sessionId` and `reasonCode` as well.',
+    'session, or whose session grant has one already, says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`,',
+    '`error` has `sessionId` and `reasonCode` as well.',
   ],
   columns: {
     Code: ({ code }) => `\`${code}\``,

@@ -38,6 +38,8 @@ export type FrameEvent = {
 export type PageMethods = {
   /** Arguments are read as unknown. */
   emit(event: unknown): void;
+  /** The screening session that the frame shows, as soon as it is known: a frame that loads again goes on with it. */
+  session(sessionId: unknown): void;
   /**
    * The token to go on with: a new one if the API refused the one in the argument. Null where none is to be had: the page has told
    * `onError` why, or the API has refused the new one too.

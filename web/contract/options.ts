@@ -74,6 +74,11 @@ export interface ServiceInstance {
 }
 
 export interface MountedView {
+  /**
+   * The screening that the view opened or goes on with; null before there is one. To go on after a reload of the page, keep it and
+   * give it to `mount`.
+   */
+  readonly screeningId: string | null;
   /** Leaves nothing behind. May be called again. */
   unmount(): void;
 }

@@ -9,6 +9,7 @@ import {
   type Token,
 } from '../contract/messages.js';
 import { MIN_HEIGHT, readFrameEvent } from '../contract/read-messages.js';
+import { readUuid } from '../contract/read-values.js';
 import { hint } from './console.js';
 import type { Settings } from './init-options.js';
 import { Listeners } from './listeners.js';
@@ -40,12 +41,18 @@ export class FrameView {
   /** The frame, once it has been told what to show. */
   #started: RemoteProxy<FrameMethods> | null = null;
   #isClosed = false;
+  #screeningId: string | null;
 
   constructor(
     readonly mount: Mount,
     private readonly host: Host,
   ) {
+    this.#screeningId = mount.screeningId;
     for (const [name, callback] of Object.entries(mount.callbacks)) this.#listeners.add(name as CallbackName, callback);
+  }
+
+  get screeningId(): string | null {
+    return this.#screeningId;
   }
 
   /** Puts the frame into the page. Whatever fails is told to `onError`, and not before `mount` has resolved. */
@@ -123,6 +130,9 @@ export class FrameView {
       const read = readFrameEvent(event);
       if (read !== null) this.#tell(read);
     },
+    session: (sessionId: unknown) => {
+      this.#screeningId = readUuid(sessionId) ?? this.#screeningId;
+    },
     token: (refused: unknown) => this.host.tokens.insteadOf(typeof refused === 'string' ? refused : null),
   });
 
@@ -138,7 +148,7 @@ export class FrameView {
   }
 
   #startWith(token: Token): unknown {
-    const { view, unitAddress, userType, endUserType, applicationFee, productId, screeningId, prefill } = this.mount;
+    const { view, unitAddress, userType, endUserType, applicationFee, productId, prefill } = this.mount;
     const { settings, tokens } = this.host;
     return {
       view,
@@ -148,7 +158,7 @@ export class FrameView {
       endUserType,
       applicationFee,
       productId,
-      screeningId,
+      screeningId: this.#screeningId,
       prefill,
       locale: settings.locale,
       appearance: settings.appearance,

@@ -40,7 +40,12 @@ export function createInstance(settings: Settings): ServiceInstance {
       views.add(mounted);
       viewsByElement.set(mount.element, mounted);
       mounted.open();
-      return { unmount: () => mounted.close() };
+      return {
+        get screeningId() {
+          return mounted.screeningId;
+        },
+        unmount: () => mounted.close(),
+      };
     },
 
     on(name, listener) {

@@ -22,12 +22,13 @@ export interface AppProps {
   readonly start: FrameStart;
   readonly api: Api;
   readonly emit: (event: FrameEvent) => void;
+  readonly known: (sessionId: string) => void;
 }
 
-export function App({ settings, start, api, emit }: AppProps) {
+export function App({ settings, start, api, emit, known }: AppProps) {
   const language = languageOf([start.locale, ...navigator.languages]);
   const [shown, show] = useState<Shown>({ kind: 'loading' });
-  const flow = useMemo(() => new Flow({ settings, start, api, language, emit, show }), []);
+  const flow = useMemo(() => new Flow({ settings, start, api, language, emit, known, show }), []);
 
   useEffect(() => {
     document.documentElement.lang = language;

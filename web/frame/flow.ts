@@ -22,6 +22,8 @@ export interface FlowParts {
   readonly api: Api;
   readonly language: Language;
   readonly emit: (event: FrameEvent) => void;
+  /** The page keeps the session, for when the frame loads again. */
+  readonly known: (sessionId: string) => void;
   readonly show: (shown: Shown) => void;
 }
 
@@ -98,6 +100,7 @@ export class Flow {
 
   private readonly follow = async (session: Session): Promise<void> => {
     this.session = session;
+    this.parts.known(session.id);
     const known = session.status !== 'VERIFIED' && (session.status !== 'BLOCKED' || session.reasonCode !== undefined);
     if (!known) {
       const status = await this.ask(session.id);

@@ -27,7 +27,7 @@ function run(port: MessagePort): void {
       started = true;
       token = start.token;
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
-      render(<App settings={settings} start={start} api={client} emit={emit} />, document.body);
+      render(<App settings={settings} start={start} api={client} emit={emit} known={known} />, document.body);
     },
     renewed(argument) {
       token = readToken(argument) ?? token;
@@ -38,6 +38,10 @@ function run(port: MessagePort): void {
 
   function emit(event: FrameEvent): void {
     void page.then((remote) => remote.emit(event)).catch(gone);
+  }
+
+  function known(sessionId: string): void {
+    void page.then((remote) => remote.session(sessionId)).catch(gone);
   }
 
   /** One renewal at a time is the page's business: it answers all who ask with the same token. */

@@ -223,6 +223,63 @@ describe('A refusal of the service', () => {
   });
 });
 
+describe('A session that was opened', () => {
+  const known = (): Promise<string | null> => host.page.evaluate(() => (globalThis as any).mounted.screeningId);
+  const submissions = () => host.requests.filter(({ method, url }) => method === 'POST' && url.endsWith('/submit'));
+  /** The browser loads a frame again that is put elsewhere. */
+  const moveTheFrame = (): Promise<void> =>
+    host.page.evaluate(() => {
+      const place = (globalThis as any).document.querySelector('#place');
+      place.append(place.firstElementChild);
+    });
+
+  it('is gone on with when the frame loads again, and, by its id, when the page does', async () => {
+    await mounted();
+    await fillIn({ 'Last name': 'Otptest' });
+    await send();
+    expect(await host.hears('onStepStart', 2)).toEqual({ step: 'otp' });
+    const screeningId = await known();
+    await moveTheFrame();
+    expect(await host.hears('onReady', 2)).toEqual({ view: 'screening' });
+    expect(await host.hears('onStepStart', 3)).toEqual({ step: 'otp' });
+    expect(await known()).toBe(screeningId);
+    expect(submissions()).toHaveLength(1);
+    await host.page.reload();
+    await host.mount({ options: { screeningId } });
+    expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
+  });
+
+  it('is gone on with under its grant, also by who never heard of it and sends the details again', async () => {
+    const { secretKey } = embedding.credentials.accounts.demo;
+    const minted = await embedding.service.request('POST', '/v1/sessions', {
+      headers: { 'x-secret-key': secretKey },
+      body: {},
+    });
+    await mounted({ init: { sessionToken: minted.body.token } });
+    const reached = new Promise<void>((resolve) => {
+      void host.page.route(
+        '**/screening/submit',
+        async (route) => {
+          await route.fetch();
+          resolve();
+        },
+        { times: 1 },
+      );
+    });
+    await fillIn({ 'Last name': 'Otptest' });
+    await send();
+    await reached;
+    await moveTheFrame();
+    expect(await host.hears('onReady', 2)).toEqual({ view: 'screening' });
+    expect(await known()).toBeNull();
+    await fillIn({ 'Last name': 'Otptest' });
+    await send();
+    expect(await host.hears('onStepStart', 3)).toEqual({ step: 'otp' });
+    expect(submissions()).toHaveLength(2);
+    expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
+  });
+});
+
 describe('The connection', () => {
   it('that is away is waited for, and the submission goes on when it is back', async () => {
     await mounted();

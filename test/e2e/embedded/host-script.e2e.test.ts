@@ -339,6 +339,25 @@ describe('a mounted view', () => {
     await frame.emit('onStepStart', { step: 'details' });
     await host.hears('onStepStart');
   });
+
+  it('knows its session, of which it tells the frame when that loads again', async () => {
+    await openWithDouble();
+    await host.mount();
+    const known = (): Promise<unknown> => page.evaluate(() => (globalThis as any).mounted.screeningId);
+    const frame = await FrameDouble.startedIn(page);
+    expect(await known()).toBeNull();
+    await frame.call('session', SESSION);
+    for (const junk of [null, undefined, 7, '', 'x'.repeat(36), { id: SESSION }, [SESSION]])
+      await frame.call('session', junk);
+    expect(await known()).toBe(SESSION);
+    await page.evaluate(() => {
+      const place = (globalThis as any).document.querySelector('#place');
+      place.append(place.firstElementChild);
+    });
+    expect(await (await FrameDouble.startedIn(page)).hears('start')).toMatchObject({ screeningId: SESSION });
+    await page.evaluate(() => (globalThis as any).mounted.unmount());
+    expect(await known()).toBe(SESSION);
+  });
 });
 
 describe('an error of the host script', () => {

@@ -45,6 +45,7 @@ async function opened(start: Partial<FrameStart> = {}, session = status({}), opt
       html: async () => ({ ok: true, status: 200, body: '' }),
     },
     emit: ({ name, payload }: FrameEvent) => void told.push([name, payload]),
+    known: () => undefined,
     show: (next) => {
       shown = next;
       if (next.kind === 'place') flow.shown(next.place);

@@ -136,9 +136,15 @@ function retryAfterOf(reply: Response): number | null {
 /** What is no envelope of the service comes from something between it and the browser. */
 function refusalOf(text: string, status: number): Refusal {
   try {
-    const { error } = Object(JSON.parse(text)) as { error?: Partial<Refusal> };
+    const { error, sessionId } = Object(JSON.parse(text)) as { error?: Partial<Refusal>; sessionId?: unknown };
     if (typeof error?.code === 'string' && typeof error.message === 'string')
-      return { ...error, code: error.code, message: error.message, recoverable: error.recoverable === true };
+      return {
+        ...error,
+        code: error.code,
+        message: error.message,
+        recoverable: error.recoverable === true,
+        ...(typeof sessionId === 'string' && { opened: sessionId }),
+      };
   } catch (problem) {
     if (!isNoJson(problem)) throw problem;
   }

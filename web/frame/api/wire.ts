@@ -131,4 +131,6 @@ export interface Refusal {
   /** Of a submission whose session ended BLOCKED, and why it did. */
   readonly sessionId?: string;
   readonly reasonCode?: string;
+  /** What the envelope says beside `error`: the session that the submission opened, or that its session grant has already. */
+  readonly opened?: string;
 }

@@ -260,7 +260,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
       begun = await this.grants.begin(grantId, sessionId, begun.sessionId, context);
     if (begun.sessionId !== sessionId)
-      throw new DomainError('request.forbidden', { rule: 'Another session was opened under this session grant.' });
+      throw new DomainError('request.forbidden', {
+        rule: 'Another session was opened under this session grant.',
+        sessionId: begun.sessionId,
+      });
   }
 
   /** One that was never stored is over too, once no process can be about to store it. */

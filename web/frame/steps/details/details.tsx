@@ -105,6 +105,9 @@ export function Details({ journey }: StepProps) {
       journey.tell('onWarning', { code, message: 'The service does not take this option; it is left out.' });
       return submit({ ...wish, [option]: null });
     }
+    // A session grant has one session: somebody who sends the details again goes on with it.
+    if (error.code === 'AUTH_FORBIDDEN' && error.opened !== undefined)
+      return journey.follow({ id: error.opened, status: 'SUBMITTED' });
     journey.fail(error);
     if (isFinal) setValues(valuesFrom({}));
     if (error.sessionId !== undefined) return journey.follow({ id: error.sessionId, status: 'BLOCKED' });
