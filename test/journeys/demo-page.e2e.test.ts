@@ -128,7 +128,11 @@ describe('the demo page', () => {
     await frame.getByRole('textbox', { name: 'Social Security number' }).fill('666443210');
     await frame.getByRole('checkbox').check();
     await frame.getByRole('button', { name: 'Continue' }).click();
-    await frame.getByRole('textbox', { name: 'Code', exact: true }).fill('123456');
+    const code = frame.getByRole('textbox', { name: 'Code', exact: true });
+    await code.waitFor();
+    // What was opened is gone on with.
+    await page.reload();
+    await code.fill('123456');
     await frame.getByRole('button', { name: 'Continue' }).click();
     await page.locator('#callbacks li', { hasText: 'onVerificationSuccess' }).waitFor();
     await pay('4000000000000002');

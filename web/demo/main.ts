@@ -1,6 +1,6 @@
 // An integrator's page: what it does with the component is `mountComponent`; the rest is the form around it and the lists beside it.
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
-import type { InitOptions, Prefill, ServiceGlobal, ServiceInstance } from '../contract/options.js';
+import type { InitOptions, MountedView, Prefill, ServiceGlobal, ServiceInstance } from '../contract/options.js';
 import { callbacks } from './callbacks.js';
 import { asCode, type Choice, readChoice } from './choice.js';
 import { element, Log } from './log.js';
@@ -27,6 +27,7 @@ const webhooks = new WebhookPanel({
 });
 
 let instance: ServiceInstance | null = null;
+let shown: { readonly view: MountedView; readonly choice: Choice } | null = null;
 let prefill: Prefill | null = null;
 /** Counts what was asked for, so that of two mounts the later one stays. */
 let turn = 0;
@@ -42,7 +43,8 @@ async function mountComponent(): Promise<void> {
     const made = await Service.init(publishableKey(choice), init);
     if (mine !== turn) return made.destroy();
     instance = made;
-    await made.mount(choice.view, { ...choice.mount, ...callbacks(hear, choice.pageHandles) });
+    const view = await made.mount(choice.view, { ...choice.mount, ...callbacks(hear, choice.pageHandles) });
+    if (mine === turn) shown = { view, choice };
     say(`Mounted: ${choice.view}, account ${choice.account}.`);
   } catch (error) {
     if (mine === turn) say(`Not mounted: ${(error as Error).message}`);
@@ -60,17 +62,36 @@ async function initOptions({ init, grant, account, mount }: Choice): Promise<Ini
 function unmount(): void {
   instance?.destroy();
   instance = null;
+  shown = null;
 }
 
 function hear(name: CallbackName, payload: CallbackPayloads[CallbackName]): void {
   heard.add({ title: name, at: new Date(), detail: payload, replaces: name === 'onChange' || name === 'onResize' });
-  // What a later visit resumes with.
-  if ('sessionId' in payload && payload.sessionId !== null) remember(payload.sessionId);
+  if (shown?.view.screeningId) remember(shown.view.screeningId, shown.choice);
 }
 
-function remember(sessionId: string): void {
+/** What a later visit goes on with, and this page itself when it is reloaded; but a session of a grant is seen under that only. */
+function remember(screeningId: string, { account, grant }: Choice): void {
   const known = byId('sessions', HTMLDataListElement);
-  if (![...known.options].some(({ value }) => value === sessionId)) known.prepend(new Option(sessionId, sessionId));
+  if (![...known.options].some(({ value }) => value === screeningId))
+    known.prepend(new Option(screeningId, screeningId));
+  if (grant === 'none') history.replaceState(null, '', `#${new URLSearchParams({ account, screeningId }).toString()}`);
+}
+
+/** Mounts what the address says that was shown before the reload. */
+function goOn(): void {
+  const before = new URLSearchParams(location.hash.slice(1));
+  const screeningId = before.get('screeningId');
+  if (screeningId === null) return;
+  accounts.value = before.get('account') ?? accounts.value;
+  byId('screeningId', HTMLInputElement).value = screeningId;
+  follow();
+  void mountComponent();
+}
+
+function forgetScreening(): void {
+  byId('screeningId', HTMLInputElement).value = '';
+  history.replaceState(null, '', location.pathname);
 }
 
 function publishableKey({ account }: Choice): string {
@@ -97,6 +118,7 @@ function personaButton(persona: Persona): HTMLLIElement {
     document.querySelector('#personas [aria-pressed=true]')?.setAttribute('aria-pressed', 'false');
     button.setAttribute('aria-pressed', 'true');
     prefill = prefillOf(persona);
+    forgetScreening();
     follow();
     void mountComponent();
     if (matchMedia(NARROW).matches) byId('status', HTMLElement).scrollIntoView();
@@ -139,4 +161,5 @@ byId('copy', HTMLButtonElement).addEventListener('click', () => {
 if (matchMedia(NARROW).matches)
   for (const part of document.querySelectorAll<HTMLDetailsElement>('.options')) part.open = false;
 follow();
+goOn();
 await webhooks.show(accounts.value);
