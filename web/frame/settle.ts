@@ -28,7 +28,8 @@ export function settle(start: FrameStart, options: ScreeningOptions, now: Date):
   if (applicationFee !== null && max !== null && applicationFee > max) {
     warn('INVALID_APPLICATION_FEE', 'The application fee is more than the account may keep; it is left out.');
     applicationFee = null;
-  }
+  } else if (start.applicationFee !== null && applicationFee !== start.applicationFee)
+    warn('INVALID_APPLICATION_FEE', 'The session grant, or the account, says another application fee.');
 
   let { productId } = start;
   if (productId !== null && !options.productIds.includes(productId)) {

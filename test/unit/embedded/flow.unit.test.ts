@@ -27,7 +27,12 @@ const START = {
 const status = (more: Partial<SessionStatus>): SessionStatus =>
   ({ id: 's1', status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING', userType: 'CONSUMER', ...more }) as SessionStatus;
 
-async function opened(start: Partial<FrameStart> = {}, session = status({}), options: Partial<ScreeningOptions> = {}) {
+async function opened(
+  start: Partial<FrameStart> = {},
+  session = status({}),
+  options: Partial<ScreeningOptions> = {},
+  refusal: { readonly status: number; readonly error: { readonly code: string } } | null = null,
+) {
   const told: [string, unknown][] = [];
   const served = { session };
   let shown: Shown = { kind: 'loading' };
@@ -36,12 +41,11 @@ async function opened(start: Partial<FrameStart> = {}, session = status({}), opt
     start: { ...START, ...start },
     language: 'en',
     api: {
-      call: async ({ path }) =>
-        ({
-          ok: true,
-          status: 200,
-          body: path.startsWith('/screening/options') ? { ...OPTIONS, ...options } : served.session,
-        }) as never,
+      call: async ({ path }) => {
+        const isOptions = path.startsWith('/screening/options');
+        if (refusal && !isOptions) return { ok: false, ...refusal } as never;
+        return { ok: true, status: 200, body: isOptions ? { ...OPTIONS, ...options } : served.session } as never;
+      },
       html: async () => ({ ok: true, status: 200, body: '' }),
     },
     emit: ({ name, payload }: FrameEvent) => void told.push([name, payload]),
@@ -123,6 +127,25 @@ describe('An agent', () => {
   });
 });
 
+describe('A refusal while a view opens', () => {
+  const told = async (view: FrameStart['view'], code: string) => {
+    const refusal = { status: 402, error: { code, message: 'No.', recoverable: false } };
+    const { told, at } = await opened({ view, screeningId: 's1' }, undefined, {}, refusal);
+    expect(at().kind).toBe('failed');
+    return told.map(([name, payload]) => [name, (payload as { code: string }).code]);
+  };
+
+  it('is told with its code', async () => {
+    expect(await told('screening', 'AUTH_FORBIDDEN')).toEqual([['onError', 'AUTH_FORBIDDEN']]);
+  });
+
+  it('of a report is told where it is the payment, or the component that cannot go on', async () => {
+    expect(await told('report', 'AUTH_FORBIDDEN')).toEqual([]);
+    expect(await told('report', 'PAYMENT_REQUIRED')).toEqual([['onError', 'PAYMENT_REQUIRED']]);
+    expect(await told('report', 'AUTH_TOKEN_INVALID')).toEqual([['onError', 'AUTH_TOKEN_INVALID']]);
+  });
+});
+
 describe('An option of the page', () => {
   const warnings = (told: [string, any][]) => told.filter(([name]) => name === 'onWarning').map(([, { code }]) => code);
 
@@ -141,12 +164,21 @@ describe('An option of the page', () => {
     } as const;
     const wish = { endUserType: 'INDEPENDENT_OWNER', applicationFee: 700 } as const;
     const { told, at } = await opened(wish, undefined, { grant });
-    expect(warnings(told)).toEqual(['IGNORED_END_USER_TYPE']);
+    expect(warnings(told)).toEqual(['IGNORED_END_USER_TYPE', 'INVALID_APPLICATION_FEE']);
     expect(at().journey.start).toMatchObject({
       userType: 'AGENT',
       endUserType: 'REAL_ESTATE_AGENT',
       applicationFee: 500,
     });
+  });
+
+  it('gives way to what the account says, and the same is no reason to warn', async () => {
+    const applicationFee = { fixed: 800, max: 2_000 };
+    const { told, at } = await opened({ applicationFee: 500 }, undefined, { applicationFee });
+    expect(warnings(told)).toEqual(['INVALID_APPLICATION_FEE']);
+    expect(at().journey.start.applicationFee).toBe(800);
+    expect(warnings((await opened({ applicationFee: 800 }, undefined, { applicationFee })).told)).toEqual([]);
+    expect(warnings((await opened({}, undefined, { applicationFee })).told)).toEqual([]);
   });
 
   it('of a user type that the account may not screen ends before anything is typed', async () => {
