@@ -10,7 +10,10 @@ export interface Token {
   readonly expiresAt: number;
 }
 
-/** What the frame is told when it is loaded. */
+/**
+ * What the frame is told when it is loaded. Pages bundle the host script, so one that is older than the frame must go on being understood:
+ * whatever is added here is optional.
+ */
 export interface FrameStart {
   readonly view: View;
   readonly token: Token;

@@ -1,6 +1,7 @@
 // The frame application: waits for the page that embeds it, and shows the view that it asks for.
 import { connect, PortMessenger } from 'penpal';
 import { render } from 'preact';
+import { COMPONENT_ERRORS } from '../contract/codes.js';
 import {
   type FrameEvent,
   type FrameMethods,
@@ -12,6 +13,9 @@ import { readFrameStart, readToken } from '../contract/read-messages.js';
 import { Client } from './api/client.js';
 import { App } from './app.js';
 import { browser } from './browser.js';
+import { languageOf } from './language.js';
+import { LanguageContext } from './parts/language.js';
+import { Failed } from './screens.js';
 import { settings } from './settings.js';
 
 /** How long the page may take for a new token. */
@@ -22,8 +26,9 @@ function run(port: MessagePort): void {
   let started = false;
   const methods: FrameMethods = {
     start(argument) {
+      if (started) return;
       const start = readFrameStart(argument);
-      if (started || !start) return;
+      if (!start) return notUnderstood();
       started = true;
       token = start.token;
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
@@ -38,6 +43,21 @@ function run(port: MessagePort): void {
 
   function emit(event: FrameEvent): void {
     void page.then((remote) => remote.emit(event)).catch(gone);
+  }
+
+  /** The page has a host script of another build, which says too little. */
+  function notUnderstood(): void {
+    const { recoverable } = COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR;
+    const message = 'The host script and the frame are of different versions.';
+    const problem = { code: 'SYSTEM_CONFIGURATION_ERROR', message, recoverable };
+    emit({ name: 'onError', payload: problem });
+    const language = languageOf(navigator.languages);
+    render(
+      <LanguageContext.Provider value={language}>
+        <Failed language={language} shown={{ kind: 'failed', problem, again: null }} />
+      </LanguageContext.Provider>,
+      document.body,
+    );
   }
 
   function known(sessionId: string): void {

@@ -360,6 +360,19 @@ describe('a mounted view', () => {
   });
 });
 
+it('a frame that does not understand its page says so', async () => {
+  await open('/two');
+  const script = (await hostScript()).replaceAll('pageHandles', 'pageHandled');
+  await page.addScriptTag({ content: script });
+  await host.mount({ init: { baseUrl: embedding.service.baseUrl } });
+  expect(await host.hears('onError')).toEqual({
+    code: 'SYSTEM_CONFIGURATION_ERROR',
+    message: 'The host script and the frame are of different versions.',
+    recoverable: false,
+  });
+  await host.frame.getByText('This is not available here.').waitFor();
+});
+
 describe('an error of the host script', () => {
   const exchanges: [string, { status?: number; body: unknown }, object][] = [
     ['a refusal of the service', refusal(401, 'KEY_INACTIVE'), error('KEY_INACTIVE')],
