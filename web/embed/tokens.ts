@@ -92,12 +92,20 @@ export class Tokens {
     // What a grant gave is given to its token only: without it the new one could be another account's.
     const needsBefore = this.#grant?.consumed === true;
     if (needsBefore && !isGood) return { error: componentError('AUTH_TOKEN_INVALID') };
+    const renewed = isGood && (needsBefore || !isRefused) ? before.token : null;
+    const exchanged = await this.#askWith(renewed);
+    if (renewed === null || 'token' in exchanged || exchanged.error.code !== 'AUTH_UNAUTHORIZED') return exchanged;
+    // Good by this clock, but not to the service.
+    return needsBefore ? { error: componentError('AUTH_TOKEN_INVALID') } : this.#askWith(null);
+  }
+
+  #askWith(renewed: string | null): Promise<Exchanged> {
     return exchangeToken(
       this.settings,
       {
         sessionToken: this.#sessionToken,
-        renewed: isGood && (needsBefore || !isRefused) ? before.token : null,
-        failed: before === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED',
+        renewed,
+        failed: this.#token === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED',
       },
       this.#ended.signal,
     );

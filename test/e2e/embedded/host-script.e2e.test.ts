@@ -704,6 +704,19 @@ describe('the token', () => {
     }
   });
 
+  it('that the service takes no more although it should be good is replaced as well', async () => {
+    await openWithDouble();
+    await stopTheClock();
+    const refused = { status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', message: 'x' } } };
+    const asked = await exchangeGives(token('first'), refused, token('second'));
+    await host.mount();
+    const frame = await FrameDouble.startedIn(page);
+    await page.clock.fastForward(3_241_000);
+    expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
+    expect(asked.map(({ authorization }) => authorization)).toEqual([undefined, 'Bearer first', undefined]);
+    expect(await host.told()).toEqual([]);
+  });
+
   it('that cannot be renewed is told to every view, and the views stay', async () => {
     const replies: [{ status?: number; body: unknown }, object][] = [
       [{ status: 503, body: {} }, error('TOKEN_REFRESH_FAILED', true)],
