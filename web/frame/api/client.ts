@@ -1,4 +1,5 @@
 // Calls the platform API for the frame, as api/api.ts promises. main.tsx hands it the browser; tests hand it another.
+import { COMPONENT_ERRORS } from '../../contract/codes.js';
 import type { Answer, Api, Call } from './api.js';
 import type { Refusal } from './wire.js';
 
@@ -31,7 +32,7 @@ const NO_REPLY: Refusal = {
   message: 'The service could not be reached.',
   recoverable: true,
 };
-const NO_TOKEN: Refusal = { code: 'AUTH_TOKEN_INVALID', message: 'There is no valid token.', recoverable: false };
+const NO_TOKEN: Refusal = { code: 'AUTH_TOKEN_INVALID', ...COMPONENT_ERRORS.AUTH_TOKEN_INVALID };
 const NOT_UNDERSTOOD: Refusal = {
   code: 'SYSTEM_INTERNAL_ERROR',
   message: 'The reply of the service could not be understood.',
