@@ -1,6 +1,6 @@
 // The step in which the consumer pays for the screening. The card fields are the processor's.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Intent, Payment } from '../../api/wire.js';
+import type { Intent, Payment, Refusal } from '../../api/wire.js';
 import type { Journey, StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
 import { fill, money, useTexts } from '../../parts/language.js';
@@ -57,7 +57,7 @@ export function PaymentStep({ journey }: StepProps) {
       case 'over':
         return journey.follow(opened.status);
       case 'refused':
-        return stop(opened.refusal.recoverable ? opened.refusal : 'SYSTEM_INTERNAL_ERROR');
+        return stop(told(opened.refusal));
       default:
         return opened satisfies never;
     }
@@ -98,7 +98,7 @@ export function PaymentStep({ journey }: StepProps) {
     const onProcessing = (): void => show({ kind: 'processing' });
     const answer = await settled({ api: journey.api, transactionId, onProcessing, signal });
     if (signal.aborted) return;
-    if (!answer.ok) return stop('SYSTEM_INTERNAL_ERROR');
+    if (!answer.ok) return stop(told(answer.error));
     if (answer.body.status === 'SUCCEEDED') return paid(answer.body);
     tellProblem(answer.body.status === 'REQUIRES_ACTION' ? 'notAuthenticated' : 'notPaid');
     setVisit(visit + 1);
@@ -147,4 +147,9 @@ export function PaymentStep({ journey }: StepProps) {
       )}
     </StepFrame>
   );
+}
+
+/** What the page is told of a refusal: a lasting one is a fault of the step, unless there is no token to go on with. */
+function told(refusal: Refusal): Parameters<Journey['fail']>[0] {
+  return refusal.recoverable || refusal.code === 'AUTH_TOKEN_INVALID' ? refusal : 'SYSTEM_INTERNAL_ERROR';
 }

@@ -34,7 +34,7 @@ const TEXT_OF: Readonly<Record<string, TextKey>> = {
   REPORT_SHARING_EXPIRED: 'shareOver',
   ACCOUNT_NOT_LIVE: 'notLive',
   AUTH_UNAUTHORIZED: 'denied',
-  AUTH_TOKEN_INVALID: 'denied',
+  AUTH_TOKEN_INVALID: 'visitOver',
   AUTH_FORBIDDEN: 'denied',
   NETWORK_RATE_LIMITED: 'busy',
 };
@@ -46,5 +46,5 @@ export function textOf({ code }: Refusal): TextKey {
 
 /** Codes whose cause may pass while the person waits. */
 export function mayPass({ code }: Refusal): boolean {
-  return ['busy', 'later', 'notCompleted'].includes(textOf({ code } as Refusal));
+  return ['busy', 'later', 'notCompleted', 'visitOver'].includes(textOf({ code } as Refusal));
 }

@@ -23,6 +23,7 @@ type Key =
   | 'frozen'
   | 'noRecord'
   | 'busy'
+  | 'visitOver'
   | 'later'
   | 'notLive'
   | 'blocked'
@@ -58,6 +59,7 @@ export const TEXTS: Texts<Key> = {
       'Your credit file is frozen, so the report could not be made. Lift the freeze at the credit bureau, and then start a new screening.',
     noRecord: 'The credit bureau has no file that matches your details, so there is no report.',
     busy: 'There were too many requests. Wait a moment and try again.',
+    visitOver: 'Your visit to this page has expired. Please reload the page.',
     later: 'The credit bureau is not answering right now. You have lost nothing: try again in a moment.',
     notLive: 'The company that asked for the screening is not set up for reports yet. Please contact them.',
     blocked: 'The identity check was stopped, so there is no report to show.',
@@ -93,6 +95,7 @@ export const TEXTS: Texts<Key> = {
       'Su historial de crédito está congelado y por eso no se pudo crear el informe. Pida a la agencia de crédito que lo descongele y empiece una nueva evaluación.',
     noRecord: 'La agencia de crédito no tiene un historial que coincida con sus datos, así que no hay informe.',
     busy: 'Hubo demasiadas solicitudes. Espere un momento e inténtelo de nuevo.',
+    visitOver: 'Su visita a esta página ha caducado. Vuelva a cargar la página.',
     later: 'La agencia de crédito no responde en este momento. No ha perdido nada: inténtelo de nuevo en unos minutos.',
     notLive: 'La empresa que pidió la evaluación todavía no puede recibir informes. Póngase en contacto con ella.',
     blocked: 'La verificación de identidad se detuvo, así que no hay informe que mostrar.',
