@@ -12,6 +12,14 @@ export type Answer<Body> =
       readonly retryAfterSeconds: number | null;
     };
 
+/**
+ * Whether the API has judged a call that writes. One that it has not judged may be made again under its key: it may have been made
+ * before, with a reply that never came.
+ */
+export function isJudged(answer: Answer<unknown>): boolean {
+  return answer.ok || (answer.status >= 400 && answer.status < 500 && answer.status !== 401 && answer.status !== 429);
+}
+
 export interface Call {
   readonly method: 'GET' | 'POST';
   /** Begins with a slash. */

@@ -1,6 +1,6 @@
 // The step in which a person says who they are. What was typed is in this component's state and nowhere else.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer } from '../../api/api.js';
+import { type Answer, isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
@@ -97,9 +97,9 @@ export function Details({ journey }: StepProps) {
   };
 
   const refused = async (answer: Extract<Answer<never>, { ok: false }>, wish: typeof start): Promise<void> => {
-    const { error, status } = answer;
+    const { error } = answer;
     const { fields, isFinal, option } = readRefusal(error);
-    if (status >= 400 && status < 500) key.current = crypto.randomUUID();
+    if (isJudged(answer)) key.current = crypto.randomUUID();
     if (option && wish[option] !== null) {
       const code = option === 'productId' ? 'INVALID_PRODUCT_ID' : 'INVALID_END_USER_TYPE';
       journey.tell('onWarning', { code, message: 'The service does not take this option; it is left out.' });

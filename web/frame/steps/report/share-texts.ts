@@ -21,6 +21,7 @@ export const SHARE_TEXTS: Texts<
   | 'overWhat'
   | 'expired'
   | 'problem'
+  | 'unsure'
   | 'tryAgain'
   | 'stateUnknown'
 > = {
@@ -44,6 +45,7 @@ export const SHARE_TEXTS: Texts<
     over: 'Your report is no longer shared',
     overWhat: 'The time for which you had shared it is over.',
     expired: 'The report has expired and can no longer be shared. A new screening makes a new one.',
+    unsure: 'We do not know whether that worked. Try again in a moment: nothing is done twice.',
     problem: 'That did not work. Nothing has changed: try again in a moment.',
     tryAgain: 'Try again',
     stateUnknown: 'We could not find out whether the report is shared.',
@@ -69,6 +71,7 @@ export const SHARE_TEXTS: Texts<
     over: 'Su informe ya no está compartido',
     overWhat: 'Terminó el tiempo por el que lo había compartido.',
     expired: 'El informe venció y ya no se puede compartir. Con una nueva evaluación tendrá uno nuevo.',
+    unsure: 'No sabemos si se completó. Inténtelo de nuevo en un momento: nada se hace dos veces.',
     problem: 'No se pudo completar. Nada ha cambiado: inténtelo de nuevo en unos minutos.',
     tryAgain: 'Intentar de nuevo',
     stateUnknown: 'No pudimos averiguar si el informe está compartido.',

@@ -1,6 +1,7 @@
 // Whether the consumer shares the report, and how that is taken back.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isJudged } from '../../api/api.js';
 import type { Revoked, Shared, Sharing } from '../../api/wire.js';
 import type { Journey, Language } from '../../journey.js';
 import { fill, useTexts } from '../../parts/language.js';
@@ -33,10 +34,12 @@ export function Share(props: ShareProps) {
   const { api, language } = journey;
   const [state, setState] = useState<State>({ kind: 'loading' });
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<'problem' | 'expired' | null>(null);
+  const [problem, setProblem] = useState<'problem' | 'unsure' | 'expired' | null>(null);
   const [visit, setVisit] = useState(0);
   /** What follows a press takes the focus from the button that is gone; what was loaded does not. */
   const pressed = useRef(false);
+  /** Of wishes that the API has not judged. */
+  const keys = useRef(new Map<string, string>());
 
   function become(next: State): void {
     pressed.current = true;
@@ -48,7 +51,7 @@ export function Share(props: ShareProps) {
     setState({ kind: 'loading' });
     void api.call<Sharing>({ method: 'GET', path: `/reports/${sessionId}/sharing` }, gone.signal).then((answer) => {
       if (gone.signal.aborted) return;
-      if (!answer.ok) return setState({ kind: answer.error.recoverable ? 'unknown' : 'nothing' });
+      if (!answer.ok) return setState({ kind: isStranger(answer.status) ? 'nothing' : 'unknown' });
       setState(stateOf(answer.body));
       props.onAsked();
       if (answer.body.status !== 'NOT_SHARED') props.onAnswered();
@@ -60,12 +63,16 @@ export function Share(props: ShareProps) {
   async function post<Body>(what: string): Promise<Body | null> {
     setProblem(null);
     setBusy(true);
-    const answer = await api.call<Body>({ method: 'POST', path: `/reports/${sessionId}/${what}` });
+    const key = keys.current.get(what) ?? crypto.randomUUID();
+    keys.current.set(what, key);
+    const answer = await api.call<Body>({ method: 'POST', path: `/reports/${sessionId}/${what}`, key });
     setBusy(false);
+    if (isJudged(answer)) keys.current.delete(what);
     if (answer.ok) return answer.body;
     // In another tab.
     if (answer.error.code === 'REPORT_SHARING_ALREADY_REVOKED') become({ kind: 'revoked' });
-    else setProblem(answer.error.code === 'SCREENING_REPORT_EXPIRED' ? 'expired' : 'problem');
+    else if (answer.error.code === 'SCREENING_REPORT_EXPIRED') setProblem('expired');
+    else setProblem(answer.status >= 400 && answer.status < 500 ? 'problem' : 'unsure');
     return null;
   }
 
@@ -166,6 +173,11 @@ export function Share(props: ShareProps) {
     default:
       return state satisfies never;
   }
+}
+
+/** The API tells nothing of sharing to those whose screening it is not. */
+function isStranger(status: number): boolean {
+  return status === 403 || status === 404;
 }
 
 function stateOf({ status, expiresAt }: Sharing): State {

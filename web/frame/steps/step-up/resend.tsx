@@ -1,5 +1,6 @@
 // Another code, and how long until there may be one. The seconds are written, and not said: a screen reader would say each.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
@@ -36,8 +37,7 @@ export function Resend({ journey, busy, sent }: ResendProps) {
     const call = { method: 'POST', path: `/screening/${session.id}/otp/resend`, key: key.current, timeoutMs: LIMIT_MS };
     const answer = await api.call<Session>({ ...call, method: 'POST' }, signal);
     if (signal.aborted) return;
-    // Without a reply, or without a verdict of the vendor, the same wish may be uttered again.
-    if (answer.ok || (answer.status > 0 && answer.status < 500)) key.current = null;
+    if (isJudged(answer)) key.current = null;
     if (answer.ok) {
       setStage('sent');
       setWait(options.otpResendInterval);

@@ -1,0 +1,710 @@
+// What can go wrong between the frame and the API, at every step: what the person reads, how they go on, what the page is told, and
+// that nothing is done twice. The service behind is the real one; the faults are put between it and the browser.
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Frame, Page, Request, Route } from 'playwright-core';
+import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
+import { until } from '../../support/eventually.js';
+import { Processor } from '../../support/processor.js';
+import { type Person, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
+
+jest.setTimeout(120_000);
+
+/** `swallowed`: it has reached the service, and the reply never comes. `lost`: the connection breaks before the reply. */
+type Fault = 'expired' | 'failed' | 'unavailable' | 'busy' | 'limited' | 'garbled' | 'reset' | 'lost' | 'swallowed';
+
+let embedding: Embedding;
+let processor: Processor;
+let demo: PlatformCaller;
+let nopay: PlatformCaller;
+let host: HostPage;
+
+beforeAll(async () => {
+  embedding = await Embedding.start({ ...WITH_BROWSER, OTP_RESEND_INTERVAL: '1' });
+  processor = new Processor(embedding.service.sandboxUrl);
+  [demo, nopay] = await Promise.all([embedding.service.signIn('demo'), embedding.service.signIn('nopay')]);
+}, 90_000);
+afterAll(() => embedding?.stop());
+afterEach(() => host?.close());
+
+const button = (name: string) => host.frame.getByRole('button', { name, exact: true });
+const field = (label: string) => host.frame.getByLabel(label, { exact: false }).and(host.frame.locator('.control'));
+const seen = (text: string) => host.frame.getByText(text).first().waitFor();
+const component = (code: ComponentErrorCode): object => ({
+  code,
+  message: COMPONENT_ERRORS[code].message,
+  recoverable: COMPONENT_ERRORS[code].recoverable,
+});
+const toldOf = async (name: string): Promise<unknown[]> =>
+  (await host.told()).filter(([each]: Told) => each === name).map(([, payload]) => payload);
+
+/** In the frame pauses pass in a moment, and a time limit when the test says so. */
+async function open(): Promise<void> {
+  host = await embedding.open();
+  await host.page.addInitScript(() => {
+    const frame = globalThis as any;
+    if (!frame.location.pathname.startsWith('/embedded')) return;
+    const { setTimeout } = frame;
+    frame.setTimeout = (run: () => void, ms = 0, ...more: unknown[]) =>
+      setTimeout(run, ms >= 500 && ms <= 5_000 ? ms / 20 : ms, ...more);
+    const limits: AbortController[] = [];
+    frame.AbortSignal.timeout = () => {
+      const limit = new AbortController();
+      limits.push(limit);
+      return limit.signal;
+    };
+    frame.passLimits = () => {
+      for (const limit of limits.splice(0)) limit.abort(new frame.DOMException('', 'TimeoutError'));
+    };
+  });
+}
+
+interface Asked {
+  readonly method: 'GET' | 'POST';
+  readonly path: RegExp;
+  readonly accept?: string;
+}
+
+/** Faults for the requests of one kind, one after the other; what comes after them reaches the service. */
+class Faults {
+  /** Of the requests that there were since `next`. */
+  readonly keys: (string | undefined)[] = [];
+  private plan: Fault[] = [];
+  swallowed = 0;
+
+  constructor(private readonly asked: Asked) {}
+
+  async stand(): Promise<this> {
+    await host.page.route(
+      (url) => url.origin === embedding.service.baseUrl && this.asked.path.test(url.pathname),
+      async (route) => {
+        if (!this.isMeant(route.request())) return route.fallback();
+        this.keys.push(route.request().headers()['idempotency-key']);
+        const fault = this.plan.shift();
+        return fault ? this.strike(route, fault).catch(gone) : route.continue();
+      },
+    );
+    return this;
+  }
+
+  next(...plan: Fault[]): void {
+    this.plan = plan;
+    this.keys.length = 0;
+  }
+
+  get left(): number {
+    return this.plan.length;
+  }
+
+  private isMeant(request: Request): boolean {
+    const { method, accept } = this.asked;
+    return request.method() === method && (accept === undefined || request.headers()['accept'] === accept);
+  }
+
+  private async strike(route: Route, fault: Fault): Promise<void> {
+    const request = route.request();
+    const reply = (status: number, code: string, recoverable: boolean, retryAfter = ''): Promise<void> =>
+      route.fulfill({
+        status,
+        headers: {
+          'access-control-allow-origin': '*',
+          'access-control-expose-headers': 'Retry-After',
+          ...(retryAfter && { 'retry-after': retryAfter }),
+        },
+        json: { error: { code, message: `It is ${fault}.`, recoverable } },
+      });
+    // Without an origin the service would refuse it, and what is sent from here has none.
+    const reach = () => route.fetch({ headers: { ...request.headers(), origin: embedding.service.baseUrl } });
+    switch (fault) {
+      case 'expired':
+        // The service itself refuses it.
+        return route.continue({ headers: { ...request.headers(), authorization: 'Bearer none.of.ours' } });
+      case 'failed':
+        return reply(500, 'SYSTEM_INTERNAL_ERROR', false);
+      case 'unavailable':
+        return reply(503, 'SERVICE_UNAVAILABLE', true, '30');
+      case 'busy':
+        return reply(503, 'SERVICE_UNAVAILABLE', true, '5');
+      case 'limited':
+        return reply(429, 'NETWORK_RATE_LIMITED', true, '1');
+      case 'garbled':
+        return route.fulfill({ headers: { 'access-control-allow-origin': '*' }, body: '<html>' });
+      case 'reset':
+        return route.abort('connectionreset');
+      case 'lost':
+        await reach();
+        return route.abort('connectionreset');
+      case 'swallowed':
+        await reach();
+        this.swallowed += 1;
+        return;
+      default:
+        return fault satisfies never;
+    }
+  }
+}
+
+/** The page was closed in the middle. */
+function gone(): void {}
+
+const REFUSED = {
+  failed: { code: 'SYSTEM_INTERNAL_ERROR', message: 'It is failed.', recoverable: false },
+  unavailable: { code: 'SERVICE_UNAVAILABLE', message: 'It is unavailable.', recoverable: true },
+  limited: { code: 'NETWORK_RATE_LIMITED', message: 'It is limited.', recoverable: true },
+  garbled: {
+    code: 'SYSTEM_INTERNAL_ERROR',
+    message: 'The reply of the service could not be understood.',
+    recoverable: false,
+  },
+  noReply: { code: 'SERVICE_UNAVAILABLE', message: 'The service could not be reached.', recoverable: true },
+  noToken: component('AUTH_TOKEN_INVALID'),
+} as const;
+type Refused = keyof typeof REFUSED;
+
+/** One press of the person after the other, what happens to it, and what comes of it. The first token is renewed, the second not. */
+const PRESSES: readonly { readonly plan: readonly Fault[]; readonly refused: Refused }[] = [
+  { plan: ['expired', 'failed'], refused: 'failed' },
+  { plan: ['unavailable'], refused: 'unavailable' },
+  { plan: ['limited'], refused: 'limited' },
+  { plan: ['garbled'], refused: 'garbled' },
+  { plan: ['reset', 'reset', 'reset'], refused: 'noReply' },
+  { plan: ['expired'], refused: 'noToken' },
+  // The service has done it, twice without being able to say so.
+  { plan: ['busy', 'lost', 'swallowed'], refused: 'noReply' },
+];
+
+const WORDS: Readonly<Record<Refused, string>> = {
+  failed: 'Something went wrong on our side. Please try again later.',
+  unavailable: 'The service cannot be reached right now. Please try again in a moment.',
+  limited: 'Too many attempts in a short time.',
+  garbled: 'Something went wrong on our side. Please try again later.',
+  noReply: 'The service cannot be reached right now. Please try again in a moment.',
+  noToken: 'Your visit to this page has expired. Please reload the page.',
+};
+const REPORT_WORDS: Readonly<Record<Refused, string>> = {
+  failed: 'The credit bureau is not answering right now.',
+  unavailable: 'The credit bureau is not answering right now.',
+  limited: 'There were too many requests.',
+  garbled: 'The credit bureau is not answering right now.',
+  noReply: 'The credit bureau is not answering right now.',
+  noToken: WORDS.noToken,
+};
+const DID_NOT = 'That did not work. Nothing has changed';
+const always = (text: string): Readonly<Record<Refused, string>> =>
+  Object.fromEntries(Object.keys(REFUSED).map((refused) => [refused, text])) as Record<Refused, string>;
+
+interface Step {
+  readonly asked: Asked;
+  /** Until the request can be caused; null: mounting causes it. */
+  readonly first: (() => Promise<void>) | null;
+  readonly again: () => Promise<void>;
+  readonly words: Readonly<Record<Refused, string>>;
+  /** What the page is told: the refusal itself, nothing, or a code of the component. */
+  readonly told: 'all' | 'nothing' | ((refused: Refused) => object);
+  readonly through: () => Promise<unknown>;
+  /** Whatever text comes is a reply. */
+  readonly takesText?: boolean;
+}
+
+/** Every fault at one step, and in the end, after a time without a connection, it works. */
+async function endure(wish: MountWish, step: Step): Promise<void> {
+  await open();
+  const faults = await new Faults(step.asked).stand();
+  const expected: object[] = [];
+  if (step.first) {
+    await host.mount(wish);
+    await host.hears('onReady');
+  }
+  const presses = PRESSES.filter(({ refused }) => refused !== 'garbled' || !step.takesText);
+  for (const [at, { plan, refused }] of presses.entries()) {
+    faults.next(...plan);
+    if (at > 0) await step.again();
+    else if (step.first) await step.first();
+    else await host.mount(wish);
+    if (plan.includes('swallowed')) {
+      await until('the request is with the service', async () => faults.swallowed === 1, 20_000);
+      await host.frame.locator('html').evaluate(() => (globalThis as any).passLimits());
+    }
+    await until(`${refused}: all of it has happened`, async () => faults.left === 0, 20_000);
+    await seen(step.words[refused]);
+    expect([refused, new Set(faults.keys).size]).toEqual([refused, 1]);
+    if (step.told !== 'nothing') expected.push(step.told === 'all' ? REFUSED[refused] : step.told(refused));
+    if (step.told !== 'nothing') await host.hears('onError', expected.length);
+    expect(await toldOf('onError')).toEqual(expected);
+  }
+  faults.next();
+  await host.page.context().setOffline(true);
+  await seen('You are offline.');
+  await step.again();
+  expect(faults.keys).toEqual([]);
+  await host.page.context().setOffline(false);
+  await step.through();
+  expect(await toldOf('onError')).toEqual(expected);
+  expect(host.console.filter((line) => line.startsWith('uncaught'))).toEqual([]);
+}
+
+async function vendorCalls(): Promise<Record<string, { executed: number; billed: number }>> {
+  const reply = await fetch(`${embedding.service.sandboxUrl}/control/calls`);
+  return ((await reply.json()) as any).operations;
+}
+
+/** What a vendor executed or billed meanwhile. */
+async function vendorDid(what: 'executed' | 'billed', operation: string, act: () => Promise<void>): Promise<number> {
+  const before = (await vendorCalls())[operation]![what];
+  await act();
+  return (await vendorCalls())[operation]![what] - before;
+}
+
+async function session(person: Person = {}, caller = demo): Promise<string> {
+  return (await caller.submit(person)).body.id;
+}
+
+describe('the identity', () => {
+  it('is submitted once, whatever happens to the submission', async () => {
+    const press = () => button('Continue').click();
+    const executed = await vendorDid('executed', 'registration', () =>
+      endure(
+        {},
+        {
+          asked: { method: 'POST', path: /\/screening\/submit$/ },
+          first: async () => {
+            const person = {
+              'First name': 'Ana',
+              'Last name': 'Otptest',
+              'Date of birth': '04121990',
+              'Social Security number': '666700201',
+              'Mobile phone number': '(415) 555-0134',
+              'Street address': '1 Main St',
+              City: 'Oakland',
+              'ZIP code': '94105',
+            };
+            for (const [label, value] of Object.entries(person)) await field(label).fill(value);
+            await field('State').selectOption('CA');
+            await host.frame.getByRole('checkbox').check();
+            await press();
+          },
+          again: press,
+          words: WORDS,
+          told: 'all',
+          through: () => host.hears('onStepComplete'),
+        },
+      ),
+    );
+    expect(executed).toBe(1);
+  });
+
+  it('is confirmed by a code that is judged once', async () => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    const executed = await vendorDid('executed', 'otp', () =>
+      endure(
+        { options: { screeningId } },
+        {
+          asked: { method: 'POST', path: /\/otp$/ },
+          first: async () => {
+            await host.frame.getByLabel('Code', { exact: true }).fill('123456');
+            await button('Continue').click();
+          },
+          again: () => button('Try again').click(),
+          words: WORDS,
+          told: 'all',
+          through: () => host.hears('onVerificationSuccess'),
+        },
+      ),
+    );
+    expect(executed).toBe(1);
+  });
+
+  it('is confirmed by a new code, of which one is sent', async () => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    const press = () => button('Send a new code').click();
+    const executed = await vendorDid('executed', 'otp-resend', () =>
+      endure(
+        { options: { screeningId } },
+        {
+          asked: { method: 'POST', path: /\/otp\/resend$/ },
+          first: press,
+          again: press,
+          words: { ...WORDS, limited: 'You can ask for a new code in' },
+          told: () => component('SCREENING_OTP_RESEND_FAILED'),
+          through: () => seen('We have sent you a new code.'),
+        },
+      ),
+    );
+    expect(executed).toBe(1);
+  });
+
+  it('is confirmed by answers that are judged once', async () => {
+    const screeningId = await session({ lastName: 'Kbatest' });
+    const executed = await vendorDid('executed', 'kba', () =>
+      endure(
+        { options: { screeningId } },
+        {
+          asked: { method: 'POST', path: /\/kba$/ },
+          first: async () => {
+            for (const at of [0, 1, 2, 3])
+              await host.frame.getByRole('radiogroup').nth(at).getByRole('radio').nth(at).check();
+            await button('Continue').click();
+          },
+          again: () => button('Try again').click(),
+          words: WORDS,
+          told: 'all',
+          through: () => host.hears('onVerificationSuccess'),
+        },
+      ),
+    );
+    expect(executed).toBe(1);
+  });
+});
+
+describe('a view that opens', () => {
+  const again = () => button('Try again').click();
+  const through = () => host.hears('onReady');
+
+  it('asks for what the account allows until it knows', async () => {
+    await endure(
+      {},
+      {
+        asked: { method: 'GET', path: /\/screening\/options$/ },
+        first: null,
+        again,
+        words: WORDS,
+        told: 'all',
+        through,
+      },
+    );
+  });
+
+  it('asks where the session stands until it knows', async () => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    const asked = { method: 'GET', path: /\/status$/ } as const;
+    await endure({ options: { screeningId } }, { asked, first: null, again, words: WORDS, told: 'all', through });
+    await seen('Enter your code');
+  });
+});
+
+describe('the payment', () => {
+  const isLasting = (refused: Refused): boolean => refused === 'failed' || refused === 'garbled';
+
+  async function pay(): Promise<void> {
+    await button('Pay $35.00').waitFor();
+    const card = host.frame.frameLocator('iframe[src*="payment-element"]');
+    await card.getByLabel('Card number').fill('4242424242424242');
+    await card.getByLabel('Expiration date').fill('12 / 39');
+    await card.getByLabel('Security code').fill('123');
+    await card.getByLabel('ZIP code').fill('78701');
+    await button('Pay $35.00').click();
+  }
+
+  it('is opened once', async () => {
+    const screeningId = await session();
+    await endure(
+      { options: { screeningId } },
+      {
+        asked: { method: 'POST', path: /\/payments\/create-intent$/ },
+        first: null,
+        again: () => button('Try again').click(),
+        words: always('We could not go on with the payment.'),
+        told: (refused) => (isLasting(refused) ? component('SYSTEM_INTERNAL_ERROR') : REFUSED[refused]),
+        through: () => button('Pay $35.00').waitFor(),
+      },
+    );
+    const transaction = (await demo.status(screeningId)).body.transactionId;
+    const { intents } = (await (
+      await fetch(`${embedding.service.sandboxUrl}/control/processor/intents?transaction=${transaction}`)
+    ).json()) as any;
+    expect(intents).toHaveLength(1);
+  });
+
+  it('is followed until the processor has decided, and charged once', async () => {
+    const screeningId = await session();
+    await open();
+    const faults = await new Faults({ method: 'POST', path: /\/payments\/[^/]+\/confirm$/ }).stand();
+    await host.mount({ options: { screeningId } });
+    faults.next('expired', 'busy', 'lost', 'unavailable', 'limited', 'reset', 'reset', 'reset', 'failed');
+    await pay();
+    await seen('We could not go on with the payment.');
+    expect(await toldOf('onError')).toEqual([component('SYSTEM_INTERNAL_ERROR')]);
+    expect(faults.left).toBe(0);
+    faults.next('garbled');
+    await button('Try again').click();
+    await host.hears('onError', 2);
+    faults.next('expired');
+    await button('Try again').click();
+    expect(await host.hears('onError', 3)).toEqual(component('AUTH_TOKEN_INVALID'));
+    await host.page.context().setOffline(true);
+    await button('Try again').click();
+    await host.page.context().setOffline(false);
+    const { transactionId } = await host.hears('onPaymentSuccess');
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: 3_500 });
+    expect(await toldOf('onPaymentSuccess')).toHaveLength(1);
+  });
+});
+
+describe('the report', () => {
+  const wish = (screeningId: string): MountWish => ({ account: 'nopay', options: { screeningId } });
+  const tryAgain = () => button('Try again').click();
+
+  it.each([
+    ['its data', 'application/json'],
+    ['its page', 'text/html'],
+  ])('is billed once, whatever happens to %s', async (_, accept) => {
+    const id = await session({}, nopay);
+    const asked = { method: 'GET', path: /\/reports\/[^/]+$/, accept } as const;
+    const through = () => host.hears('onScreeningSuccess');
+    const billed = await vendorDid('billed', 'report', () =>
+      endure(wish(id), {
+        asked,
+        first: null,
+        again: tryAgain,
+        words: REPORT_WORDS,
+        told: 'nothing',
+        through,
+        takesText: accept === 'text/html',
+      }),
+    );
+    expect(billed).toBe(1);
+  });
+
+  it('is saved when the PDF can be made', async () => {
+    const id = await session({}, nopay);
+    const press = () => button('Download PDF').click();
+    await endure(wish(id), {
+      asked: { method: 'POST', path: /\/pdf$/ },
+      first: press,
+      again: press,
+      words: always('The PDF could not be made right now.'),
+      told: 'nothing',
+      through: () => host.page.waitForEvent('download'),
+    });
+  });
+
+  it('is asked about until it is known whether it is shared', async () => {
+    const id = await session({}, nopay);
+    await endure(wish(id), {
+      asked: { method: 'GET', path: /\/sharing$/ },
+      first: null,
+      again: tryAgain,
+      words: always('We could not find out whether the report is shared.'),
+      told: 'nothing',
+      through: () => seen('Share your report?'),
+    });
+  });
+
+  it('is shared once, and taken back once', async () => {
+    const id = await session({}, nopay);
+    const step = {
+      words: { ...always('We do not know whether that worked.'), limited: DID_NOT, noToken: DID_NOT },
+      told: 'nothing',
+    } as const;
+    const share = () => button('Share my report').click();
+    await endure(wish(id), {
+      ...step,
+      asked: { method: 'POST', path: /\/consent-to-share$/ },
+      first: share,
+      again: share,
+      through: () => host.hears('onReportShared'),
+    });
+    expect(await toldOf('onReportShared')).toHaveLength(1);
+    await host.close();
+    const revoke = () => button('Stop sharing for good').click();
+    await endure(wish(id), {
+      ...step,
+      asked: { method: 'POST', path: /\/revoke-sharing$/ },
+      first: async () => {
+        await button('Stop sharing').click();
+        await revoke();
+      },
+      again: revoke,
+      through: () => seen('You have stopped sharing your report'),
+    });
+    expect(await toldOf('onReportRevoked')).toHaveLength(1);
+    const events = (await embedding.service.ops('timeline', id)).stdout;
+    for (const event of ['ReportReleased', 'ReportShared', 'SharingRevoked'])
+      expect([event, events.split(`"event":"${event}"`).length - 1]).toEqual([event, 1]);
+  });
+});
+
+describe('the income', () => {
+  const step = { first: null, again: () => button('Try again').click(), words: WORDS, told: 'all' } as const;
+  const through = () => host.hears('onIncomeReportComplete');
+
+  it.each([
+    ['opening', { method: 'POST', path: /\/voie\/sessions$/ }],
+    ['its status', { method: 'GET', path: /\/voie\/sessions\/[^/]+\/status$/ }],
+  ] as const)('is asked for once, whatever happens to %s', async (_, asked) => {
+    const screeningId = await session();
+    const inquiries = async (): Promise<number> =>
+      ((await (await fetch(`${embedding.service.sandboxUrl}/control/income/inquiries`)).json()) as any).inquiries
+        .length;
+    await fetch(`${embedding.service.sandboxUrl}/control/income/pace`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ milliseconds: 0 }),
+    });
+    const before = await inquiries();
+    await endure({ view: 'income', options: { screeningId } }, { ...step, asked, through });
+    expect((await inquiries()) - before).toBe(1);
+  });
+});
+
+describe('the token of a page that is open', () => {
+  /** A key of the demo account that the service refuses to this page. */
+  async function refusedKey(origin: string, deactivated: boolean): Promise<string> {
+    const { accountId } = embedding.credentials.accounts.demo;
+    const ops = async (...args: string[]): Promise<{ readonly keyId: string; readonly key: string }> =>
+      JSON.parse((await embedding.service.ops(...args)).stdout.trim().split('\n').at(-1)!);
+    const kind = ['--kind', 'publishable', '--environment', 'test'];
+    const { keyId, key } = await ops('keys', 'issue', accountId, ...kind, '--origins', origin);
+    if (deactivated) await ops('keys', 'deactivate', keyId);
+    return key;
+  }
+  const enterCode = async (): Promise<void> => {
+    await host.frame.getByLabel('Code', { exact: true }).fill('123456');
+    await button('Continue').click();
+  };
+
+  it('is renewed at nine tenths of its life, and the frame goes on with the new one', async () => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    host = await embedding.open();
+    await host.page.clock.install();
+    const tokens: (string | undefined)[] = [];
+    await host.page.route(/\/(status|otp)$/, (route) => {
+      tokens.push(route.request().headers()['authorization']);
+      return route.continue();
+    });
+    await host.mount({ options: { screeningId } });
+    await host.hears('onReady');
+    const exchanged = host.page.waitForResponse((reply) => reply.url().endsWith('/auth/token/exchange'));
+    await host.page.clock.fastForward('55:00');
+    const { token } = (await (await exchanged).json()) as { token: string };
+    await enterCode();
+    await host.hears('onVerificationSuccess');
+    expect(tokens.slice(-2)).toEqual([`Bearer ${token}`, `Bearer ${token}`]);
+    expect(tokens[0]).not.toBe(`Bearer ${token}`);
+    expect(await toldOf('onError')).toEqual([]);
+  });
+
+  it.each<[string, ComponentErrorCode, () => Promise<string>]>([
+    ['its key was deactivated', 'KEY_INACTIVE', () => refusedKey(embedding.hostOrigin, true)],
+    [
+      'the page is no origin of its key any more',
+      'ORIGIN_NOT_ALLOWED',
+      () => refusedKey('https://elsewhere.example.test', false),
+    ],
+  ])('is not renewed when %s: the page is told %s, and the person reads what to do', async (_, code, refused) => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    const key = await refused();
+    await open();
+    const faults = await new Faults({ method: 'POST', path: /\/otp$/ }).stand();
+    await host.mount({ options: { screeningId } });
+    await host.hears('onReady');
+    // The service remembers for some seconds that a key is good, so the renewal is made with one that it refuses from the first.
+    await host.page.route('**/auth/token/exchange', (route) =>
+      route.continue({ headers: { ...route.request().headers(), 'x-publishable-key': key } }),
+    );
+    faults.next('expired');
+    await enterCode();
+    await seen(WORDS.noToken);
+    expect(await toldOf('onError')).toEqual([
+      { code, message: COMPONENT_ERRORS[code].message },
+      component('AUTH_TOKEN_INVALID'),
+    ]);
+    expect(await toldOf('onVerificationFailure')).toEqual([]);
+    expect((await demo.status(screeningId)).body.status).toBe('STEP_UP_REQUIRED');
+  });
+});
+
+describe('a slow connection', () => {
+  it('leads to the first step as well', async () => {
+    host = await embedding.open();
+    const slow3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
+    const slowDown = async (target: Page | Frame): Promise<void> => {
+      const devtools = await host.page.context().newCDPSession(target);
+      await devtools.send('Network.emulateNetworkConditions', slow3G);
+    };
+    await slowDown(host.page);
+    host.page.on('framenavigated', (frame) => void slowDown(frame).catch(gone));
+    const begun = Date.now();
+    await host.mount();
+    await host.hears('onReady');
+    expect(Date.now() - begun).toBeGreaterThan(1_500);
+    await field('First name').fill('Ana');
+    expect(await host.hears('onChange')).toEqual({ step: 'details', complete: false });
+    expect(await toldOf('onError')).toEqual([]);
+  });
+});
+
+describe('a reload', () => {
+  const reloaded = async (wish: MountWish): Promise<void> => {
+    await host.page.reload();
+    await host.mount(wish);
+    await host.hears('onReady');
+  };
+
+  it('of the details keeps nothing that was typed', async () => {
+    await open();
+    await host.mount();
+    await field('First name').fill('Ana');
+    await field('Social Security number').fill('666700301');
+    await reloaded({});
+    for (const label of ['First name', 'Social Security number']) expect(await field(label).inputValue()).toBe('');
+  });
+
+  it('while the vendor has not answered goes on waiting, and then goes on', async () => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    await open();
+    let waits = true;
+    await host.page.route('**/status', async (route) => {
+      const reply = await route.fetch({ headers: { ...route.request().headers(), origin: embedding.service.baseUrl } });
+      const { stepUp: _, ...status } = (await reply.json()) as Record<string, unknown>;
+      return waits ? route.fulfill({ response: reply, json: { ...status, status: 'SUBMITTED' } }) : route.continue();
+    });
+    await host.mount({ options: { screeningId } });
+    await seen('We are confirming your identity');
+    await reloaded({ options: { screeningId } });
+    await seen('We are confirming your identity');
+    waits = false;
+    expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
+  });
+
+  it('of somebody who is through shows that', async () => {
+    const screeningId = await session({ userType: 'AGENT' });
+    await open();
+    await host.mount({ options: { screeningId } });
+    await reloaded({ options: { screeningId } });
+    await seen('You are verified');
+    expect(await toldOf('onScreeningSuccess')).toEqual([{ sessionId: screeningId, overallStatus: 'COMPLETED' }]);
+  });
+});
+
+describe('a view that is unmounted', () => {
+  it('in the middle of a call ends it, and tells nothing more', async () => {
+    const screeningId = await session({ lastName: 'Otptest' });
+    for (const [path, act] of [
+      [/\/screening\/options\?/, async () => undefined],
+      [/\/status$/, async () => undefined],
+      [/\/otp$/, enter],
+      [/\/otp\/resend$/, () => button('Send a new code').click()],
+    ] as const) {
+      await host?.close();
+      await open();
+      let pending = 0;
+      await host.page.route(path, () => void (pending += 1));
+      await host.mount({ options: { screeningId } });
+      await act();
+      await until(`a call of ${path.source} is under way`, async () => pending === 1, 20_000);
+      const told = await host.told();
+      await host.page.evaluate(() => (globalThis as any).mounted.unmount());
+      expect(await host.page.locator('iframe').count()).toBe(0);
+      expect([path.source, await host.told(), host.console]).toEqual([path.source, told, []]);
+      await host.page.unroute(path);
+      await host.mount({ options: { screeningId } });
+      await host.hears('onStepStart', told.filter(([name]) => name === 'onStepStart').length + 1);
+    }
+  });
+
+  async function enter(): Promise<void> {
+    await host.frame.getByLabel('Code', { exact: true }).fill('111111');
+    await button('Continue').click();
+  }
+});
