@@ -19,11 +19,3 @@ export function money(language: Language, amount: number, currency: string): str
   // As it is written in the country where people pay: Spanish elsewhere puts it otherwise.
   return new Intl.NumberFormat(`${language}-US`, { style: 'currency', currency }).format(amount / 100);
 }
-
-/** In the reader's time zone, which is named. */
-export function dateAndTime(language: Language, time: string): string {
-  return new Intl.DateTimeFormat(language, {
-    dateStyle: 'long',
-    timeStyle: 'short',
-  }).format(new Date(time));
-}

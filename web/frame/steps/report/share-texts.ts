@@ -66,7 +66,7 @@ export const SHARE_TEXTS: Texts<
       'Dejará de compartirse de inmediato. No se puede deshacer, y este informe no se podrá volver a compartir con ellos.',
     stopForGood: 'Dejar de compartir definitivamente',
     keep: 'Seguir compartiendo',
-    revoked: 'Ha dejado de compartir su informe',
+    revoked: 'Dejó de compartir su informe',
     revokedWhat: 'Este informe no se podrá volver a compartir con el propietario o administrador que lo pidió.',
     over: 'Su informe ya no está compartido',
     overWhat: 'Terminó el tiempo por el que lo había compartido.',

@@ -1,0 +1,41 @@
+// The texts of the frame in both languages.
+import { describe, expect, it } from '@jest/globals';
+import { PARTS } from '../../../web/frame/parts/texts.js';
+import { TEXTS as DETAILS } from '../../../web/frame/steps/details/texts.js';
+import { ENDED } from '../../../web/frame/steps/ended/texts.js';
+import { INCOME } from '../../../web/frame/steps/income/texts.js';
+import { TEXTS as PAYMENT } from '../../../web/frame/steps/payment/texts.js';
+import { SHARE_TEXTS } from '../../../web/frame/steps/report/share-texts.js';
+import { TEXTS as REPORT } from '../../../web/frame/steps/report/texts.js';
+import { STEP_UP } from '../../../web/frame/steps/step-up/texts.js';
+import { FRAME } from '../../../web/frame/texts.js';
+
+type Table = Readonly<Record<'en' | 'es', Readonly<Record<string, string>>>>;
+
+const TABLES = Object.entries({
+  PARTS,
+  DETAILS,
+  ENDED,
+  INCOME,
+  PAYMENT,
+  SHARE_TEXTS,
+  REPORT,
+  STEP_UP,
+  FRAME,
+} satisfies Record<string, Table>) as [string, Table][];
+
+const placeholders = (text: string | undefined): string[] => (text?.match(/\{\w+\}/g) ?? []).sort();
+
+describe.each(TABLES)('%s', (_, { en, es }) => {
+  it('has the same texts with the same values in both languages', () => {
+    expect(Object.keys(es).sort()).toEqual(Object.keys(en).sort());
+    for (const [key, text] of Object.entries(en))
+      expect([key, placeholders(es[key])]).toEqual([key, placeholders(text)]);
+  });
+
+  it('speaks Spanish as people in the United States do, and formally', () => {
+    // Words of Spain, and the familiar address.
+    const foreign = /introdu[cz]|móvil|caduc|nóminas|importe\b|comprobación|\b(tu|tus|tienes|puedes)\b/i;
+    expect(Object.entries(es).filter(([, text]) => foreign.test(text))).toEqual([]);
+  });
+});
