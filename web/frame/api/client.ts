@@ -1,5 +1,6 @@
 // Calls the platform API for the frame, as api/api.ts promises. main.tsx hands it the browser; tests hand it another.
 import { COMPONENT_ERRORS } from '../../contract/codes.js';
+import { randomId } from '../random-id.js';
 import type { Answer, Api, Call } from './api.js';
 import type { Refusal } from './wire.js';
 
@@ -45,7 +46,7 @@ export class Client implements Api {
   constructor(private readonly surroundings: Surroundings) {}
 
   call<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>> {
-    const key = call.key ?? (call.method === 'POST' ? crypto.randomUUID() : null);
+    const key = call.key ?? (call.method === 'POST' ? randomId() : null);
     const request: RequestInit = {
       method: call.method,
       headers: {

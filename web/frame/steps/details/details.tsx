@@ -9,6 +9,7 @@ import { fill, useTexts } from '../../parts/language.js';
 import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, StepFrame } from '../../parts/step.js';
 import { PARTS } from '../../parts/texts.js';
+import { randomId } from '../../random-id.js';
 import { Fields } from './fields.js';
 import { bodyOf, problemsOf, type Values, valuesFrom } from './form.js';
 import { readRefusal } from './refused.js';
@@ -40,7 +41,7 @@ export function Details({ journey }: StepProps) {
   const [notice, setNotice] = useState<Notice | null>(null);
   const [busy, setBusy] = useState(false);
   /** The same for a submission that is made again, a new one once something was changed or refused. */
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(randomId());
 
   const textOf = (field: FieldName, problem: Problem): string => {
     if (problem === 'required') return field === 'terms' ? texts.requiredTerms : texts.required;
@@ -54,7 +55,7 @@ export function Details({ journey }: StepProps) {
   const change = (field: FieldName, value: string): void => {
     const changed = { ...values, [field]: value };
     setValues(changed);
-    key.current = crypto.randomUUID();
+    key.current = randomId();
     if (errors[field]) check(field, value);
     journey.changed(Object.keys(problemsOf(changed, start.userType, new Date())).length === 0);
   };
@@ -99,7 +100,7 @@ export function Details({ journey }: StepProps) {
   const refused = async (answer: Extract<Answer<never>, { ok: false }>, wish: typeof start): Promise<void> => {
     const { error } = answer;
     const { fields, isFinal, option } = readRefusal(error);
-    if (isJudged(answer)) key.current = crypto.randomUUID();
+    if (isJudged(answer)) key.current = randomId();
     if (option && wish[option] !== null) {
       const code = option === 'productId' ? 'INVALID_PRODUCT_ID' : 'INVALID_END_USER_TYPE';
       journey.tell('onWarning', { code, message: 'The service does not take this option; it is left out.' });

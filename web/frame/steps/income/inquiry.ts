@@ -1,6 +1,7 @@
 // Opens an income session, or finds the one that there is, and follows it to its end. income.tsx shows it.
 import type { Answer, Api } from '../../api/api.js';
 import type { IncomeSession } from '../../api/wire.js';
+import { randomId } from '../../random-id.js';
 
 export interface Surroundings {
   readonly api: Api;
@@ -20,7 +21,7 @@ const OPENING_LIMIT_MS = 30_000;
  * opens the view again within a day, on whatever device, finds the same session and not a second one.
  */
 export function openingKey(screeningId: string | null, failed: IncomeSession | null): string {
-  if (screeningId === null) return crypto.randomUUID();
+  if (screeningId === null) return randomId();
   return ['income', screeningId, ...(failed ? [failed.income_session_id] : [])].join(':');
 }
 

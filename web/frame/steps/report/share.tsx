@@ -6,6 +6,7 @@ import type { Revoked, Shared, Sharing } from '../../api/wire.js';
 import type { Journey, Language } from '../../journey.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { Alert, Button, Spinner } from '../../parts/step.js';
+import { randomId } from '../../random-id.js';
 import { SHARE_TEXTS } from './share-texts.js';
 
 type State =
@@ -63,7 +64,7 @@ export function Share(props: ShareProps) {
   async function post<Body>(what: string): Promise<Body | null> {
     setProblem(null);
     setBusy(true);
-    const key = keys.current.get(what) ?? crypto.randomUUID();
+    const key = keys.current.get(what) ?? randomId();
     keys.current.set(what, key);
     const answer = await api.call<Body>({ method: 'POST', path: `/reports/${sessionId}/${what}`, key });
     setBusy(false);

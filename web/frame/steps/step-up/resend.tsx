@@ -7,6 +7,7 @@ import { announce } from '../../parts/announcer.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { answerText, duration } from '../../parts/refusals.js';
 import { Alert, Button } from '../../parts/step.js';
+import { randomId } from '../../random-id.js';
 import { STEP_UP } from './texts.js';
 import { useGone, whereItStands } from './use-answer.js';
 
@@ -31,7 +32,7 @@ export function Resend({ journey, busy, sent }: ResendProps) {
   async function resend(): Promise<void> {
     const { session, api, language, options } = journey;
     if (!session) return;
-    key.current ??= crypto.randomUUID();
+    key.current ??= randomId();
     setProblem(null);
     setStage('sending');
     const call = { method: 'POST', path: `/screening/${session.id}/otp/resend`, key: key.current, timeoutMs: LIMIT_MS };

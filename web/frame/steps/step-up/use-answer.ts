@@ -4,7 +4,8 @@ import type { Session, SessionStatus } from '../../api/wire.js';
 import { browser } from '../../browser.js';
 import type { Journey } from '../../journey.js';
 import { answerText } from '../../parts/refusals.js';
-import { giveAnswer, isFinal, isOpen, type Refused } from './judgement.js';
+import { randomId } from '../../random-id.js';
+import { giveAnswer, isFinal, isKept, isOpen, type Refused } from './judgement.js';
 import { STEP_UP } from './texts.js';
 
 export interface Answering {
@@ -27,7 +28,7 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
     const { api, session, language } = journey;
     if (!session || stage !== 'idle') return null;
     const content = JSON.stringify(body);
-    if (unsettled.current?.content !== content) unsettled.current = { content, key: crypto.randomUUID() };
+    if (unsettled.current?.content !== content) unsettled.current = { content, key: randomId() };
     setProblem(null);
     setStage('sending');
     const judgement = await giveAnswer(
