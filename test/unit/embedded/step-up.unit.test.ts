@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer, Api, Call } from '../../../web/frame/api/api.js';
 import type { Session, SessionStatus } from '../../../web/frame/api/wire.js';
 import { codeOf } from '../../../web/frame/steps/step-up/code.js';
-import { giveAnswer, isFinal } from '../../../web/frame/steps/step-up/judgement.js';
+import { giveAnswer, isFinal, isKept } from '../../../web/frame/steps/step-up/judgement.js';
 
 const OPEN: Session = {
   id: 'session-1',
@@ -129,3 +129,16 @@ it.each([
   [503, false],
   [0, false],
 ])('a refusal with %d is final: %s', (status, final) => expect(isFinal(refused(status, 'CODE'))).toBe(final));
+
+it.each([
+  [400, true],
+  [404, true],
+  [410, true],
+  [401, false],
+  [409, false],
+  [429, false],
+  [503, false],
+  [0, false],
+])('a refusal with %d is repeated for the same key: %s', (status, kept) =>
+  expect(isKept(refused(status, 'CODE'))).toBe(kept),
+);

@@ -84,3 +84,8 @@ export function isOpen({ status }: Session): boolean {
 export function isFinal({ status }: Refused): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
 }
+
+/** Whether the API has kept this refusal under the key of the answer, and would repeat it: the same answer then needs another key. */
+export function isKept(refused: Refused): boolean {
+  return isFinal(refused) && refused.status !== 401;
+}

@@ -39,6 +39,7 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
     if (signal.aborted) return null;
     if (judgement.kind === 'refused') {
       const { answer } = judgement;
+      if (isKept(answer)) unsettled.current = null;
       const stands = await whereItStands(journey, answer, signal);
       if (signal.aborted) return null;
       // Verified by an answer whose reply was lost: nothing has failed.
