@@ -9,6 +9,8 @@ import { TEXTS } from './texts.js';
 
 const PRINTING_LIMIT_MS = 60_000;
 const FETCHING_LIMIT_MS = 30_000;
+/** A minute is long for a PDF that is in memory. */
+const SAVING_LIMIT_MS = 60_000;
 const FILENAME = 'screening-report.pdf';
 
 export interface ActionsProps {
@@ -90,5 +92,6 @@ function save(pdf: Blob): void {
   link.href = url;
   link.download = FILENAME;
   link.click();
-  URL.revokeObjectURL(url);
+  // Some browsers read it later than at the press, and save nothing where it is gone by then.
+  setTimeout(() => URL.revokeObjectURL(url), SAVING_LIMIT_MS);
 }
