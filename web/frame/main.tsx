@@ -24,8 +24,9 @@ const TOKEN_LIMIT_MS = 30_000;
 function run(port: MessagePort): void {
   let token: Token | null = null;
   let started = false;
-  const methods: FrameMethods = {
-    start(argument) {
+  // Without a prototype: penpal calls whatever the page names that it finds here.
+  const methods: FrameMethods = Object.assign(Object.create(null) as object, {
+    start(argument: unknown) {
       if (started) return;
       const start = readFrameStart(argument);
       if (!start) return notUnderstood();
@@ -34,10 +35,10 @@ function run(port: MessagePort): void {
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
       render(<App settings={settings} start={start} api={client} emit={emit} known={known} />, document.body);
     },
-    renewed(argument) {
+    renewed(argument: unknown) {
       token = readToken(argument) ?? token;
     },
-  };
+  });
   const connection = connect<PageMethods>({ messenger: new PortMessenger({ port }), methods });
   const page = connection.promise;
 
