@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useId, useRef, useState } from 'preact/hooks';
 import { fill, LanguageContext } from './language.js';
-import { format, lengthOf, type Mask, write } from './masks.js';
+import { format, type Mask, write } from './masks.js';
 import { PARTS } from './texts.js';
 
 export interface FieldProps {
@@ -127,7 +127,6 @@ export function SecretField(props: FieldProps & { readonly mask: Mask }) {
               currentTarget.setSelectionRange(written.caret, written.caret);
               props.onValue(written.digits);
             }}
-            data-digits={lengthOf(mask)}
           />
           <button
             type="button"

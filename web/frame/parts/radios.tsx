@@ -8,11 +8,13 @@ export interface RadiosProps {
   readonly choices: readonly { readonly value: string; readonly text: string }[];
   readonly value: string | null;
   readonly onValue: (value: string) => void;
+  /** Of the legend and the choices, where it is not the reader's. */
+  readonly lang?: string;
   /** What is wrong, for people. */
   readonly error?: string | null;
 }
 
-export function Radios({ name, legend, choices, value, onValue, error }: RadiosProps) {
+export function Radios({ name, legend, choices, value, onValue, lang, error }: RadiosProps) {
   const id = useId();
   return (
     <fieldset
@@ -23,7 +25,7 @@ export function Radios({ name, legend, choices, value, onValue, error }: RadiosP
       aria-invalid={error ? true : undefined}
       aria-describedby={error ? `${id}-error` : undefined}
     >
-      <legend>{legend}</legend>
+      <legend lang={lang}>{legend}</legend>
       {choices.map((choice) => (
         <label key={choice.value} class="radio">
           <input
@@ -33,7 +35,7 @@ export function Radios({ name, legend, choices, value, onValue, error }: RadiosP
             checked={choice.value === value}
             onChange={() => onValue(choice.value)}
           />
-          <span>{choice.text}</span>
+          <span lang={lang}>{choice.text}</span>
         </label>
       ))}
       {error && (

@@ -22,7 +22,7 @@ const SUBMIT_LIMIT_MS = 30_000;
 
 type Errors = Readonly<Partial<Record<FieldName, string>>>;
 
-/** `about`: what the message above the form is about; a new object is a new message. */
+/** The message below the form; a new object is a new message. */
 interface Notice {
   readonly text: string;
   readonly isFinal: boolean;

@@ -20,6 +20,9 @@ export function KbaStep({ journey }: StepProps) {
   );
 }
 
+/** The vendor asks in English. */
+const LANGUAGE_OF_QUESTIONS = 'en';
+
 /** Answer by question. */
 type Chosen = Readonly<Record<number, number>>;
 
@@ -70,6 +73,7 @@ function Questions({ journey, questions }: StepProps & { readonly questions: rea
             key={id}
             name={`question-${id}`}
             legend={text}
+            lang={LANGUAGE_OF_QUESTIONS}
             choices={answers.map((answer) => ({ value: String(answer.id), text: answer.text }))}
             value={chosen[id] === undefined ? null : String(chosen[id])}
             onValue={(value) => choose(id, Number(value))}
