@@ -7,7 +7,7 @@ export interface KeyedRequest {
   readonly environment: Environment;
   /** Only the count of live keys is by it: what strangers do in pages must not use up the share of the account's servers. */
   readonly caller: ActorKind;
-  /** Method, route and the route's parameters: the same key on another route, or for another thing, is another key. */
+  /** Method, route, the route's parameters and the session grant, if any: the same key on another route, for another thing or under another grant is another key. */
   readonly route: string;
   /** As the caller chose it: 1 to 255 characters. */
   readonly key: string;

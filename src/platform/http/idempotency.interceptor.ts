@@ -71,10 +71,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
   private async begin(
     request: FastifyRequest,
     key: string,
-    { accountId, environment, actor }: Principal,
+    { accountId, environment, actor, grantId }: Principal,
   ): Promise<KeptReply | null> {
     // The decoded parameters, not the path as written: two spellings of one path are one thing.
-    const route = JSON.stringify([request.method, request.routeOptions.url, request.params]);
+    const asked = [request.method, request.routeOptions.url, request.params];
+    // Who comes without the session grant must not be answered what was done under it.
+    const route = JSON.stringify(grantId === undefined ? asked : [...asked, { grantId }]);
     const beginning = await this.records.begin({
       accountId,
       environment,

@@ -52,6 +52,7 @@ class Header extends Authenticator {
       actor: { kind: 'platform-token', id: 'key' },
       accountId,
       environment: request.headers['x-live'] ? 'live' : 'test',
+      ...(typeof request.headers['x-grant'] === 'string' && { grantId: request.headers['x-grant'] }),
     };
   }
 }
@@ -217,6 +218,15 @@ describe('Idempotency-Key', () => {
     expect(first).toMatchObject({ status: 200, text: '{"made":1}' });
     for (const server of [0, 1]) expectReplay(await post({ a: 1 }, { server }), first);
     expect(executions).toHaveLength(1);
+  });
+
+  it('200: what was answered under a session grant is replayed under that grant only', async () => {
+    const under = (grant: string): { headers: Record<string, string> } => ({ headers: { 'x-grant': grant } });
+    const first = await post({}, under('g'));
+    expectReplay(await post({}, under('g')), first);
+    for (const other of [undefined, under('h')]) expect(isReplay(await post({}, other))).toBe(false);
+    expect(executions).toHaveLength(3);
+    expect(new Set(executions).size).toBe(3);
   });
 
   it('201 and an empty body are replayed as they were', async () => {
