@@ -1,5 +1,6 @@
 // What the page of the frame may load, call and be embedded by, as its Content-Security-Policy.
 import { createHash } from 'node:crypto';
+import type { PublishableKey } from '../../published/access-keys.js';
 import { REPORT_STYLE } from '../platform/report-style.js';
 
 /** Scripts of others that the frame loads. */
@@ -51,15 +52,46 @@ export function contentSecurityPolicy(
     .join('; ');
 }
 
+/** A header denies by name only, and names that a browser does not know make it complain. `storage-access` is not among them, because the processor's frames may need their own cookies. */
+const DENIED = [
+  'accelerometer',
+  'autoplay',
+  'camera',
+  'clipboard-read',
+  'clipboard-write',
+  'display-capture',
+  'encrypted-media',
+  'fullscreen',
+  'gamepad',
+  'geolocation',
+  'gyroscope',
+  'hid',
+  'idle-detection',
+  'local-fonts',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'picture-in-picture',
+  'publickey-credentials-create',
+  'publickey-credentials-get',
+  'screen-wake-lock',
+  'serial',
+  'usb',
+  'xr-spatial-tracking',
+];
+
 /** Payment is granted to the processor's frames; what else browsers guard is nobody's. */
 export function permissionsPolicy({ processor }: BrowserScripts): string {
-  const denied = ['camera', 'display-capture', 'geolocation', 'microphone', 'midi', 'serial', 'usb'];
-  return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...denied.map((name) => `${name}=()`)].join(', ');
+  return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...DENIED.map((name) => `${name}=()`)].join(', ');
 }
 
-/** The origins that a header can hold: a scheme, a host of letters, digits, dots and hyphens, and a port. */
-export function embeddableBy(origins: readonly string[]): string[] {
-  return origins.filter((origin) => /^https?:\/\/[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?(?::\d{1,5})?$/.test(origin));
+/** The origins that a header can hold: a scheme, which is https for live keys, a host of letters, digits, dots and hyphens, and a port. */
+export function embeddableBy({
+  environment,
+  allowedOrigins,
+}: Pick<PublishableKey, 'environment' | 'allowedOrigins'>): string[] {
+  const secure = allowedOrigins.filter((origin) => environment === 'test' || origin.startsWith('https:'));
+  return secure.filter((origin) => /^https?:\/\/[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?(?::\d{1,5})?$/.test(origin));
 }
 
 function sourcesOf(scriptUrl: string): Sources {

@@ -52,7 +52,7 @@ async function sendPage(
   void reply.headers(HEADERS);
   if (key === null || scripts === null)
     return reply.status(404).header('content-security-policy', NOTHING).send('<!doctype html>\n');
-  const allowedOrigins = embeddableBy(key.allowedOrigins);
+  const allowedOrigins = embeddableBy(key);
   const settings = { apiUrl, allowedOrigins, ...scripts };
   return reply
     .header('content-security-policy', contentSecurityPolicy(scripts, apiUrl, allowedOrigins))

@@ -66,7 +66,9 @@ describe('the embedded component', () => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'cross-origin-resource-policy': 'cross-origin',
-        'permissions-policy': expect.stringMatching(/^payment=\(self "http:\/\/127\.0\.0\.1:\d+"\), camera=\(\), /),
+        'permissions-policy': expect.stringMatching(
+          /^payment=\(self "http:\/\/127\.0\.0\.1:\d+"\), accelerometer=\(\), /,
+        ),
       });
     });
 
