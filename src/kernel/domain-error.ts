@@ -11,8 +11,8 @@ export interface DomainErrorDetail {
   readonly rule?: string;
   /** The screening session that the refused request has opened. */
   readonly sessionId?: string;
-  /** Why that session ended BLOCKED, which is the refusal. */
-  readonly reasonCode?: string;
+  /** The refusal is that this session ended BLOCKED. `reasonCode`: why, where the browser may know. */
+  readonly block?: { readonly reasonCode: string | undefined };
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   /** ISO 8601 UTC: when the block ends that the request met. */

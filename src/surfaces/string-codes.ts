@@ -476,7 +476,7 @@ class ErrorContent {
     description: 'The screening session that the refused submission has opened, and that ended BLOCKED',
   })
   readonly sessionId?: string;
-  @ApiPropertyOptional({ description: 'Why it did' }) readonly reasonCode?: string;
+  @ApiPropertyOptional({ description: 'Why it did, where a browser may know' }) readonly reasonCode?: string;
 }
 
 class ErrorResult {
@@ -496,7 +496,7 @@ export const STRING_CODES: StringVocabulary = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: ErrorResult,
-  envelope({ code, message, recoverable }, { field, details, rule, sessionId, reasonCode }): ErrorResult {
+  envelope({ code, message, recoverable }, { field, details, rule, sessionId, block }): ErrorResult {
     const broken = details?.find((detail) => detail.field === field);
     return {
       error: {
@@ -505,7 +505,7 @@ export const STRING_CODES: StringVocabulary = {
         ...(field === undefined ? {} : { field }),
         ...(details === undefined ? {} : { details }),
         recoverable,
-        ...(reasonCode === undefined ? {} : { sessionId, reasonCode }),
+        ...(block && { sessionId, ...(block.reasonCode !== undefined && { reasonCode: block.reasonCode }) }),
       },
       ...(sessionId === undefined ? {} : { sessionId }),
     };
@@ -514,7 +514,7 @@ export const STRING_CODES: StringVocabulary = {
     'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in',
     'documented order, `details` lists all of them and `message` says what the first must be. A refused submission that has opened a',
     'session, or whose session grant has one already, says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`,',
-    '`error` has `sessionId` and `reasonCode` as well.',
+    '`error` has `sessionId` as well, and `reasonCode` where a browser may know why.',
   ],
   columns: {
     Code: ({ code }) => `\`${code}\``,

@@ -23,7 +23,7 @@ import { SessionGrants, type BegunSession, type GrantFacts } from '../../../publ
 import { overallStatusOf } from '../domain/overall-status.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { pending, personBlocked, screeningSession } from '../domain/screening-session.js';
-import type { Session, UnitAddressContent } from '../domain/session.js';
+import { reasonForBrowsers, type Session, type UnitAddressContent } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 import type { StepTaken } from './step-up-service.js';
@@ -130,7 +130,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const { session, attemptId } = await this.take(command);
     const refusal = attemptId === null ? null : refusalOfSubmission(session, attemptId);
     if (refusal) {
-      const blocked = session.status === 'BLOCKED' && { reasonCode: session.reasonCode };
+      const blocked = session.status === 'BLOCKED' && { block: { reasonCode: reasonForBrowsers(session.reasonCode) } };
       throw new DomainError(refusal.code, { ...refusal.detail, sessionId, ...blocked });
     }
     return { sessionId, session };

@@ -15,6 +15,13 @@ export type BlockReason =
   | 'ALERT_LIST_MATCH'
   | 'DECEASED'
   | 'MINOR_CONSUMER';
+/** Why, as far as a browser is told: what was found about a person is for the account's servers alone. */
+export const REASONS_FOR_BROWSERS = [
+  'IDENTITY_NOT_FOUND',
+  'TOO_MANY_ATTEMPTS',
+  'MINOR_CONSUMER',
+] as const satisfies readonly BlockReason[];
+export type ReasonForBrowsers = (typeof REASONS_FOR_BROWSERS)[number];
 export type ErrorCause =
   | 'VENDOR_UNAVAILABLE'
   | 'VENDOR_UNINTELLIGIBLE'
@@ -253,4 +260,9 @@ export interface VendorReplyContent {
 /** Name of that entry under the session's vault subject. */
 export function vendorReplyEntry(sessionId: string): string {
   return `vendor-reply:${sessionId}`;
+}
+
+/** Undefined where a browser is not told. */
+export function reasonForBrowsers(reason: BlockReason): ReasonForBrowsers | undefined {
+  return REASONS_FOR_BROWSERS.find((told) => told === reason);
 }

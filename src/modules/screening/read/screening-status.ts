@@ -33,6 +33,7 @@ export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' |
       }
   );
 
+export { REASONS_FOR_BROWSERS, reasonForBrowsers, type ReasonForBrowsers } from '../domain/session.js';
 export type { KbaQuestion };
 
 interface Followed {

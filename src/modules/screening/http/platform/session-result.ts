@@ -1,16 +1,13 @@
 // The session as the platform API tells it (docs/contract/platform.md#screening-session).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { KbaQuestion, ScreeningStatus, SessionSummary } from '../../read/screening-status.js';
-
-const BLOCK_REASONS = [
-  'IDENTITY_NOT_FOUND',
-  'TOO_MANY_ATTEMPTS',
-  'FRAUD_REPORTED',
-  'SANCTIONS_MATCH',
-  'ALERT_LIST_MATCH',
-  'DECEASED',
-  'MINOR_CONSUMER',
-] as const;
+import {
+  REASONS_FOR_BROWSERS,
+  reasonForBrowsers,
+  type KbaQuestion,
+  type ReasonForBrowsers,
+  type ScreeningStatus,
+  type SessionSummary,
+} from '../../read/screening-status.js';
 
 class KbaAnswerOption {
   @ApiProperty({ type: 'integer' }) readonly id!: number;
@@ -47,8 +44,11 @@ export class SessionResult {
     description: 'Present when BLOCKED; null: the block does not end by itself',
   })
   readonly blockedUntil?: string | null;
-  @ApiPropertyOptional({ enum: BLOCK_REASONS, description: 'Present when BLOCKED' })
-  readonly reasonCode?: (typeof BLOCK_REASONS)[number];
+  @ApiPropertyOptional({
+    enum: REASONS_FOR_BROWSERS,
+    description: 'When BLOCKED for one of these; any other reason is told by the webhook only',
+  })
+  readonly reasonCode?: ReasonForBrowsers;
 }
 
 export class StatusResult extends SessionResult {
@@ -70,13 +70,11 @@ export function sessionResult(
   session: SessionSummary,
   questions: readonly KbaQuestion[] | null,
 ): SessionFields {
-  if (!('stepUp' in session)) {
-    return {
-      id,
-      status: session.status,
-      ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil, reasonCode: session.reasonCode } : {}),
-    };
+  if (session.status === 'BLOCKED') {
+    const reasonCode = reasonForBrowsers(session.reasonCode);
+    return { id, status: session.status, blockedUntil: session.blockedUntil, ...(reasonCode && { reasonCode }) };
   }
+  if (!('stepUp' in session)) return { id, status: session.status };
   const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
   return {
     id,
