@@ -121,6 +121,14 @@ describe('The details', () => {
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   });
 
+  it('that are wrong where the person still is, are said at the first press', async () => {
+    await mounted();
+    await fillIn({ 'ZIP code': '12' });
+    await field('ZIP code').focus();
+    await send();
+    await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
+  });
+
   it('that the page knows are filled in; of the others it hears the names', async () => {
     await mounted({
       options: { prefill: { firstName: 'Ana', currentState: 'TX', currentZip: 'nowhere', email: 'no mail' } },

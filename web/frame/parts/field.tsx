@@ -1,6 +1,7 @@
 // Fields of a form: a label above, a hint, and what is wrong below.
 import type { ComponentChildren } from 'preact';
 import { useContext, useId, useRef, useState } from 'preact/hooks';
+import { afterPress } from './after-press.js';
 import { fill, LanguageContext } from './language.js';
 import { format, type Mask, write } from './masks.js';
 import { PARTS } from './texts.js';
@@ -83,7 +84,7 @@ function attributesOf(props: FieldProps, type: string, { id, describedBy }: Fram
 /** Who goes to another window comes back to the same field: it has not been left. */
 function left({ onLeave }: FieldProps) {
   return ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
-    if (document.activeElement !== currentTarget) onLeave?.();
+    if (onLeave && document.activeElement !== currentTarget) afterPress(onLeave);
   };
 }
 
