@@ -1,10 +1,10 @@
 // Guarantee: nothing personal and no secret is in events, read models, jobs, logs or metrics. Canary values go through the whole
 // path, and what vendors and the service itself make up on the way (reports, tokens, client secrets) are canaries too; then
 // every byte the service wrote is searched for them, plain and in the usual disguises.
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { filesBelow, findingsOf, RedisCapture } from '../support/canaries.js';
 import { DirectCaller } from '../support/direct.js';
 import { intentIn, Processor } from '../support/processor.js';
 import { aPerson, PlatformCaller, type Reply, Service, WITH_BROWSER } from '../support/service.js';
@@ -58,6 +58,9 @@ function isSaidOfEverybody(text: string): boolean {
   return /^[A-Z0-9_]+$/.test(text) || /^\d{4}-\d\d-\d\d/.test(text);
 }
 
+const canaries = (): [string, string][] => [...Object.entries(CANARIES), ...learned];
+const findings = (where: string, content: Buffer): string[] => findingsOf(canaries(), where, content);
+
 let service: Service;
 let nopay: PlatformCaller;
 let demo: PlatformCaller;
@@ -88,50 +91,6 @@ function canaryPerson(lastName: string): Record<string, unknown> {
     jscPayload: CANARIES['fingerprint'],
     hdimPayload: CANARIES['secondFingerprint'],
   });
-}
-
-/** The canary as it is and as it could hide: base64 at each alignment, base64url, hex, URL-encoded, reversed case. */
-function disguises(canary: string): Buffer[] {
-  const bytes = Buffer.from(canary);
-  const aligned = [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    // The first and last characters mix with their neighbours.
-    return text.slice(offset === 0 ? 0 : offset + 1, text.length - 4);
-  });
-  const texts = [
-    canary,
-    canary.toLowerCase(),
-    canary.toUpperCase(),
-    encodeURIComponent(canary),
-    bytes.toString('hex'),
-    ...aligned,
-    ...aligned.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-  ];
-  // A shorter text turns up by chance among so many ids and hashes.
-  return [...new Set(texts)]
-    .filter((text) => text.length >= 8)
-    .flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
-}
-
-function findings(where: string, content: Buffer): string[] {
-  return [...Object.entries(CANARIES), ...learned].flatMap(([name, canary]) =>
-    disguises(canary).some((disguise) => isIn(content, disguise)) ? [`${name} in ${where}`] : [],
-  );
-}
-
-/** Eight digits turn up by chance amidst the hex digits of so many hashes and ids. */
-function isIn(content: Buffer, disguise: Buffer): boolean {
-  if (!/^\d{8}$/.test(disguise.toString('latin1'))) return content.includes(disguise);
-  for (let at = content.indexOf(disguise); at >= 0; at = content.indexOf(disguise, at + 1)) {
-    if (!/^[0-9a-f]{10}$/.test(content.toString('latin1', at - 1, at + 9))) return true;
-  }
-  return false;
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 async function walkTheWholePath(): Promise<void> {
@@ -338,38 +297,15 @@ function learnVendorTokens(): void {
   for (const token of new Set(tokens)) learned.set(`vendor token ${learned.size}`, token);
 }
 
-/** All that was ever in Redis while somebody looked: what it was called there, and the content. */
-class Capture {
-  private readonly contents = new Map<string, { readonly where: string; readonly content: Buffer }>();
-
-  add(where: string, content: Buffer): void {
-    this.contents.set(createHash('sha256').update(where).update(content).digest('base64'), { where, content });
-  }
-
-  findings(): string[] {
-    return [...this.contents.values()].flatMap(({ where, content }) => findings(where, content));
-  }
-}
-
 describe('nothing personal is kept', () => {
   it('in the event store files, any Redis key, any log line or the metrics', async () => {
-    // Redis is captured all the while, because what lies there for a moment only is there too.
-    const redis = service.redis.client();
-    const capture = new Capture();
-    let walking = true;
-    const watching = (async () => {
-      while (walking) await captureRedis(redis, capture);
-    })();
-    try {
+    const capture = new RedisCapture(service.redis.client());
+    await capture.during(async () => {
       await payAndRead();
       await renterChecksOut();
       await walkTheWholePath();
       await walkTheDirectPath();
-    } finally {
-      walking = false;
-      await watching;
-    }
-    await captureRedis(redis, capture);
+    });
     learnVendorTokens();
     expect([...learned.keys()]).toEqual(
       expect.arrayContaining([
@@ -381,7 +317,7 @@ describe('nothing personal is kept', () => {
         expect.stringMatching(/^vendor token/),
       ]),
     );
-    const seen = capture.findings();
+    const seen = capture.findings(canaries());
     for (const file of filesBelow(service.dataDir)) {
       // The sandbox vendor is the outside world; it knows whom it was asked about, and its questions.
       if (!file.includes('/sandbox/')) seen.push(...findings(file.slice(service.dataDir.length), readFileSync(file)));
@@ -426,33 +362,3 @@ describe('nothing personal is kept', () => {
     expect(findings('here', Buffer.from(`8f${code}0b`))).toEqual([]);
   });
 });
-
-async function captureRedis(redis: ReturnType<Service['redis']['client']>, capture: Capture): Promise<void> {
-  for (const key of await redis.keys('*')) {
-    const type = await redis.type(key);
-    const content = Buffer.from(JSON.stringify(await valueOf(redis, key, type)));
-    capture.add('the name of a key', Buffer.from(key));
-    capture.add(key.slice(0, 60), content);
-  }
-}
-
-async function valueOf(redis: ReturnType<Service['redis']['client']>, key: string, type: string): Promise<unknown> {
-  switch (type) {
-    case 'string': {
-      const value = await redis.getBuffer(key);
-      return [value?.toString('latin1'), value?.toString('utf8')];
-    }
-    case 'hash':
-      return redis.hgetall(key);
-    case 'list':
-      return redis.lrange(key, 0, -1);
-    case 'set':
-      return redis.smembers(key);
-    case 'zset':
-      return redis.zrange(key, '0', '-1');
-    case 'stream':
-      return redis.xrange(key, '-', '+');
-    default:
-      return null;
-  }
-}

@@ -1,0 +1,352 @@
+// Guarantee: nothing personal crosses from the frame to the page that embeds it, and nothing personal is left behind: not in messages,
+// callbacks, addresses, storage, consoles, the service's log, its files or Redis. Canaries are typed into every field, what the vendors
+// make up on the way are canaries too, and everything that a browser writes or sends is searched for them.
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Frame, Page, Request } from 'playwright-core';
+import { filesBelow, findingsOf, RedisCapture } from '../../support/canaries.js';
+import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
+import { PlatformCaller, WITH_BROWSER } from '../../support/service.js';
+
+jest.setTimeout(120_000);
+
+/** Of the functions that run in the browser. */
+declare const document: any;
+declare const navigator: any;
+
+const TYPED = {
+  'First name': 'Canarybird',
+  'Middle name': 'Middlebird',
+  'Date of birth': '11091971',
+  'Social Security number': '987013377',
+  'Mobile phone number': '(202) 555-0177',
+  'Email address': 'canary.bird@example.test',
+  'Street address': '4711 Canary Cage Lane',
+  City: 'Featherville',
+  'ZIP code': '83647-2917',
+} as const;
+const WRONG_CODE = '98765432';
+const UNIT = '4712 Canary Perch Road';
+const CARDS = { good: '4242424242424242', declined: '4000000000000002' } as const;
+/** Too short to be looked for among so many digits: they are looked for as values of their own. */
+const SHORT = ['"739"', '"12 / 39"', '"12/39"', '"1239"', '"54321"'];
+
+const PERSON: Readonly<Record<string, string>> = {
+  ...TYPED,
+  'birth date, written': '11/09/1971',
+  'birth date, sortable': '1971-11-09',
+  'SSN, grouped': '987-01-3377',
+  'phone, digits': '2025550177',
+  'phone, grouped': '202-555-0177',
+};
+const CARD: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(CARDS).flatMap(([name, number]) => [
+    [`${name} card`, number],
+    [`${name} card, grouped`, number.replaceAll(/(\d{4})(?=\d)/g, '$1 ')],
+  ]),
+);
+/** What nobody knows beforehand: the questions, and the report. */
+const learned = new Map<string, string>();
+const all = (): [string, string][] => [...Object.entries({ ...PERSON, ...CARD, 'wrong code': WRONG_CODE }), ...learned];
+
+/** Everything of a body that says something about a person, and is not said of everybody. */
+function learn(what: string, body: unknown): void {
+  if (typeof body === 'string') {
+    if (body.length >= 8 && !/^[A-Z0-9_]+$|^\d{4}-\d\d-\d\d/.test(body)) learned.set(`${what} ${learned.size}`, body);
+  } else if (typeof body === 'object' && body !== null) for (const value of Object.values(body)) learn(what, value);
+}
+
+/** What was seen: where, and the text. */
+type Seen = readonly [where: string, text: string];
+
+let embedding: Embedding;
+let capture: RedisCapture;
+let host: HostPage;
+let page: Page;
+/** What windows and ports were sent, by the origin that sent it. */
+let messages: { readonly from: string; readonly text: string }[];
+let sent: Request[];
+let seen: Seen[];
+
+beforeAll(async () => {
+  embedding = await Embedding.start(
+    { ...WITH_BROWSER, LOG_LEVEL: 'trace', OTP_RESEND_INTERVAL: '0' },
+    { alone: ['service'] },
+  );
+  capture = new RedisCapture(embedding.service.redis.client());
+}, 90_000);
+afterAll(() => embedding?.stop());
+afterEach(() => host?.close());
+
+/** A page of which everything that leaves a window is written down. */
+async function open(wish: MountWish): Promise<void> {
+  [messages, sent, seen] = [[], [], []];
+  host = await embedding.open();
+  page = host.page;
+  await page.context().exposeBinding('written', ({ frame }, text: string) => {
+    messages.push({ from: new URL(frame.url()).origin, text });
+  });
+  await page.context().addInitScript(() => {
+    const global = globalThis as any;
+    const { written } = global;
+    const write = (data: unknown): void => {
+      try {
+        written(typeof data === 'string' ? data : (JSON.stringify(data) ?? String(data)));
+      } catch {
+        written(String(data));
+      }
+    };
+    for (const [owner, name] of [
+      [global.MessagePort.prototype, 'postMessage'],
+      [global.BroadcastChannel.prototype, 'postMessage'],
+      [global.Window.prototype, 'postMessage'],
+      [global, 'postMessage'],
+    ]) {
+      const original = owner[name];
+      if (typeof original !== 'function') continue;
+      owner[name] = function (data: unknown, ...rest: unknown[]) {
+        write(data);
+        return original.call(this, data, ...rest);
+      };
+    }
+    // The window of another origin is no object of this one: what it is sent is seen where it arrives.
+    global.addEventListener('message', (event: any) => write({ at: global.location.origin, ...{ data: event.data } }));
+  });
+  page.context().on('request', (request) => sent.push(request));
+  await page.goto(embedding.hostOrigin);
+  await host.mount(wish);
+  await host.hears('onReady');
+}
+
+/** What the browser keeps and shows outside of the frame's document, of every window there is. */
+async function look(stage: string): Promise<void> {
+  for (const frame of page.frames()) {
+    const where = `${stage}: ${new URL(frame.url().startsWith('http') ? frame.url() : 'http://inner').origin}`;
+    const kept = await frame.evaluate(keptBy).catch(() => null);
+    if (kept !== null) seen.push([where, JSON.stringify(kept)]);
+    seen.push([`${where} address`, frame.url()]);
+  }
+  seen.push([`${stage}: cookies`, JSON.stringify(await page.context().storageState({ indexedDB: true }))]);
+  seen.push([`${stage}: document of the page`, await page.content()]);
+}
+
+/** Runs in the browser. */
+async function keptBy(): Promise<unknown> {
+  const { localStorage, sessionStorage, indexedDB, caches, history, location, name, performance } = globalThis as any;
+  const attempt = async (read: () => unknown): Promise<unknown> => {
+    try {
+      return await read();
+    } catch {
+      return null;
+    }
+  };
+  return {
+    storage: await attempt(() => [{ ...localStorage }, { ...sessionStorage }]),
+    databases: await attempt(() => indexedDB.databases()),
+    caches: await attempt(() => caches.keys()),
+    history: [history.length, history.state, location.href, document.referrer, document.title, name],
+    entries: performance.getEntries().map((entry: any) => entry.name),
+    cookie: await attempt(() => document.cookie),
+    workers: await attempt(async () => (await navigator.serviceWorker.getRegistrations()).length),
+  };
+}
+
+/** What of all that holds a canary. Messages to the frame are the page's own. */
+async function findings(): Promise<string[]> {
+  const { service, hostOrigin } = embedding;
+  const told = JSON.stringify(await host.told());
+  const texts: Seen[] = [
+    ...seen,
+    ['a callback', told],
+    ['the console', host.console.join('\n')],
+    ...messages.filter(({ from }) => from !== hostOrigin).map(({ from, text }): Seen => [`a message at ${from}`, text]),
+  ];
+  const found = texts.flatMap(([where, text]) => findingsOf(all(), where, Buffer.from(text)));
+  for (const [where, text] of texts.filter(([where]) => where.startsWith('a ')))
+    for (const value of SHORT) if (text.includes(value)) found.push(`${value} in ${where}`);
+  for (const request of sent) {
+    const { origin, pathname } = new URL(request.url());
+    const body = request.postData() ?? '';
+    const head = `${request.url()}\n${JSON.stringify(request.headers())}`;
+    found.push(...findingsOf(all(), `the head of ${pathname}`, Buffer.from(head)));
+    const isApi = origin === service.baseUrl;
+    const mayHold = [
+      ...(isApi && pathname === '/screening/submit' ? Object.keys(PERSON) : []),
+      ...(isApi && pathname.endsWith('/otp') ? ['wrong code'] : []),
+      ...(origin === service.sandboxUrl ? Object.keys(CARD) : []),
+      // The page that is printed comes back as it was given.
+      ...(isApi && pathname.endsWith('/pdf') ? [...learned.keys(), ...Object.keys(PERSON)] : []),
+    ];
+    const forbidden = all().filter(([name]) => !mayHold.includes(name));
+    found.push(...findingsOf(forbidden, `the body of ${pathname}`, Buffer.from(body)));
+  }
+  return [...new Set(found)];
+}
+
+const field = (label: string) => host.frame.getByRole('textbox', { name: label, exact: label === 'Code' });
+const button = (name: string | RegExp) => host.frame.getByRole('button', { name, exact: typeof name === 'string' });
+
+/** As a person does: what is filled in at once would stay in the driver's own memory. */
+async function type(label: string, text: string): Promise<void> {
+  await field(label).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type(text);
+}
+
+async function typeDetails(lastName: string, given: readonly string[] = []): Promise<void> {
+  for (const [label, text] of Object.entries(TYPED)) if (!given.includes(label)) await type(label, text);
+  await type('Last name', lastName);
+  await host.frame.getByLabel('State').selectOption('ID');
+  await host.frame.getByRole('checkbox').check();
+}
+
+async function pay(number: string): Promise<void> {
+  await button(/^Pay/).waitFor();
+  const card = host.frame.frameLocator('iframe[src*="payment-element"]');
+  await card.getByLabel('Card number').fill(number);
+  await card.getByLabel('Expiration date').fill('12 / 39');
+  await card.getByLabel('Security code').fill('739');
+  await card.getByLabel('ZIP code').fill('54321');
+  await button(/^Pay/).click();
+}
+
+function theFrame(): Frame {
+  const frame = page.frames().find((each) => each.url().startsWith(embedding.credentials.embeddedUrl));
+  if (frame === undefined) throw new Error('There is no frame.');
+  return frame;
+}
+
+/** Everything that scripts of the frame can still reach. */
+async function memoryOfTheFrame(): Promise<string> {
+  const devtools = await page.context().newCDPSession(theFrame());
+  const chunks: string[] = [];
+  devtools.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => chunks.push(chunk));
+  await devtools.send('HeapProfiler.enable');
+  await devtools.send('HeapProfiler.collectGarbage');
+  await devtools.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await devtools.detach();
+  return chunks.join('');
+}
+
+async function byCodeAndCard(): Promise<void> {
+  await open({ options: { unitAddress: UNIT } });
+  await typeDetails('Addresstest');
+  await type('ZIP code', '12');
+  await button('Continue').click();
+  await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
+  await look('a typing error');
+  await type('ZIP code', TYPED['ZIP code']);
+  await button('Continue').click();
+  expect(await host.hears('onError')).toMatchObject({ code: 'INVALID_ADDRESS' });
+  await look('a refusal');
+  await type('Last name', 'Otptest');
+  // What the search is to find is there so far.
+  expect(findingsOf(Object.entries(PERSON), 'memory', Buffer.from(await memoryOfTheFrame()))).toContain(
+    'SSN, grouped in memory',
+  );
+  await button('Continue').click();
+
+  await field('Code').waitFor();
+  const markup = await theFrame().content();
+  expect(findingsOf(all(), 'the frame', Buffer.from(markup))).toEqual([]);
+  expect(await host.frame.locator('input').evaluateAll((inputs: any[]) => inputs.map(({ value }) => value))).toEqual([
+    '',
+  ]);
+  const secret = all().filter(([name]) => /SSN|Social|birth/i.test(name));
+  expect(findingsOf(secret, 'memory', Buffer.from(await memoryOfTheFrame()))).toEqual([]);
+
+  await type('Code', WRONG_CODE);
+  await button('Continue').click();
+  await host.frame.getByText('attempts left').or(host.frame.getByText('more attempts')).first().waitFor();
+  await look('a wrong code');
+  await type('Code', '123456');
+  await button('Continue').click();
+  const { sessionId } = await host.hears('onVerificationSuccess');
+  await pay(CARDS.declined);
+  await host.frame.getByText('declined the card').waitFor();
+  await look('a declined card');
+  await pay(CARDS.good);
+  await host.hears('onScreeningSuccess');
+  await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
+  await look('the report');
+  const download = page.waitForEvent('download');
+  await button('Download PDF').click();
+  seen.push(['the name of the download', (await download).suggestedFilename()]);
+  await button('Share my report').click();
+  await host.hears('onReportShared');
+  await button('Stop sharing').click();
+  await button('Stop sharing for good').click();
+  await host.hears('onReportRevoked');
+  await look('the end');
+
+  const { publishableKey } = embedding.credentials.accounts.demo;
+  const exchanged = await embedding.service.request('POST', '/auth/token/exchange', {
+    headers: { 'x-publishable-key': publishableKey, origin: embedding.hostOrigin },
+  });
+  const caller = new PlatformCaller(embedding.service, {
+    origin: embedding.hostOrigin,
+    authorization: `Bearer ${exchanged.body.token}`,
+  });
+  const report = await caller.get(`/reports/${sessionId}`);
+  expect(report.status).toBe(200);
+  const { consumer, tradeLines, publicRecords, inquiries, background, housingCourt } = report.body.report;
+  learn('report', { consumer, tradeLines, publicRecords, inquiries, background, housingCourt });
+}
+
+async function byQuestionsWithPrefill(): Promise<void> {
+  const prefill = {
+    firstName: TYPED['First name'],
+    email: TYPED['Email address'],
+    currentZip: 'nowhere',
+  };
+  await open({ account: 'nopay', options: { unitAddress: UNIT, prefill } });
+  expect(await host.hears('onWarning')).toMatchObject({ fields: ['currentZip'] });
+  await typeDetails('Kbatest', ['First name', 'Email address', 'Social Security number']);
+  await type('Social Security number', '987013388');
+  await button('Continue').click();
+  const questions = host.frame.getByRole('radiogroup');
+  await questions.first().waitFor();
+  learn(
+    'question',
+    await questions.evaluateAll((groups: any[]) => groups.map(({ innerText }) => innerText.split('\n'))),
+  );
+  for (let at = 0; at < 4; at += 1) await questions.nth(at).getByRole('radio').nth(at).check();
+  await look('questions');
+  await button('Continue').click();
+  await host.hears('onVerificationSuccess');
+  await button('Not now').click();
+  await host.hears('onReportShareDeclined');
+  await look('the end');
+}
+
+describe('nothing personal', () => {
+  it('reaches the page, an address, storage or the console from a person with a code and a card', async () => {
+    await capture.during(byCodeAndCard);
+    expect(messages.length).toBeGreaterThan(20);
+    expect(new Set(messages.map(({ from }) => from))).toEqual(
+      new Set([embedding.hostOrigin, embedding.service.baseUrl, embedding.service.sandboxUrl]),
+    );
+    expect([...learned.keys()]).toContainEqual(expect.stringMatching(/^report/));
+    expect(await findings()).toEqual([]);
+  });
+
+  it('reaches them from a person with questions, of whom the page knows something', async () => {
+    await capture.during(byQuestionsWithPrefill);
+    expect([...learned.keys()]).toContainEqual(expect.stringMatching(/^question/));
+    expect(await findings()).toEqual([]);
+  });
+
+  it('is in the files of the service, its log, its metrics or Redis', async () => {
+    const { service } = embedding;
+    const canaries = [...all(), ['unit address', UNIT] as [string, string]];
+    const found = capture.findings(canaries);
+    for (const file of filesBelow(service.dataDir))
+      // The sandbox is the outside world.
+      if (!file.includes('/sandbox/'))
+        found.push(...findingsOf(canaries, file.slice(service.dataDir.length), readFileSync(file)));
+    found.push(...findingsOf(canaries, 'the log', Buffer.from(service.program.output)));
+    found.push(...findingsOf(canaries, 'the metrics', Buffer.from((await service.request('GET', '/metrics')).text)));
+    expect(service.program.output).toContain('"msg":"request"');
+    expect([...new Set(found)]).toEqual([]);
+  });
+});
