@@ -296,6 +296,7 @@ describe('The connection', () => {
     await host.frame.locator('.offline').waitFor();
     await send();
     await host.frame.getByRole('button', { name: 'Confirming your identity' }).waitFor();
+    expect(await host.frame.getByLabel('Last name').isEditable()).toBe(false);
     expect(host.requests.filter(({ url, method }) => method === 'POST' && url.endsWith('/submit'))).toEqual([]);
     await host.page.context().setOffline(false);
     expect(await host.hears('onStepComplete')).toEqual({ step: 'details' });

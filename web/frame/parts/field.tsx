@@ -21,7 +21,8 @@ export interface FieldProps {
   readonly autocomplete?: string;
   readonly inputMode?: 'text' | 'numeric' | 'tel' | 'email';
   readonly maxLength?: number;
-  readonly disabled?: boolean;
+  /** It cannot be changed now. A text field keeps the focus. */
+  readonly locked?: boolean;
 }
 
 interface FrameOfField {
@@ -76,7 +77,7 @@ function attributesOf(props: FieldProps, type: string, { id, describedBy }: Fram
     'aria-required': !props.optional,
     autocomplete: (props.autocomplete ?? 'off') as 'off',
     inputMode: props.inputMode,
-    disabled: props.disabled,
+    readOnly: props.locked,
     onBlur: left(props),
   };
 }
@@ -134,7 +135,6 @@ export function SecretField(props: FieldProps & { readonly mask: Mask }) {
             class="show"
             aria-pressed={shown}
             aria-label={fill(texts.showField, { label: props.label })}
-            disabled={props.disabled}
             onClick={() => show(!shown)}
           >
             {shown ? texts.hide : texts.show}
@@ -161,7 +161,7 @@ export function Select(props: FieldProps & { readonly choices: readonly { value:
           aria-describedby={describedBy}
           aria-invalid={props.error ? true : undefined}
           aria-required={!props.optional}
-          disabled={props.disabled}
+          disabled={props.locked}
           value={props.value}
           onBlur={left(props)}
           onChange={({ currentTarget }) => props.onValue(currentTarget.value)}
@@ -184,10 +184,10 @@ export interface CheckboxProps {
   readonly checked: boolean;
   readonly onChecked: (checked: boolean) => void;
   readonly error?: string | null | undefined;
-  readonly disabled?: boolean;
+  readonly locked?: boolean;
 }
 
-export function Checkbox({ name, label, checked, onChecked, error, disabled }: CheckboxProps) {
+export function Checkbox({ name, label, checked, onChecked, error, locked }: CheckboxProps) {
   const id = useId();
   return (
     <div class={error ? 'field wrong' : 'field'} data-field={name}>
@@ -197,7 +197,7 @@ export function Checkbox({ name, label, checked, onChecked, error, disabled }: C
           name={name}
           type="checkbox"
           checked={checked}
-          disabled={disabled}
+          disabled={locked}
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? `${id}-error` : undefined}
           onChange={({ currentTarget }) => onChecked(currentTarget.checked)}

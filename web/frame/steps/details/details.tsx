@@ -155,6 +155,7 @@ export function Details({ journey }: StepProps) {
           userType={start.userType}
           values={values}
           errors={errors}
+          locked={busy}
           onValue={change}
           onLeave={(field) => check(field, values[field])}
         />
@@ -171,6 +172,7 @@ export function Details({ journey }: StepProps) {
             label={texts.accept}
             checked={values.terms !== ''}
             error={errors.terms}
+            locked={busy}
             onChecked={(checked) => change('terms', checked ? new Date().toISOString() : '')}
           />
         </fieldset>

@@ -12,11 +12,13 @@ export interface FieldsProps {
   readonly userType: UserType;
   readonly values: Values;
   readonly errors: Readonly<Partial<Record<FieldName, string>>>;
+  /** They are being sent. */
+  readonly locked: boolean;
   readonly onValue: (field: FieldName, value: string) => void;
   readonly onLeave: (field: FieldName) => void;
 }
 
-export function Fields({ userType, values, errors, onValue, onLeave }: FieldsProps) {
+export function Fields({ userType, values, errors, locked, onValue, onLeave }: FieldsProps) {
   const texts = useTexts(TEXTS);
   const of = (name: Exclude<FieldName, 'terms'>) => ({
     name,
@@ -24,6 +26,7 @@ export function Fields({ userType, values, errors, onValue, onLeave }: FieldsPro
     value: values[name],
     error: errors[name],
     optional: isOptional(name),
+    locked,
     onValue: (value: string) => onValue(name, value),
     onLeave: () => onLeave(name),
     ...(MAX_LENGTHS[name] === undefined ? {} : { maxLength: MAX_LENGTHS[name] }),
