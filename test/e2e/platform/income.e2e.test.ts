@@ -102,6 +102,27 @@ describe('POST /voie/sessions', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   });
 
+  it('answers the same session for the same attempt of a screening, and a refusal only while its cause lasts', async () => {
+    const { body: pending } = await demo.submit({ lastName: 'Otptest' });
+    const wish = { screening_session_id: pending.id, attempt: 1 };
+    expect(refused(await open(demo, wish))).toEqual([400, 'VALIDATION_ERROR']);
+    await demo.post(`/screening/${pending.id}/otp`, { code: '123456' });
+    const { body: first } = await open(demo, wish);
+    expect(first.income_session_id).toMatch(UUID);
+    expect((await open(demo, wish)).body.income_session_id).toBe(first.income_session_id);
+    expect((await open(demo, { ...wish, attempt: 2 })).body.income_session_id).not.toBe(first.income_session_id);
+  });
+
+  it.each([0, 101, 1.5, '1'])('answers 400 VALIDATION_ERROR for the attempt %j', async (attempt) => {
+    const reply = await open(demo, { screening_session_id: UNKNOWN, attempt });
+    expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'attempt']);
+  });
+
+  it('answers 400 VALIDATION_ERROR for an attempt without a screening', async () => {
+    const reply = await open(demo, { attempt: 1 });
+    expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'attempt']);
+  });
+
   it('answers 401 AUTH_UNAUTHORIZED without a token', async () => {
     expect(refused(await service.request('POST', '/voie/sessions', { body: {} }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
   });

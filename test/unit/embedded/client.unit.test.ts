@@ -47,6 +47,12 @@ describe('A call', () => {
     expect(requests[0]!.init.headers).not.toHaveProperty('Idempotency-Key');
   });
 
+  it('that is the same however often it is made takes no room among the kept replies', async () => {
+    const { client, requests } = playing([{ status: 200 }]);
+    await client.call({ ...WRITE, key: null });
+    expect(requests[0]!.init.headers).not.toHaveProperty('Idempotency-Key');
+  });
+
   it('gives a refusal as it is, with the time to wait', async () => {
     const { client } = playing([
       { status: 429, body: refusal('NETWORK_RATE_LIMITED'), headers: { 'Retry-After': '30' } },

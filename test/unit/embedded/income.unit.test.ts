@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, Api, Call } from '../../../web/frame/api/api.js';
 import type { IncomeSession } from '../../../web/frame/api/wire.js';
-import { followIncome, openingKey } from '../../../web/frame/steps/income/inquiry.js';
+import { another, followIncome, onceMore } from '../../../web/frame/steps/income/inquiry.js';
 
 const OPENED: IncomeSession = { income_session_id: 'income-1', status: 'CREATED', route: 'PAYROLL' };
 
@@ -29,7 +29,7 @@ async function follow(screeningId: string | null, answers: (IncomeSession | Answ
       pause: async (ms) => void pauses.push(ms),
       seen: ({ status, route }) => seen.push(`${status} ${route}`),
     },
-    { screeningId, key: 'key-1' },
+    { screeningId, attempt: 1, key: 'key-1' },
     new AbortController().signal,
   );
   return { stopped, seen, calls, pauses };
@@ -48,8 +48,8 @@ describe('an income session', () => {
     expect(calls[0]).toMatchObject({
       method: 'POST',
       path: '/voie/sessions',
-      body: { screening_session_id: 'screening-1' },
-      key: 'key-1',
+      body: { screening_session_id: 'screening-1', attempt: 1 },
+      key: null,
     });
     expect(calls.slice(1)).toEqual(Array(3).fill({ method: 'GET', path: '/voie/sessions/income-1/status' }));
     expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
@@ -69,11 +69,23 @@ describe('an income session', () => {
   });
 });
 
-describe('what an opening is named after', () => {
-  it('is the screening, so that it is found again', () => {
-    expect(openingKey('screening-1', null)).toBe('income:screening-1');
-    expect(openingKey('screening-1', { ...OPENED, status: 'FAILED' })).toBe('income:screening-1:income-1');
+describe('trying again', () => {
+  const opening = { screeningId: null, attempt: 1, key: 'key-1' };
+
+  it('after a refusal is another request, for its reply is kept with the key', () => {
+    expect(onceMore(opening, 400)).toMatchObject({ attempt: 1, key: expect.not.stringMatching('key-1') });
   });
 
-  it('is nothing without a screening', () => expect(openingKey(null, null)).not.toBe(openingKey(null, null)));
+  it.each([0, 503])('after a %d is the same request, for it may have arrived', (status) => {
+    expect(onceMore(opening, status)).toEqual(opening);
+  });
+
+  it('after a failed session is another session', () => {
+    expect(another(opening)).toEqual({ screeningId: null, attempt: 2, key: expect.not.stringMatching('key-1') });
+  });
+
+  it('without a screening is told apart by its key', async () => {
+    const { calls } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
+    expect(calls[0]).toMatchObject({ body: {}, key: 'key-1' });
+  });
 });

@@ -25,8 +25,11 @@ export interface Call {
   /** Begins with a slash. */
   readonly path: string;
   readonly body?: object;
-  /** Sent as Idempotency-Key: the same for a call that is made again, a new one for a new wish of the person. */
-  readonly key?: string;
+  /**
+   * Sent as Idempotency-Key: the same for a call that is made again, a new one for a new wish of the person. A POST without one is
+   * given one. Null: a POST that asks or is the same however often it is made; the service need not keep its reply.
+   */
+  readonly key?: string | null;
   readonly timeoutMs?: number;
   /** Not made again after a 504: the vendor may judge it yet, and would judge it twice. */
   readonly judged?: boolean;
@@ -34,8 +37,8 @@ export interface Call {
 
 export interface Api {
   /**
-   * Never throws. Renews the token once after a 401, and repeats by itself what is safe to repeat: reads, and writes with a key after
-   * a broken connection, a 503 or a 504. Ends early, with status 0, when `signal` says so.
+   * Never throws. Renews the token once after a 401, and repeats by itself what is safe to repeat: reads and writes, after
+   * a broken connection, a 503 or a 504, a write with the key that it had. Ends early, with status 0, when `signal` says so.
    */
   call<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>>;
   /** A report as an HTML document. */

@@ -46,7 +46,7 @@ export class Client implements Api {
   constructor(private readonly surroundings: Surroundings) {}
 
   call<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>> {
-    const key = call.key ?? (call.method === 'POST' ? randomId() : null);
+    const key = call.key === undefined && call.method === 'POST' ? randomId() : call.key;
     const request: RequestInit = {
       method: call.method,
       headers: {

@@ -6,29 +6,30 @@ import type { StepProps } from '../../journey.js';
 import { useTexts } from '../../parts/language.js';
 import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame, TakesFocus } from '../../parts/step.js';
-import { followIncome, isOver, openingKey } from './inquiry.js';
+import { randomId } from '../../random-id.js';
+import { another, followIncome, isOver, onceMore, type Opening } from './inquiry.js';
 import { INCOME } from './texts.js';
 
-/** An opening: another key is another wish. `round` counts how often it was tried. */
-interface Opening {
-  readonly key: string;
-  readonly round: number;
-}
+type Stopped = Exclude<Awaited<ReturnType<typeof followIncome>>, null>;
 
 export function IncomeStep({ journey }: StepProps) {
   const texts = useTexts(INCOME);
-  const { screeningId } = journey.start;
-  const [opening, setOpening] = useState<Opening>(() => ({ key: openingKey(screeningId, null), round: 0 }));
+  const [opening, setOpening] = useState<Opening>(() => ({
+    screeningId: journey.start.screeningId,
+    attempt: 1,
+    key: randomId(),
+  }));
+  const [pressed, setPressed] = useState(false);
   const [session, setSession] = useState<IncomeSession | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [stopped, setStopped] = useState<Stopped | null>(null);
 
   useEffect(() => {
     const gone = new AbortController();
     const surroundings = { api: journey.api, pause: browser.pause, seen };
-    void followIncome(surroundings, { screeningId, key: opening.key }, gone.signal).then((stopped) => {
-      if (!stopped) return;
-      journey.fail(stopped.error);
-      setProblem(answerText(journey.language, stopped));
+    void followIncome(surroundings, opening, gone.signal).then((refusal) => {
+      if (!refusal) return;
+      journey.fail(refusal.error);
+      setStopped(refusal);
     });
     return () => gone.abort();
   }, [opening]);
@@ -38,26 +39,27 @@ export function IncomeStep({ journey }: StepProps) {
     if (isOver(now)) tellEnd(journey, now);
   }
 
-  function tryAgain(key: string): void {
-    setProblem(null);
+  function tryAgain(next: Opening): void {
+    setPressed(true);
+    setStopped(null);
     setSession(null);
-    setOpening({ key, round: opening.round + 1 });
+    setOpening(next);
   }
 
   return (
     // Who pressed a button that is gone goes on from the heading; who only waits may be somewhere else in the page.
-    <TakesFocus.Provider value={opening.round > 0}>
-      {problem !== null ? (
+    <TakesFocus.Provider value={pressed}>
+      {stopped ? (
         <StepFrame key="stopped" title={texts.stopped}>
-          <Alert>{problem}</Alert>
-          <Button onPress={() => tryAgain(opening.key)}>{texts.again}</Button>
+          <Alert>{answerText(journey.language, stopped)}</Alert>
+          <Button onPress={() => tryAgain(onceMore(opening, stopped.status))}>{texts.again}</Button>
         </StepFrame>
       ) : session && isOver(session) && session.status !== 'COMPLETED' ? (
         <StepFrame key="failed" title={texts.failed}>
           <Alert title={texts[whyOf(session)]}>
             <p>{texts.failedLead}</p>
           </Alert>
-          <Button onPress={() => tryAgain(openingKey(screeningId, session))}>{texts.again}</Button>
+          <Button onPress={() => tryAgain(another(opening))}>{texts.again}</Button>
         </StepFrame>
       ) : (
         <StepFrame key="open" title={texts.title} lead={texts.lead}>

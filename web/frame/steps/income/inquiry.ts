@@ -3,6 +3,13 @@ import type { Answer, Api } from '../../api/api.js';
 import type { IncomeSession } from '../../api/wire.js';
 import { randomId } from '../../random-id.js';
 
+/** What is asked for. Of a screening the service finds the session of that number again; without one each key is a session. */
+export interface Opening {
+  readonly screeningId: string | null;
+  readonly attempt: number;
+  readonly key: string;
+}
+
 export interface Surroundings {
   readonly api: Api;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -16,27 +23,32 @@ const LAST_PAUSE_MS = 10_000;
 /** The first route is begun before the reply. */
 const OPENING_LIMIT_MS = 30_000;
 
-/**
- * What an opening is sent with. The sessions of a screening are named after it and after the one that failed before, so that whoever
- * opens the view again within a day, on whatever device, finds the same session and not a second one.
- */
-export function openingKey(screeningId: string | null, failed: IncomeSession | null): string {
-  if (screeningId === null) return randomId();
-  return ['income', screeningId, ...(failed ? [failed.income_session_id] : [])].join(':');
-}
-
 export function isOver({ status }: IncomeSession): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'EXPIRED';
+}
+
+/** The next one, after a session that failed. */
+export function another({ screeningId, attempt }: Opening): Opening {
+  return { screeningId, attempt: attempt + 1, key: randomId() };
+}
+
+/** The same one once more, after what stopped it. A refusal is kept with its key; whether a call without a reply arrived is not known. */
+export function onceMore(opening: Opening, stoppedWith: number): Opening {
+  return { ...opening, key: stoppedWith >= 400 && stoppedWith < 500 ? randomId() : opening.key };
 }
 
 /** Null when the session is over or nobody waits any more; else what stopped it. */
 export async function followIncome(
   { api, pause, seen }: Surroundings,
-  { screeningId, key }: { readonly screeningId: string | null; readonly key: string },
+  { screeningId, attempt, key }: Opening,
   signal: AbortSignal,
 ): Promise<Extract<Answer<IncomeSession>, { ok: false }> | null> {
-  const body = screeningId === null ? {} : { screening_session_id: screeningId };
-  const opening = { method: 'POST', path: '/voie/sessions', body, key, timeoutMs: OPENING_LIMIT_MS } as const;
+  const wish =
+    screeningId === null
+      ? { body: {}, key }
+      : // Not with a key: the service would go on giving the same refusal for a day after its cause is gone.
+        { body: { screening_session_id: screeningId, attempt }, key: null };
+  const opening = { method: 'POST', path: '/voie/sessions', ...wish, timeoutMs: OPENING_LIMIT_MS } as const;
   const opened = await api.call<IncomeSession>(opening, signal);
   if (!opened.ok) return signal.aborted ? null : opened;
   const status = { method: 'GET', path: `/voie/sessions/${opened.body.income_session_id}/status` } as const;

@@ -15,7 +15,7 @@ import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
 import { IncomeReportResult, incomeReportResult, IncomeStatusResult, incomeStatusResult } from './income-result.js';
-import { inquiryOf, OpenIncomeBody } from './open-income-body.js';
+import { inquiryOf, numbered, OpenIncomeBody } from './open-income-body.js';
 
 /** Verification of income and employment on the platform API (docs/contract/platform.md#income-sessions). */
 @ApiTags('income')
@@ -39,10 +39,10 @@ export class IncomeController {
     @Req() request: FastifyRequest,
   ): Promise<IncomeStatusResult> {
     const inquiry = inquiryOf(body);
+    const grantId = request.principal?.grantId ?? null;
     // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
-    const id = await this.commands.execute(
-      new OpenIncomeSession(nameFor(request), inquiry, context, request.principal?.grantId),
-    );
+    const name = numbered(body, grantId) ?? nameFor(request);
+    const id = await this.commands.execute(new OpenIncomeSession(name, inquiry, context, grantId));
     return this.present(id, context);
   }
 

@@ -1,10 +1,25 @@
 // The body of POST /voie/sessions (docs/contract/platform.md#income-sessions); it may be left out altogether.
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, IsIn, IsOptional, IsString } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+} from 'class-validator';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { derivedId } from '../../../../kernel/ids.js';
 import type { IncomeInquiry } from '../../application/open-income-session.js';
 
 type Routes = IncomeInquiry['routes'];
 const ROUTES: Routes = ['PAYROLL', 'BANKING'];
+const MAX_ATTEMPT = 100;
+const attemptRule = { message: `must be a whole number from 1 to ${MAX_ATTEMPT}` };
 const rule = { message: 'must list PAYROLL, BANKING or both, each once' };
 
 export class OpenIncomeBody {
@@ -29,6 +44,32 @@ export class OpenIncomeBody {
   @ArrayMaxSize(ROUTES.length, rule)
   @IsArray(rule)
   readonly routes?: Routes;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_ATTEMPT,
+    description: 'Which one of the screening: the session of that number is opened once, and found again afterwards',
+  })
+  @IsOptional()
+  @Max(MAX_ATTEMPT, attemptRule)
+  @Min(1, attemptRule)
+  @IsInt(attemptRule)
+  readonly attempt?: number;
+}
+
+/**
+ * The id of a numbered session: whoever asks for it again finds it, however much later. Null: the caller wants another one. The
+ * sessions of a grant are its own, for nobody else may read them.
+ */
+export function numbered(body: OpenIncomeBody, grantId: string | null): string | null {
+  const { screening_session_id: screening = null, attempt = null } = body;
+  if (attempt === null) return null;
+  if (screening === null) {
+    const field = 'attempt';
+    throw new DomainError('request.invalid', { field, details: [{ field, message: 'needs a screening session' }] });
+  }
+  return derivedId('income-attempt', screening, grantId ?? '', String(attempt));
 }
 
 export function inquiryOf(body: OpenIncomeBody): IncomeInquiry {
