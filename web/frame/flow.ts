@@ -79,6 +79,7 @@ export class Flow {
   /** A screen is there: the first one makes the component ready. */
   shown(place: Place): void {
     this.tell('onReady', { view: this.start.view });
+    this.tellStanding(place);
     if (isStep(place)) this.tell('onStepStart', { step: place });
   }
 
@@ -144,14 +145,11 @@ export class Flow {
     this.move('report');
   }
 
+  /** A report is released for completed screenings alone: a status that says otherwise lags behind. */
   private readonly screened = (score: number | null): void => {
     if (!this.session) return;
-    const { id, status } = this.session;
-    this.tell('onScreeningSuccess', {
-      sessionId: id,
-      overallStatus: 'overallStatus' in this.session ? this.session.overallStatus : status,
-      ...(score === null ? {} : { score }),
-    });
+    const { id: sessionId } = this.session;
+    this.tell('onScreeningSuccess', { sessionId, overallStatus: 'COMPLETED', ...(score === null ? {} : { score }) });
   };
 
   private move(place: Place): void {
@@ -164,17 +162,22 @@ export class Flow {
   private go(place: Place): void {
     const first = this.place === null;
     this.place = place;
-    if (this.start.view === 'screening') this.tellOutcome();
-    if (place === 'verified') this.screened(null);
+    // Where the view begins, the page is told first that it is ready.
+    if (!first) this.tellStanding(place);
     this.parts.show({ kind: 'place', place, first, journey: this.journey(place) });
   }
 
-  private tellOutcome(): void {
-    if (!this.session) return;
-    const { id: sessionId, status, reasonCode } = this.session;
+  private tellStanding(place: Place): void {
+    const { session } = this;
+    if (!session || this.start.view !== 'screening') return;
+    const { id: sessionId, status, reasonCode } = session;
     if (status === 'VERIFIED') this.tell('onVerificationSuccess', { sessionId, status });
     if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR')
       this.tell('onVerificationFailure', { sessionId, status, ...(reasonCode ? { reasonCode } : {}) });
+    if (place === 'verified') {
+      const overallStatus = 'overallStatus' in session ? session.overallStatus : status;
+      this.tell('onScreeningSuccess', { sessionId, overallStatus });
+    }
   }
 
   private journey(place: Place): Journey {

@@ -28,7 +28,7 @@ export interface Journey {
   follow(session: Session): Promise<void>;
   /** Where codes and questions are offered: on to the one that the person chose. From codes to questions, never back. */
   choose(step: 'otp' | 'kba'): void;
-  /** The report has been read: causes `onScreeningSuccess`, once. `score` null: there is none, or it could not be read. */
+  /** The report has been read: causes `onScreeningSuccess`, once. `score` null: there is none, or it cannot be read. */
   screened(score: number | null): void;
   /** The step that is shown is over, and the session has no more of it: on to the one after it. */
   next(): void;

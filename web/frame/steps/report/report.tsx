@@ -28,7 +28,8 @@ export function ReportStep({ journey }: StepProps) {
       setRead(result);
       if (result.ok) return journey.screened(result.report.score?.value ?? null);
       if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
-      if (isCompleted(journey)) journey.screened(null);
+      // What may pass may still bring the score, and the page is told once.
+      if (isCompleted(journey) && !mayPass(result.refusal)) journey.screened(null);
     });
     return () => gone.abort();
   }, [visit]);
