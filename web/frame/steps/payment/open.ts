@@ -1,7 +1,8 @@
 // Opens the payment of a session, or finds out that it was opened before and is under way or over.
 import type { Answer } from '../../api/api.js';
-import type { Intent, Refusal, SessionStatus } from '../../api/wire.js';
+import type { Intent, Refusal, ScreeningOptions, SessionStatus } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
+import { placeOf } from '../../place.js';
 
 export type Opened =
   | { readonly kind: 'intent'; readonly intent: Intent }
@@ -9,39 +10,60 @@ export type Opened =
   | { readonly kind: 'under-way'; readonly transactionId: string }
   /** Nothing is to be paid, or not any more. */
   | { readonly kind: 'over'; readonly status: SessionStatus }
+  /** Nothing is to be paid, and the status of the session does not say so yet. */
+  | { readonly kind: 'unsettled' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
 const NO_MORE_TO_PAY = ['PAYMENT_ALREADY_COMPLETED', 'PAYMENT_NOT_REQUIRED', 'SCREENING_SESSION_NOT_COMPLETED'];
+/** A status lags behind by moments. */
+const STATUS_PAUSES_MS = [0, 500, 1_000, 2_000];
 
 /** Safe to repeat: of a session there is one open payment, whoever asks and however often. */
-export async function openPayment(journey: Journey, signal: AbortSignal): Promise<Opened> {
-  const { api, start, session, options } = journey;
-  const id = session?.id ?? '';
-  const ask = (applicationFee: number | null): Promise<Answer<Intent>> =>
-    api.call<Intent>(
-      {
-        method: 'POST',
-        path: '/payments/create-intent',
-        body: {
-          amount: options.price?.amount ?? 0,
-          screeningId: id,
-          ...(applicationFee === null ? {} : { applicationFee }),
-        },
-      },
-      signal,
-    );
-  let answer = await ask(start.applicationFee);
-  if (!answer.ok && answer.error.field === 'applicationFee' && start.applicationFee !== null) {
+export async function openPayment(journey: Journey, pause: Pause, signal: AbortSignal): Promise<Opened> {
+  const { start, options } = journey;
+  let amount = options.price?.amount ?? 0;
+  let { applicationFee } = start;
+  let answer = await ask(journey, amount, applicationFee, signal);
+  if (!answer.ok && answer.error.field === 'amount') {
+    const path = `/screening/options?language=${journey.language}`;
+    const now = await journey.api.call<ScreeningOptions>({ method: 'GET', path }, signal);
+    if (!now.ok) return { kind: 'refused', refusal: now.error };
+    amount = now.body.price?.amount ?? 0;
+    answer = await ask(journey, amount, applicationFee, signal);
+  }
+  if (!answer.ok && answer.error.field === 'applicationFee' && applicationFee !== null) {
     const message = 'The application fee is not one that the account takes; it is left out.';
     journey.tell('onWarning', { code: 'INVALID_APPLICATION_FEE', message });
-    answer = await ask(null);
+    applicationFee = null;
+    answer = await ask(journey, amount, applicationFee, signal);
   }
   if (answer.ok) return { kind: 'intent', intent: answer.body };
   if (!NO_MORE_TO_PAY.includes(answer.error.code)) return { kind: 'refused', refusal: answer.error };
-  const status = await api.call<SessionStatus>({ method: 'GET', path: `/screening/${id}/status` }, signal);
-  if (!status.ok) return { kind: 'refused', refusal: status.error };
-  const { transactionId } = status.body;
-  return answer.error.code === 'PAYMENT_ALREADY_COMPLETED' && transactionId !== undefined
-    ? { kind: 'under-way', transactionId }
-    : { kind: 'over', status: status.body };
+  return standing(journey, answer.error.code === 'PAYMENT_ALREADY_COMPLETED', pause, signal);
+}
+
+function ask(
+  { api, session }: Journey,
+  amount: number,
+  applicationFee: number | null,
+  signal: AbortSignal,
+): Promise<Answer<Intent>> {
+  const wish = { amount, screeningId: session?.id ?? '', ...(applicationFee === null ? {} : { applicationFee }) };
+  return api.call<Intent>({ method: 'POST', path: '/payments/create-intent', body: wish }, signal);
+}
+
+async function standing(journey: Journey, isPaid: boolean, pause: Pause, signal: AbortSignal): Promise<Opened> {
+  const path = `/screening/${journey.session?.id ?? ''}/status`;
+  for (const pauseMs of STATUS_PAUSES_MS) {
+    if (pauseMs > 0) await pause(pauseMs, signal);
+    const status = await journey.api.call<SessionStatus>({ method: 'GET', path }, signal);
+    if (!status.ok) return { kind: 'refused', refusal: status.error };
+    const { transactionId } = status.body;
+    if (isPaid && transactionId !== undefined) return { kind: 'under-way', transactionId };
+    if (placeOf(status.body, journey.start.userType, 'payment') !== 'payment')
+      return { kind: 'over', status: status.body };
+  }
+  return { kind: 'unsettled' };
 }

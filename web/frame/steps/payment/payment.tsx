@@ -1,9 +1,11 @@
 // The step in which the consumer pays for the screening. The card fields are the processor's.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Intent, Payment, Refusal } from '../../api/wire.js';
+import { browser } from '../../browser.js';
 import type { Journey, StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
 import { fill, money, useTexts } from '../../parts/language.js';
+import { refusalText } from '../../parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
 import { loadScript } from '../../trusted-types.js';
 import { openPayment } from './open.js';
@@ -15,7 +17,10 @@ type Shown =
   | { readonly kind: 'opening' }
   | { readonly kind: 'card'; readonly paying: boolean }
   | { readonly kind: 'processing' }
-  | { readonly kind: 'unavailable' };
+  /** Under way for so long that it is for the person to ask again. */
+  | { readonly kind: 'slow'; readonly again: () => void }
+  /** `refusal`: known to be of no use to try again. */
+  | { readonly kind: 'unavailable'; readonly refusal: Refusal | null };
 
 export function PaymentStep({ journey }: StepProps) {
   const texts = useTexts(TEXTS);
@@ -42,7 +47,7 @@ export function PaymentStep({ journey }: StepProps) {
   async function open(signal: AbortSignal): Promise<void> {
     show({ kind: 'opening' });
     const [opened, isLoaded] = await Promise.all([
-      openPayment(journey, signal),
+      openPayment(journey, browser.pause, signal),
       loadScript(journey.settings, journey.settings.processor.scriptUrl),
     ]);
     if (signal.aborted) return;
@@ -56,16 +61,24 @@ export function PaymentStep({ journey }: StepProps) {
         return follow(opened.transactionId, signal);
       case 'over':
         return journey.follow(opened.status);
+      case 'unsettled':
+        return show({ kind: 'slow', again: () => setVisit(visit + 1) });
       case 'refused':
-        return stop(told(opened.refusal));
+        return refused(opened.refusal);
       default:
         return opened satisfies never;
     }
   }
 
-  function stop(why: Parameters<Journey['fail']>[0]): void {
+  function stop(why: Parameters<Journey['fail']>[0], refusal: Refusal | null = null): void {
     journey.fail(why);
-    show({ kind: 'unavailable' });
+    show({ kind: 'unavailable', refusal });
+  }
+
+  /** A lasting refusal is a fault of the step, unless there is no token to go on with. */
+  function refused(refusal: Refusal): void {
+    if (refusal.code === 'AUTH_TOKEN_INVALID') return stop(refusal, refusal);
+    stop(refusal.recoverable ? refusal : 'SYSTEM_INTERNAL_ERROR');
   }
 
   function showCard({ client_secret: clientSecret }: Intent, signal: AbortSignal): void {
@@ -96,9 +109,10 @@ export function PaymentStep({ journey }: StepProps) {
 
   async function follow(transactionId: string, signal: AbortSignal): Promise<void> {
     const onProcessing = (): void => show({ kind: 'processing' });
-    const answer = await settled({ api: journey.api, transactionId, onProcessing, signal });
+    const answer = await settled({ api: journey.api, transactionId, pause: browser.pause, onProcessing, signal });
     if (signal.aborted) return;
-    if (!answer.ok) return stop(told(answer.error));
+    if (answer === null) return show({ kind: 'slow', again: () => void follow(transactionId, signal) });
+    if (!answer.ok) return refused(answer.error);
     if (answer.body.status === 'SUCCEEDED') return paid(answer.body);
     tellProblem(answer.body.status === 'REQUIRES_ACTION' ? 'notAuthenticated' : 'notPaid');
     setVisit(visit + 1);
@@ -113,7 +127,8 @@ export function PaymentStep({ journey }: StepProps) {
     setProblem((before) => ({ what, count: (before?.count ?? 0) + 1 }));
   }
 
-  const { price } = journey.options;
+  // What is charged, where that is known: the price may have changed since the view was opened.
+  const price = intent.current ?? journey.options.price;
   const amount = price ? money(journey.language, price.amount, price.currency) : '';
   const showsCard = shown.kind === 'card';
   return (
@@ -123,11 +138,22 @@ export function PaymentStep({ journey }: StepProps) {
           <Spinner text={texts.processing} />
           <p class="hint">{texts.stayOrLeave}</p>
         </>
-      ) : shown.kind === 'unavailable' ? (
+      ) : shown.kind === 'slow' ? (
         <>
-          <Alert focus>{texts.unavailable}</Alert>
-          <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
+          <Alert kind="note" title={texts.processing} focus>
+            <p>{texts.comeBack}</p>
+          </Alert>
+          <Button onPress={shown.again}>{texts.checkAgain}</Button>
         </>
+      ) : shown.kind === 'unavailable' ? (
+        shown.refusal ? (
+          <Alert focus>{refusalText(journey.language, shown.refusal)}</Alert>
+        ) : (
+          <>
+            <Alert focus>{texts.unavailable}</Alert>
+            <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
+          </>
+        )
       ) : (
         <dl class="total">
           <dt>{texts.amount}</dt>
@@ -135,8 +161,10 @@ export function PaymentStep({ journey }: StepProps) {
         </dl>
       )}
       {shown.kind === 'opening' && <Spinner text={texts.opening} />}
-      {problem && shown.kind !== 'unavailable' && <Alert key={problem.count}>{texts[problem.what]}</Alert>}
-      <div hidden={shown.kind === 'processing' || shown.kind === 'unavailable'} ref={place} />
+      {problem && shown.kind !== 'unavailable' && shown.kind !== 'slow' && (
+        <Alert key={problem.count}>{texts[problem.what]}</Alert>
+      )}
+      <div hidden={shown.kind !== 'opening' && !showsCard} ref={place} />
       {showsCard && (
         <>
           <p class="hint">{texts.whoSeesTheCard}</p>
@@ -147,9 +175,4 @@ export function PaymentStep({ journey }: StepProps) {
       )}
     </StepFrame>
   );
-}
-
-/** What the page is told of a refusal: a lasting one is a fault of the step, unless there is no token to go on with. */
-function told(refusal: Refusal): Parameters<Journey['fail']>[0] {
-  return refusal.recoverable || refusal.code === 'AUTH_TOKEN_INVALID' ? refusal : 'SYSTEM_INTERNAL_ERROR';
 }

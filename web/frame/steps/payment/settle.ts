@@ -1,29 +1,31 @@
 // Follows a payment until the processor has decided.
 import type { Answer, Api } from '../../api/api.js';
 import type { Payment } from '../../api/wire.js';
-import { browser } from '../../browser.js';
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+/** Together about five minutes; then it is for the person to ask again. */
+const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, ...Array<number>(9).fill(30_000)];
 
 export interface Settling {
   readonly api: Api;
   readonly transactionId: string;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** It is under way. */
   onProcessing(): void;
   readonly signal: AbortSignal;
 }
 
 /**
- * How the payment is, once it is not being processed any more: asked for with growing pauses, for as long as the person stays. A
- * refusal that asking again does not change is handed back.
+ * How the payment is, once it is not being processed any more, or a refusal that asking again does not change. Null: it has been
+ * asked for often enough. Asking charges nothing, and needs no key.
  */
-export async function settled(payment: Settling): Promise<Answer<Payment>> {
+export async function settled(payment: Settling): Promise<Answer<Payment> | null> {
   const { api, transactionId, signal } = payment;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const answer = await api.call<Payment>({ method: 'POST', path: `/payments/${transactionId}/confirm` }, signal);
+  const confirm = { method: 'POST', path: `/payments/${transactionId}/confirm`, key: null } as const;
+  for (const pauseMs of [0, ...PAUSES_MS]) {
+    if (pauseMs > 0) await payment.pause(pauseMs, signal);
+    const answer = await api.call<Payment>(confirm, signal);
     if (signal.aborted || (answer.ok ? answer.body.status !== 'PROCESSING' : !answer.error.recoverable)) return answer;
     payment.onProcessing();
-    await browser.pause(pauseMs, signal);
   }
+  return null;
 }

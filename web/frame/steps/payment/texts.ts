@@ -24,6 +24,8 @@ type Key =
   | 'paying'
   | 'processing'
   | 'stayOrLeave'
+  | 'comeBack'
+  | 'checkAgain'
   | 'unavailable'
   | 'tryAgain'
   | Problem;
@@ -40,6 +42,8 @@ export const TEXTS: Texts<Key> = {
     paying: 'Paying…',
     processing: 'Your payment is being processed.',
     stayOrLeave: 'This can take a moment. You need not pay again.',
+    comeBack: 'It takes longer than usual. You can check again now, or come back later. You need not pay again.',
+    checkAgain: 'Check again',
     unavailable:
       'We could not go on with the payment. Check your connection and try again: you are never charged twice.',
     tryAgain: 'Try again',
@@ -66,6 +70,9 @@ export const TEXTS: Texts<Key> = {
     paying: 'Pagando…',
     processing: 'Estamos procesando su pago.',
     stayOrLeave: 'Puede tardar un momento. No es necesario que pague otra vez.',
+    comeBack:
+      'Está tardando más de lo normal. Puede comprobarlo de nuevo ahora o volver más tarde. No es necesario que pague otra vez.',
+    checkAgain: 'Comprobar de nuevo',
     unavailable:
       'No pudimos continuar con el pago. Revise su conexión e inténtelo de nuevo: nunca se le cobrará dos veces.',
     tryAgain: 'Intentar de nuevo',

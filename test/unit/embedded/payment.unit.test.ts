@@ -1,0 +1,88 @@
+// How a payment is opened and followed: what is asked again, what is left to the person, and what the service need not keep.
+import { describe, expect, it } from '@jest/globals';
+import type { Answer, Call } from '../../../web/frame/api/api.js';
+import type { Journey } from '../../../web/frame/journey.js';
+import { openPayment } from '../../../web/frame/steps/payment/open.js';
+import { settled } from '../../../web/frame/steps/payment/settle.js';
+
+const signal = new AbortController().signal;
+const refusal = (code: string, field?: string): Answer<never> => ({
+  ok: false,
+  status: 400,
+  error: { code, message: '', recoverable: false, ...(field === undefined ? {} : { field }) },
+  retryAfterSeconds: null,
+});
+const is = (body: object) => ({ ok: true, status: 200, body });
+
+/** Answers in this order, the last one again and again. */
+function answering(...answers: object[]) {
+  const calls: Call[] = [];
+  const pauses: number[] = [];
+  const api = {
+    call: async (call: Call) => {
+      calls.push(call);
+      return answers[Math.min(calls.length, answers.length) - 1] as never;
+    },
+    html: async () => refusal('NOT_FOUND'),
+  };
+  const journey = {
+    api,
+    start: { applicationFee: null, userType: 'CONSUMER' },
+    session: { id: 's1' },
+    options: { price: { amount: 3_500, currency: 'usd' } },
+    language: 'en',
+  } as unknown as Journey;
+  return { api, journey, calls, pauses, pause: async (ms: number) => void pauses.push(ms) };
+}
+
+const open = ({ journey, pause }: ReturnType<typeof answering>) => openPayment(journey, pause, signal);
+const follow = ({ api, pause }: ReturnType<typeof answering>) =>
+  settled({ api, transactionId: 't1', pause, onProcessing: () => undefined, signal });
+
+describe('Opening a payment', () => {
+  it('takes the new price when it was changed since the view was opened', async () => {
+    const service = answering(
+      refusal('VALIDATION_ERROR', 'amount'),
+      is({ price: { amount: 4_000, currency: 'usd' } }),
+      is({ transaction_id: 't1' }),
+    );
+    expect(await open(service)).toEqual({ kind: 'intent', intent: { transaction_id: 't1' } });
+    expect(service.calls.filter(({ method }) => method === 'POST').map(({ body }) => body)).toEqual([
+      { amount: 3_500, screeningId: 's1' },
+      { amount: 4_000, screeningId: 's1' },
+    ]);
+  });
+
+  it('waits for the status where nothing is to be paid any more', async () => {
+    const pending = is({ status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING' });
+    const paid = is({ status: 'VERIFIED', overallStatus: 'COMPLETED' });
+    expect(await open(answering(refusal('PAYMENT_NOT_REQUIRED'), pending, pending, paid))).toMatchObject({
+      kind: 'over',
+      status: paid.body,
+    });
+    expect(await open(answering(refusal('PAYMENT_ALREADY_COMPLETED'), pending))).toEqual({ kind: 'unsettled' });
+  });
+
+  it('finds the payment that was begun elsewhere', async () => {
+    const status = is({ status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING', transactionId: 't1' });
+    expect(await open(answering(refusal('PAYMENT_ALREADY_COMPLETED'), status))).toEqual({
+      kind: 'under-way',
+      transactionId: 't1',
+    });
+  });
+});
+
+describe('A payment that is under way', () => {
+  it('is asked for with growing pauses and without a key, until it is decided', async () => {
+    const service = answering(is({ status: 'PROCESSING' }), is({ status: 'PROCESSING' }), is({ status: 'SUCCEEDED' }));
+    expect(await follow(service)).toMatchObject({ body: { status: 'SUCCEEDED' } });
+    expect(service.calls).toEqual(Array(3).fill({ method: 'POST', path: '/payments/t1/confirm', key: null }));
+    expect(service.pauses).toEqual([1_000, 2_000]);
+  });
+
+  it('is left to the person after five minutes', async () => {
+    const service = answering(is({ status: 'PROCESSING' }));
+    expect(await follow(service)).toBeNull();
+    expect(service.pauses.reduce((sum, ms) => sum + ms)).toBe(300_000);
+  });
+});
