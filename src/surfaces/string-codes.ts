@@ -477,6 +477,8 @@ class ErrorContent {
   })
   readonly sessionId?: string;
   @ApiPropertyOptional({ description: 'Why it did, where a browser may know' }) readonly reasonCode?: string;
+  @ApiPropertyOptional({ format: 'date-time', description: 'Of a person who is blocked for a time: until when' })
+  readonly blockedUntil?: string;
 }
 
 class ErrorResult {
@@ -496,7 +498,7 @@ export const STRING_CODES: StringVocabulary = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: ErrorResult,
-  envelope({ code, message, recoverable }, { field, details, rule, sessionId, block }): ErrorResult {
+  envelope({ code, message, recoverable }, { field, details, rule, sessionId, block, blockedUntil }): ErrorResult {
     const broken = details?.find((detail) => detail.field === field);
     return {
       error: {
@@ -506,6 +508,7 @@ export const STRING_CODES: StringVocabulary = {
         ...(details === undefined ? {} : { details }),
         recoverable,
         ...(block && { sessionId, ...(block.reasonCode !== undefined && { reasonCode: block.reasonCode }) }),
+        ...(blockedUntil === undefined ? {} : { blockedUntil }),
       },
       ...(sessionId === undefined ? {} : { sessionId }),
     };
@@ -514,7 +517,8 @@ export const STRING_CODES: StringVocabulary = {
     'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in',
     'documented order, `details` lists all of them and `message` says what the first must be. A refused submission that has opened a',
     'session, or whose session grant has one already, says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`,',
-    '`error` has `sessionId` as well, and `reasonCode` where a browser may know why.',
+    '`error` has `sessionId` as well, and `reasonCode` where a browser may know why. Of a person who is blocked for a time it has',
+    '`blockedUntil`.',
   ],
   columns: {
     Code: ({ code }) => `\`${code}\``,

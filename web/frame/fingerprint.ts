@@ -15,7 +15,7 @@ declare global {
   var DeviceFingerprint: { collect(): Promise<unknown> } | undefined;
 }
 
-/** Never throws. Called again, it tries again. */
+/** Never throws. Called again after a failure, it loads the collector anew. */
 export async function collectFingerprint(settings: FrameSettings): Promise<Collected> {
   if (!(await loadScript(settings, settings.fingerprintScriptUrl)))
     return { ok: false, code: 'FINGERPRINT_SCRIPT_LOAD_FAILED' };
@@ -25,7 +25,9 @@ export async function collectFingerprint(settings: FrameSettings): Promise<Colle
   }
   const limit = new Promise<null>((resolve) => setTimeout(resolve, COLLECTION_LIMIT_MS, null));
   const device = await Promise.race([collect(globalThis.DeviceFingerprint), limit]);
-  return device ? { ok: true, device } : { ok: false, code: 'FINGERPRINT_COLLECTION_FAILED' };
+  if (device) return { ok: true, device };
+  forgetScript(settings.fingerprintScriptUrl);
+  return { ok: false, code: 'FINGERPRINT_COLLECTION_FAILED' };
 }
 
 async function collect(collector: { collect(): Promise<unknown> }): Promise<Fingerprint | null> {

@@ -310,16 +310,26 @@ describe('a choice', () => {
 
 describe('a session that has ended', () => {
   it.each([
-    ['Notfound', 'We could not confirm your identity', { reasonCode: 'IDENTITY_NOT_FOUND' }],
-    ['Fraudtest', 'We cannot continue with this verification', {}],
-    ['Deceasedtest', 'We cannot continue with this verification', {}],
-  ])('of %s says so, and that it does not end by itself', async (lastName, title, why) => {
+    ['Fraudtest', 'We cannot continue with this verification'],
+    ['Deceasedtest', 'We cannot continue with this verification'],
+  ])('of %s says so, and that it does not end by itself', async (lastName, title) => {
     const sessionId = await submitted({ lastName });
     await resume(sessionId);
     await heading(title).waitFor();
     await frame.getByText('This does not end by itself.').waitFor();
     expect(await frame.getByRole('button').count()).toBe(0);
-    expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED', ...why }]);
+    expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED' }]);
+  });
+
+  it('of details that match nobody is started again', async () => {
+    const sessionId = await submitted({ lastName: 'Notfound' });
+    await resume(sessionId);
+    await heading('We could not confirm your identity').waitFor();
+    expect(await toldOf('onVerificationFailure')).toEqual([
+      { sessionId, status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' },
+    ]);
+    await button('Start again').click();
+    expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
 
   it('by a fault of the vendor is started again', async () => {

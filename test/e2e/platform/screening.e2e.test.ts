@@ -296,6 +296,7 @@ describe('POST /screening/{id}/otp', () => {
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([423, 'USER_BLOCKED']);
     const anew = await demo.submit(person);
     expect(refused(anew)).toEqual([423, 'USER_BLOCKED']);
+    expect(anew.body.error.blockedUntil).toBe(blocked.blockedUntil);
     // It has opened nothing.
     expect(anew.text).not.toMatch(/sessionId|reasonCode/);
     expect((await demo.status(id)).body).toMatchObject({

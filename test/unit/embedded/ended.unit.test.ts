@@ -15,6 +15,9 @@ describe('when a person may start again', () => {
 
   it('is never while a block has no end', () => expect(endOf({ ...BLOCKED, blockedUntil: null }, NOW)).toBe('never'));
 
+  it('is at once after details that match nobody, which may have been typed wrong', () =>
+    expect(endOf({ id: 'session-1', status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' }, NOW)).toBe('over'));
+
   it('is at once when the block is over', () =>
     expect(endOf(BLOCKED, Date.parse('2026-03-05T05:06:07.000Z'))).toBe('over'));
 });

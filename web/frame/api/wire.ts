@@ -133,4 +133,6 @@ export interface Refusal {
   readonly reasonCode?: string;
   /** What the envelope says beside `error`: the session that the submission opened, or that its session grant has already. */
   readonly opened?: string;
+  /** Of USER_BLOCKED: when the person may submit again. */
+  readonly blockedUntil?: string;
 }

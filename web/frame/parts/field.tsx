@@ -133,8 +133,7 @@ export function SecretField(props: FieldProps & { readonly mask: Mask }) {
           <button
             type="button"
             class="show"
-            aria-pressed={shown}
-            aria-label={fill(texts.showField, { label: props.label })}
+            aria-label={fill(shown ? texts.hideField : texts.showField, { label: props.label })}
             onClick={() => show(!shown)}
           >
             {shown ? texts.hide : texts.show}

@@ -10,6 +10,7 @@ import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, StepFrame } from '../../parts/step.js';
 import { PARTS } from '../../parts/texts.js';
 import { randomId } from '../../random-id.js';
+import { untilText } from '../ended/until.js';
 import { Fields } from './fields.js';
 import { bodyOf, problemsOf, type Values, valuesFrom } from './form.js';
 import { readRefusal } from './refused.js';
@@ -40,6 +41,8 @@ export function Details({ journey }: StepProps) {
   const [listed, setListed] = useState<{ readonly fields: readonly FieldName[] } | null>(null);
   const [notice, setNotice] = useState<Notice | null>(null);
   const [busy, setBusy] = useState(false);
+  /** How often sending was stopped by the device check. */
+  const [stopped, setStopped] = useState(0);
   /** The same for a submission that is made again, a new one once something was changed or refused. */
   const key = useRef(randomId());
 
@@ -84,7 +87,7 @@ export function Details({ journey }: StepProps) {
 
   const submit = async (wish: typeof start): Promise<void> => {
     const collected = await device.collected();
-    if (!collected.ok) return;
+    if (!collected.ok) return setStopped(stopped + 1);
     const answer = await journey.api.call<Session>({
       method: 'POST',
       path: '/screening/submit',
@@ -117,7 +120,11 @@ export function Details({ journey }: StepProps) {
     const wrong = Object.entries(fields).map(([field, text]) => [field, texts[text]] as const);
     if (fields.terms) setValues({ ...values, terms: '' });
     if (wrong.length > 0) complain(Object.fromEntries(wrong));
-    else setNotice({ text: answerText(language, answer), isFinal });
+    else {
+      const until = error.blockedUntil === undefined ? null : new Date(error.blockedUntil);
+      const lines = [answerText(language, answer), ...(until ? [untilText(journey, until)] : [])];
+      setNotice({ text: lines.join(' '), isFinal });
+    }
   };
 
   if (notice?.isFinal)
@@ -177,7 +184,7 @@ export function Details({ journey }: StepProps) {
           />
         </fieldset>
         {device.failure && (
-          <Alert title={texts.deviceCheck}>
+          <Alert key={stopped} title={texts.deviceCheck} focus={stopped > 0}>
             <p>{texts[device.failure]}</p>
             <div class="actions">
               <Button kind="secondary" onPress={device.again}>

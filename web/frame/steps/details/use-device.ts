@@ -8,6 +8,7 @@ type Failure = Extract<Collected, { ok: false }>;
 export interface DeviceCheck {
   /** Null while there is none. */
   readonly failure: Failure['code'] | null;
+  /** What is collected, or is being collected; tries again after a failure. */
   readonly collected: () => Promise<Collected>;
   readonly again: () => void;
 }
@@ -20,6 +21,7 @@ export function useDevice(journey: Journey): DeviceCheck {
     setFailure(null);
     const collecting = collectFingerprint(journey.settings).then((collected) => {
       if (!collected.ok) {
+        running.current = null;
         setFailure(collected.code);
         journey.fail(collected.code);
       }

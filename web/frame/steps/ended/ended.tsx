@@ -1,23 +1,32 @@
 // A session that is over without success: why, and what the person can do next.
+import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../../api/wire.js';
 import type { Language, StepProps } from '../../journey.js';
-import { fill, useTexts } from '../../parts/language.js';
+import { useTexts } from '../../parts/language.js';
 import { Button, StepFrame } from '../../parts/step.js';
 import { ENDED } from './texts.js';
-import { dayAndTime, endOf } from './times.js';
+import { endOf } from './times.js';
+import { untilText } from './until.js';
+
+/** The longest time that a timer takes. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function Ended({ journey }: StepProps) {
   const texts = useTexts(ENDED);
   const { session, language } = journey;
+  const [now, setNow] = useState(Date.now);
+  const end = session && endOf(session, now);
+  useEffect(() => {
+    if (!(end instanceof Date)) return;
+    const timer = setTimeout(() => setNow(Date.now()), Math.min(end.getTime() - now, LONGEST_TIMER_MS));
+    return () => clearTimeout(timer);
+  }, [now]);
   if (!session) return null;
   const { title, lead } = reasonOf(session, language);
-  const end = endOf(session, Date.now());
   return (
     <StepFrame title={title} lead={lead}>
       {end === 'never' && <p>{texts.noEnd}</p>}
-      {end instanceof Date && (
-        <p>{fill(texts.until, { time: dayAndTime(language, [journey.start.locale, ...navigator.languages], end) })}</p>
-      )}
+      {end instanceof Date && <p>{untilText(journey, end)}</p>}
       {end === 'over' && <Button onPress={() => journey.next()}>{texts.startAgain}</Button>}
     </StepFrame>
   );

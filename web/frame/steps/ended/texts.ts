@@ -6,7 +6,7 @@ export const ENDED = {
     attemptsLead: 'To protect you, this verification was stopped.',
     until: 'You can start again after {time}.',
     notFound: 'We could not confirm your identity',
-    notFoundLead: 'The details that were entered match no record of a person.',
+    notFoundLead: 'The details that were entered match no record of a person. Check them when you start again.',
     minor: 'You have to be at least 18 years old',
     minorLead: 'By the date of birth that was entered you are younger.',
     blocked: 'We cannot continue with this verification',
@@ -25,7 +25,8 @@ export const ENDED = {
     attemptsLead: 'Para su protección, detuvimos esta verificación.',
     until: 'Podrá comenzar de nuevo después del {time}.',
     notFound: 'No pudimos confirmar su identidad',
-    notFoundLead: 'Los datos que se ingresaron no coinciden con los registros de ninguna persona.',
+    notFoundLead:
+      'Los datos que se ingresaron no coinciden con los registros de ninguna persona. Revíselos cuando comience de nuevo.',
     minor: 'Debe tener al menos 18 años',
     minorLead: 'Según la fecha de nacimiento que se ingresó, es menor de esa edad.',
     blocked: 'No podemos continuar con esta verificación',

@@ -5,8 +5,9 @@ import type { Language } from '../../journey.js';
 const TAG = /^([a-z]{2})(-[a-z0-9]{2,8})*$/i;
 
 /** `over`: a new submission is allowed. */
-export function endOf({ status, blockedUntil }: Session, now: number): Date | 'never' | 'over' {
-  if (status !== 'BLOCKED') return 'over';
+export function endOf({ status, blockedUntil, reasonCode }: Session, now: number): Date | 'never' | 'over' {
+  // Details that match nobody may have been typed wrong.
+  if (status !== 'BLOCKED' || reasonCode === 'IDENTITY_NOT_FOUND') return 'over';
   if (!blockedUntil) return 'never';
   const until = new Date(blockedUntil);
   return until.getTime() > now ? until : 'over';
