@@ -71,7 +71,12 @@ interface ScreenProps {
 
 function Screen({ flow, shown, language }: ScreenProps) {
   if (shown.kind === 'loading') return <Spinner />;
-  if (shown.kind === 'failed') return <Failed language={language} shown={shown} />;
+  if (shown.kind === 'failed')
+    return (
+      <TakesFocus.Provider value={!shown.first}>
+        <Failed language={language} shown={shown} />
+      </TakesFocus.Provider>
+    );
   const Step = SCREENS[shown.place];
   return (
     <TakesFocus.Provider value={!shown.first}>

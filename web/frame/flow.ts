@@ -13,7 +13,13 @@ import { settle } from './settle.js';
 export type Shown =
   | { readonly kind: 'loading' }
   /** Nothing can be shown. `again`: what to do when the person wants to try once more. */
-  | { readonly kind: 'failed'; readonly problem: Refusal; readonly again: (() => void) | null }
+  | {
+      readonly kind: 'failed';
+      readonly problem: Refusal;
+      readonly again: (() => void) | null;
+      /** Nothing was shown before it. */
+      readonly first: boolean;
+    }
   | { readonly kind: 'place'; readonly place: Place; readonly first: boolean; readonly journey: Journey };
 
 export interface FlowParts {
@@ -107,11 +113,18 @@ export class Flow {
     const known = session.status !== 'VERIFIED' && (session.status !== 'BLOCKED' || session.reasonCode !== undefined);
     if (!known) {
       const status = await this.ask(session.id);
-      if (status.ok) this.session = status.body;
-      else if (session.status === 'VERIFIED') return this.stop(status.error, () => void this.follow(session));
+      // A status may lag behind the reply to a step.
+      if (status.ok)
+        this.session = { ...status.body, ...(session.status === 'VERIFIED' ? { status: 'VERIFIED' } : {}) };
+      else if (session.status === 'VERIFIED') return this.stop(status.error, () => this.followAgain(session));
     }
     this.move(placeOf(this.session, this.start.userType, this.place));
   };
+
+  private followAgain(session: Session): void {
+    this.parts.show({ kind: 'loading' });
+    void this.follow(session);
+  }
 
   private readonly next = (): void => {
     switch (this.place) {
@@ -145,7 +158,7 @@ export class Flow {
     this.move('report');
   }
 
-  /** A report is released for completed screenings alone: a status that says otherwise lags behind. */
+  /** For who has read a report, or is verified and has none to pay for: a status that says otherwise lags behind. */
   private readonly screened = (score: number | null): void => {
     if (!this.session) return;
     const { id: sessionId } = this.session;
@@ -174,10 +187,7 @@ export class Flow {
     if (status === 'VERIFIED') this.tell('onVerificationSuccess', { sessionId, status });
     if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR')
       this.tell('onVerificationFailure', { sessionId, status, ...(reasonCode ? { reasonCode } : {}) });
-    if (place === 'verified') {
-      const overallStatus = 'overallStatus' in session ? session.overallStatus : status;
-      this.tell('onScreeningSuccess', { sessionId, overallStatus });
-    }
+    if (place === 'verified') this.screened(null);
   }
 
   private journey(place: Place): Journey {
@@ -205,7 +215,7 @@ export class Flow {
 
   private stop(problem: Refusal, again: (() => void) | null): void {
     this.fail(problem);
-    this.parts.show({ kind: 'failed', problem, again });
+    this.parts.show({ kind: 'failed', problem, again, first: this.place === null });
   }
 
   private ask(id: string): Promise<Answer<SessionStatus>> {

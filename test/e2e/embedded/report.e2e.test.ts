@@ -49,8 +49,8 @@ describe('a consumer whose account pays', () => {
     });
     await heading('Share your report?').waitFor();
     expect(await names()).toEqual([
-      'onVerificationSuccess',
       'onReady',
+      'onVerificationSuccess',
       'onStepStart',
       'onScreeningSuccess',
       'onStepComplete',

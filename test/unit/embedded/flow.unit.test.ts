@@ -90,6 +90,16 @@ describe('A consumer', () => {
     );
   });
 
+  it('whose code was right goes on, although the status lags behind', async () => {
+    const { served, at, names } = await opened();
+    const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
+    await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
+    served.session = status({ status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' });
+    await at().journey.follow({ id: 's1', status: 'VERIFIED' });
+    expect(at().place).toBe('payment');
+    expect(names()).toContain('onVerificationSuccess');
+  });
+
   it('who is blocked is told so with the reason, has completed nothing, and may begin anew', async () => {
     const { told, served, at } = await opened();
     served.session = status({ status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' });
