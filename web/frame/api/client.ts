@@ -105,19 +105,30 @@ export class Client implements Api {
     limitMs: number,
     signal?: AbortSignal,
   ): Promise<Answer<Body> & { readonly timedOut?: boolean }> {
-    const limit = AbortSignal.timeout(limitMs);
+    // AbortSignal.any is younger than browsers that are in use.
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    let timedOut = false;
+    const limit = setTimeout(() => {
+      timedOut = true;
+      end();
+    }, limitMs);
+    signal?.addEventListener('abort', end, { once: true });
     try {
       const reply = await this.surroundings.fetch(`${this.surroundings.apiUrl}${path}`, {
         ...request,
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        signal: ended.signal,
       });
       if (reply.ok) return { ok: true, status: reply.status, body: await read(reply) };
       return failure(reply.status, refusalOf(await reply.text(), reply.status), retryAfterOf(reply));
     } catch (problem) {
       if (isNoJson(problem)) return failure(500, NOT_UNDERSTOOD);
-      return { ...failure(0, NO_REPLY), timedOut: limit.aborted };
+      return { ...failure(0, NO_REPLY), timedOut };
+    } finally {
+      clearTimeout(limit);
+      signal?.removeEventListener('abort', end);
     }
   }
 }

@@ -22,6 +22,9 @@ type Shown =
   /** `refusal`: known to be of no use to try again. */
   | { readonly kind: 'unavailable'; readonly refusal: Refusal | null };
 
+/** For the card fields, which somebody else serves. */
+const READY_LIMIT_MS = 30_000;
+
 export function PaymentStep({ journey }: StepProps) {
   const texts = useTexts(TEXTS);
   const place = useRef<HTMLDivElement>(null);
@@ -83,15 +86,29 @@ export function PaymentStep({ journey }: StepProps) {
 
   function showCard({ client_secret: clientSecret }: Intent, signal: AbortSignal): void {
     if (!place.current) return;
-    card.current = openCardForm({
+    const failed = (): void => {
+      clearTimeout(limit);
+      if (!signal.aborted) stop('COMPONENT_RENDER_FAILED');
+    };
+    const limit = setTimeout(failed, READY_LIMIT_MS);
+    const form = {
       place: place.current,
       language: journey.language,
       publishableKey: journey.settings.processor.publishableKey,
       clientSecret,
-      onReady: () => !signal.aborted && show({ kind: 'card', paying: false }),
-      onFailed: () => !signal.aborted && stop('COMPONENT_RENDER_FAILED'),
-      onChange: (complete) => !signal.aborted && journey.changed(complete),
-    });
+      onReady: () => {
+        clearTimeout(limit);
+        if (!signal.aborted) show({ kind: 'card', paying: false });
+      },
+      onFailed: failed,
+      onChange: (complete: boolean) => !signal.aborted && journey.changed(complete),
+    };
+    try {
+      card.current = openCardForm(form);
+    } catch {
+      // The library refuses what the service is configured with, such as a key of another environment.
+      failed();
+    }
   }
 
   async function pay(): Promise<void> {
