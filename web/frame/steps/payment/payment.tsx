@@ -5,7 +5,6 @@ import { browser } from '../../browser.js';
 import type { Journey, StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
 import { fill, money, useTexts } from '../../parts/language.js';
-import { refusalText } from '../../parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
 import { loadScript } from '../../trusted-types.js';
 import { openPayment } from './open.js';
@@ -19,8 +18,7 @@ type Shown =
   | { readonly kind: 'processing' }
   /** Under way for so long that it is for the person to ask again. */
   | { readonly kind: 'slow'; readonly again: () => void }
-  /** `refusal`: known to be of no use to try again. */
-  | { readonly kind: 'unavailable'; readonly refusal: Refusal | null };
+  | { readonly kind: 'unavailable' };
 
 /** For the card fields, which somebody else serves. */
 const READY_LIMIT_MS = 30_000;
@@ -73,15 +71,15 @@ export function PaymentStep({ journey }: StepProps) {
     }
   }
 
-  function stop(why: Parameters<Journey['fail']>[0], refusal: Refusal | null = null): void {
+  function stop(why: Parameters<Journey['fail']>[0]): void {
     journey.fail(why);
-    show({ kind: 'unavailable', refusal });
+    show({ kind: 'unavailable' });
   }
 
   /** A lasting refusal is a fault of the step, unless there is no token to go on with. */
   function refused(refusal: Refusal): void {
-    if (refusal.code === 'AUTH_TOKEN_INVALID') return stop(refusal, refusal);
-    stop(refusal.recoverable ? refusal : 'SYSTEM_INTERNAL_ERROR');
+    const isToldAsItIs = refusal.recoverable || refusal.code === 'AUTH_TOKEN_INVALID';
+    stop(isToldAsItIs ? refusal : 'SYSTEM_INTERNAL_ERROR');
   }
 
   function showCard({ client_secret: clientSecret }: Intent, signal: AbortSignal): void {
@@ -163,14 +161,10 @@ export function PaymentStep({ journey }: StepProps) {
           <Button onPress={shown.again}>{texts.checkAgain}</Button>
         </>
       ) : shown.kind === 'unavailable' ? (
-        shown.refusal ? (
-          <Alert focus>{refusalText(journey.language, shown.refusal)}</Alert>
-        ) : (
-          <>
-            <Alert focus>{texts.unavailable}</Alert>
-            <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
-          </>
-        )
+        <>
+          <Alert focus>{texts.unavailable}</Alert>
+          <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
+        </>
       ) : (
         <dl class="total">
           <dt>{texts.amount}</dt>
