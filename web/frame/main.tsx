@@ -55,7 +55,7 @@ function run(port: MessagePort): void {
     const language = languageOf(navigator.languages);
     render(
       <LanguageContext.Provider value={language}>
-        <Failed language={language} shown={{ kind: 'failed', problem, again: null }} />
+        <Failed language={language} shown={{ kind: 'failed', problem, again: null, first: true }} />
       </LanguageContext.Provider>,
       document.body,
     );
