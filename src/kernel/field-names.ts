@@ -20,6 +20,7 @@ export type FieldName =
   | 'device.ipAddress'
   | 'screening.endUserType'
   | 'screening.productId'
+  | 'screening.termsVersion'
   | 'otp.code'
   | 'kba.answers'
   | 'share.recipient'

@@ -23,6 +23,8 @@ export interface AccountFacts {
   readonly productIds: readonly number[];
   /** What a person agrees to on its pages; null: the installation's text. */
   readonly terms: Terms | null;
+  /** Versions of every text of its own that it has had. */
+  readonly termsVersions: readonly string[];
   /** Account at the payment processor that receives the money, if connected. */
   readonly connectedPaymentAccount: string | null;
   /** Cents that the platform keeps of each payment, and the most that it may; null: not fixed, not bounded. */

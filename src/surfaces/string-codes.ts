@@ -394,6 +394,7 @@ const FIELDS = {
   'device.ipAddress': 'ipAddress',
   'screening.endUserType': 'endUserType',
   'screening.productId': 'productId',
+  'screening.termsVersion': 'termsVersion',
   'otp.code': 'code',
   'kba.answers': 'answers',
   'share.recipient': 'recipientAccountId',

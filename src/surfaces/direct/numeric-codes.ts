@@ -197,6 +197,7 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'device.ipAddress': 'ipAddress',
   'screening.endUserType': 'endUserType',
   'screening.productId': 'productId',
+  'screening.termsVersion': 'termsVersion',
   'otp.code': 'code',
   'kba.answers': 'kbaAnswers',
   'share.recipient': 'recipientAccountId',

@@ -32,12 +32,12 @@ describe('POST /screening/submit', () => {
       unitAddress: UNIT,
       endUserType: 'PROPERTY_MANAGEMENT',
       productId: 2,
-      termsVersion: '2026-01',
+      termsVersion: 'standard-1',
     });
     expect(reply.status).toBe(200);
     const { data, all } = await recorded(reply.body.id);
     expect(data).toMatchObject({
-      termsVersion: '2026-01',
+      termsVersion: 'standard-1',
       endUserType: 'PROPERTY_MANAGEMENT',
       productId: 2,
       unitAddressKept: true,
@@ -91,6 +91,7 @@ describe('POST /screening/submit', () => {
     ['endUserType', 'LANDLORD'],
     ['productId', '1'],
     ['termsVersion', 'two words'],
+    ['termsVersion', '123-45-6789'],
   ])('400 VALIDATION_ERROR: a %s that is %j', async (field, value) => {
     expect(refused(await demo.submit({ [field]: value }))).toEqual([400, 'VALIDATION_ERROR', field]);
   });

@@ -53,6 +53,7 @@ describe('an account', () => {
         maxApplicationFeeCents: null,
         vendors: { identity: 'idv', credit: 'idv', income: 'voie' },
       },
+      termsVersions: [],
     });
   });
 
@@ -83,7 +84,10 @@ describe('an account', () => {
     expect(given(...before).when({ kind: 'set', settings: { terms: again } })).toEqual([]);
     const events = given(...before).when({ kind: 'set', settings: { terms: null } });
     expect(events).toEqual([{ type: 'TermsChosen', data: { terms: null } }]);
-    expect(given(...before, ...events).state()).toMatchObject({ settings: { terms: null } });
+    expect(given(...before, ...events).state()).toMatchObject({
+      settings: { terms: null },
+      termsVersions: [TERMS.version],
+    });
   });
 
   it('turns every setting into its own event and remembers it', () => {

@@ -304,6 +304,7 @@ export class House {
       provisionedForLive: false,
       products: ['CONSUMER'],
       productIds: [],
+      termsVersions: [],
       terms: null,
       connectedPaymentAccount: credits === null ? 'acct_1' : null,
       prepaidBilling: credits !== null,

@@ -122,6 +122,8 @@ export interface OpenedAccount {
   readonly name: string;
   readonly parentId: string | null;
   readonly settings: Settings;
+  /** Of every text of its own that it has had: a person may have agreed to one that was replaced meanwhile. */
+  readonly termsVersions: readonly string[];
 }
 
 /**
@@ -162,10 +164,16 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
 
   evolve(state, event) {
     if (event.type === 'AccountOpened') {
-      return { status: 'open', name: event.data.name, parentId: event.data.parentId, settings: DEFAULT_SETTINGS };
+      return {
+        status: 'open',
+        name: event.data.name,
+        parentId: event.data.parentId,
+        settings: DEFAULT_SETTINGS,
+        termsVersions: [],
+      };
     }
     if (state.status !== 'open') return state;
-    const set = (settings: Partial<Settings>): AccountState => ({
+    const set = (settings: Partial<Settings>): OpenedAccount => ({
       ...state,
       settings: { ...state.settings, ...settings },
     });
@@ -190,8 +198,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ connectedPaymentAccount: null });
       case 'ProductsChosen':
         return set({ products: event.data.products });
+      case 'TermsChosen': {
+        const { terms } = event.data;
+        const termsVersions = terms === null ? [] : [terms.version];
+        return { ...set({ terms }), termsVersions: [...new Set([...state.termsVersions, ...termsVersions])] };
+      }
       case 'ProductIdsChosen':
-      case 'TermsChosen':
       case 'ApplicationFeeFixed':
       case 'ApplicationFeeLimited':
         return set(event.data);

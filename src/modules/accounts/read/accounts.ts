@@ -40,14 +40,14 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 4,
+  version: 5,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
     if (next.status !== 'open') throw new Error(`${event.stream} begins with ${event.type}`);
     return next;
   },
-  view: ({ name, parentId, settings }) => ({
+  view: ({ name, parentId, settings, termsVersions }) => ({
     name,
     parentId,
     consumerPays: settings.payer === 'consumer',
@@ -59,6 +59,7 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     products: settings.products,
     productIds: settings.productIds,
     terms: settings.terms,
+    termsVersions,
     applicationFeeCents: settings.applicationFeeCents,
     maxApplicationFeeCents: settings.maxApplicationFeeCents,
     exchangesPerMinute: settings.exchangesPerMinute,

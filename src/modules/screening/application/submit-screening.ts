@@ -21,6 +21,7 @@ import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
+import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { pending, personBlocked, screeningSession } from '../domain/screening-session.js';
 import { reasonForBrowsers, type Session, type UnitAddressContent } from '../domain/session.js';
@@ -143,7 +144,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   async take(command: SubmitScreening, begin = async (): Promise<void> => undefined): Promise<StepTaken> {
     const { sessionId, applicant, context, clientAddress } = command;
     const { environment } = context;
-    const account = await this.admit(applicant, context, command.partyId);
+    const account = await this.admit(command);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
@@ -274,11 +275,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
   }
 
-  private async admit(
-    applicant: Applicant,
-    context: SubmitScreening['context'],
-    partyId: string | null,
-  ): Promise<AccountFacts> {
+  private async admit({ applicant, context, partyId, said }: SubmitScreening): Promise<AccountFacts> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
@@ -286,6 +283,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     // What a server says of its own parties is between it and the vendor.
     if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
       throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
+    // What is recorded as agreed to is a text that there was, and nothing that a page made up.
+    if (
+      said.termsVersion !== undefined &&
+      ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)
+    )
+      throw fieldError('request.invalid', 'screening.termsVersion', 'must be a version of the terms of the account');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     return account;
   }

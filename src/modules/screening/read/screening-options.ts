@@ -4,7 +4,7 @@ import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Terms } from '../../../kernel/terms.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
 import { SessionGrants } from '../../../published/session-grants.js';
-import { INSTALLATION_TERMS } from './installation-terms.js';
+import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 
 /** What a page under a token may do. Amounts are cents. */
 export interface ScreeningOptions {
