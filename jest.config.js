@@ -22,5 +22,6 @@ export default {
     ],
   },
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // One more than the machine has cores: what starts whole services and browsers waits more than it calculates.
+  maxWorkers: 3,
 };
