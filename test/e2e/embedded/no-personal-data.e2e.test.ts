@@ -63,8 +63,8 @@ let embedding: Embedding;
 let capture: RedisCapture;
 let host: HostPage;
 let page: Page;
-/** What windows and ports were sent, by the origin that sent it. */
-let messages: { readonly from: string; readonly text: string }[];
+/** What was sent from, and what arrived at, windows and ports of an origin. */
+let messages: { readonly kind: string; readonly at: string; readonly text: string }[];
 let sent: Request[];
 let seen: Seen[];
 
@@ -83,17 +83,17 @@ async function open(wish: MountWish): Promise<void> {
   [messages, sent, seen] = [[], [], []];
   host = await embedding.open();
   page = host.page;
-  await page.context().exposeBinding('written', ({ frame }, text: string) => {
-    messages.push({ from: new URL(frame.url()).origin, text });
+  await page.context().exposeBinding('written', ({ frame }, kind: string, text: string) => {
+    messages.push({ kind, at: new URL(frame.url()).origin, text });
   });
   await page.context().addInitScript(() => {
     const global = globalThis as any;
     const { written } = global;
-    const write = (data: unknown): void => {
+    const write = (kind: string, data: unknown): void => {
       try {
-        written(typeof data === 'string' ? data : (JSON.stringify(data) ?? String(data)));
+        written(kind, JSON.stringify(data) ?? String(data));
       } catch {
-        written(String(data));
+        written(kind, String(data));
       }
     };
     for (const [owner, name] of [
@@ -105,12 +105,12 @@ async function open(wish: MountWish): Promise<void> {
       const original = owner[name];
       if (typeof original !== 'function') continue;
       owner[name] = function (data: unknown, ...rest: unknown[]) {
-        write(data);
+        write('sent', data);
         return original.call(this, data, ...rest);
       };
     }
     // The window of another origin is no object of this one: what it is sent is seen where it arrives.
-    global.addEventListener('message', (event: any) => write({ at: global.location.origin, ...{ data: event.data } }));
+    global.addEventListener('message', (event: any) => write('arrived', event.data));
   });
   page.context().on('request', (request) => sent.push(request));
   await page.goto(embedding.hostOrigin);
@@ -122,8 +122,7 @@ async function open(wish: MountWish): Promise<void> {
 async function look(stage: string): Promise<void> {
   for (const frame of page.frames()) {
     const where = `${stage}: ${new URL(frame.url().startsWith('http') ? frame.url() : 'http://inner').origin}`;
-    const kept = await frame.evaluate(keptBy).catch(() => null);
-    if (kept !== null) seen.push([where, JSON.stringify(kept)]);
+    seen.push([where, JSON.stringify(await frame.evaluate(keptBy))]);
     seen.push([`${where} address`, frame.url()]);
   }
   seen.push([`${stage}: cookies`, JSON.stringify(await page.context().storageState({ indexedDB: true }))]);
@@ -132,7 +131,8 @@ async function look(stage: string): Promise<void> {
 
 /** Runs in the browser. */
 async function keptBy(): Promise<unknown> {
-  const { localStorage, sessionStorage, indexedDB, caches, history, location, name, performance } = globalThis as any;
+  const { indexedDB, history, location, name, performance } = globalThis as any;
+  // A browser that keeps nothing for a document of others refuses these.
   const attempt = async (read: () => unknown): Promise<unknown> => {
     try {
       return await read();
@@ -141,9 +141,10 @@ async function keptBy(): Promise<unknown> {
     }
   };
   return {
-    storage: await attempt(() => [{ ...localStorage }, { ...sessionStorage }]),
+    storage: await attempt(() => ({ ...(globalThis as any).localStorage })),
+    session: await attempt(() => ({ ...(globalThis as any).sessionStorage })),
     databases: await attempt(() => indexedDB.databases()),
-    caches: await attempt(() => caches.keys()),
+    caches: await attempt(() => (globalThis as any).caches.keys()),
     history: [history.length, history.state, location.href, document.referrer, document.title, name],
     entries: performance.getEntries().map((entry: any) => entry.name),
     cookie: await attempt(() => document.cookie),
@@ -151,7 +152,7 @@ async function keptBy(): Promise<unknown> {
   };
 }
 
-/** What of all that holds a canary. Messages to the frame are the page's own. */
+/** What of all that holds a canary. What the page itself sends is its own. */
 async function findings(): Promise<string[]> {
   const { service, hostOrigin } = embedding;
   const told = JSON.stringify(await host.told());
@@ -159,7 +160,9 @@ async function findings(): Promise<string[]> {
     ...seen,
     ['a callback', told],
     ['the console', host.console.join('\n')],
-    ...messages.filter(({ from }) => from !== hostOrigin).map(({ from, text }): Seen => [`a message at ${from}`, text]),
+    ...messages
+      .filter(({ kind, at }) => kind === 'arrived' || at !== hostOrigin)
+      .map(({ kind, at, text }): Seen => [`a message that ${kind} at ${at}`, text]),
   ];
   const found = texts.flatMap(([where, text]) => findingsOf(all(), where, Buffer.from(text)));
   for (const [where, text] of texts.filter(([where]) => where.startsWith('a ')))
@@ -323,7 +326,7 @@ describe('nothing personal', () => {
   it('reaches the page, an address, storage or the console from a person with a code and a card', async () => {
     await capture.during(byCodeAndCard);
     expect(messages.length).toBeGreaterThan(20);
-    expect(new Set(messages.map(({ from }) => from))).toEqual(
+    expect(new Set(messages.map(({ at }) => at))).toEqual(
       new Set([embedding.hostOrigin, embedding.service.baseUrl, embedding.service.sandboxUrl]),
     );
     expect([...learned.keys()]).toContainEqual(expect.stringMatching(/^report/));
