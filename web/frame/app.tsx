@@ -1,6 +1,6 @@
 // Shows the place where the person is, in their language and in the page's colours.
 import { Component, type ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { FrameEvent, FrameStart } from '../contract/messages.js';
 import type { Api } from './api/api.js';
@@ -88,9 +88,9 @@ function Screen({ flow, shown, language }: ScreenProps) {
   );
 }
 
-/** Tells that the screen beside it is there, once it is. */
+/** Tells that the screen beside it is there, once it is, and before anything can be typed into it. */
 function Opened({ tell }: { readonly tell: () => void }) {
-  useEffect(tell, []);
+  useLayoutEffect(tell, []);
   return null;
 }
 
