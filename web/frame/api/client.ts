@@ -105,15 +105,12 @@ export class Client implements Api {
     limitMs: number,
     signal?: AbortSignal,
   ): Promise<Answer<Body> & { readonly timedOut?: boolean }> {
+    const limit = AbortSignal.timeout(limitMs);
     // AbortSignal.any is younger than browsers that are in use.
     const ended = new AbortController();
     const end = (): void => ended.abort();
-    let timedOut = false;
-    const limit = setTimeout(() => {
-      timedOut = true;
-      end();
-    }, limitMs);
-    signal?.addEventListener('abort', end, { once: true });
+    limit.addEventListener('abort', end);
+    signal?.addEventListener('abort', end);
     try {
       const reply = await this.surroundings.fetch(`${this.surroundings.apiUrl}${path}`, {
         ...request,
@@ -125,9 +122,9 @@ export class Client implements Api {
       return failure(reply.status, refusalOf(await reply.text(), reply.status), retryAfterOf(reply));
     } catch (problem) {
       if (isNoJson(problem)) return failure(500, NOT_UNDERSTOOD);
-      return { ...failure(0, NO_REPLY), timedOut };
+      return { ...failure(0, NO_REPLY), timedOut: limit.aborted };
     } finally {
-      clearTimeout(limit);
+      limit.removeEventListener('abort', end);
       signal?.removeEventListener('abort', end);
     }
   }
