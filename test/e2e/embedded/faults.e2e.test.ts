@@ -624,10 +624,8 @@ describe('a slow connection', () => {
     };
     await slowDown(host.page);
     host.page.on('framenavigated', (frame) => void slowDown(frame).catch(gone));
-    const begun = Date.now();
     await host.mount();
     await host.hears('onReady');
-    expect(Date.now() - begun).toBeGreaterThan(1_500);
     await field('First name').fill('Ana');
     expect(await host.hears('onChange')).toEqual({ step: 'details', complete: false });
     expect(await toldOf('onError')).toEqual([]);

@@ -73,11 +73,12 @@ describe('a consumer whose account pays', () => {
     host = await embedding.open('/', { viewport: { width: 320, height: 700 } });
     await host.mount({ account: 'nopay', options: { screeningId: await verified() }, init: { locale: 'es' } });
     await heading('¿Quiere compartir su informe?').waitFor();
-    const widths = await page().evaluate(({ ownerDocument, contentDocument, clientWidth }: any) => [
-      [ownerDocument.documentElement.scrollWidth, ownerDocument.documentElement.clientWidth],
-      [contentDocument?.documentElement.scrollWidth, clientWidth],
-    ]);
-    for (const [content, room] of widths) expect(content).toBeLessThanOrEqual(room ?? 0);
+    await until('the frame and the report in it fit', () =>
+      page().evaluate(
+        ({ ownerDocument: { documentElement: frame }, contentDocument, clientWidth }: any) =>
+          frame.scrollWidth <= frame.clientWidth && contentDocument?.documentElement.scrollWidth <= clientWidth,
+      ),
+    );
   });
 
   it('prints the report, and downloads it as a PDF', async () => {

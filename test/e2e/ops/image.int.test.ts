@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RedisServer } from '../../support/redis.js';
 
@@ -28,7 +28,7 @@ function linkPackages(to: string): void {
 function assembleImage(app: string): void {
   for (const [, from = '', to = ''] of finalStage.matchAll(/^COPY (.+) (\S+)$/gm)) {
     if (from === '--from=dependencies /app/node_modules') linkPackages(join(app, to));
-    else if (from === '--from=build /app/dist') cpSync('dist', join(app, to), { recursive: true });
+    else if (from.startsWith('--from=build /app/')) cpSync(basename(from), join(app, to), { recursive: true });
     else
       for (const file of from.split(' '))
         cpSync(file, to.endsWith('/') ? join(app, to, file) : join(app, to), { recursive: true });
