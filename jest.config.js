@@ -22,6 +22,5 @@ export default {
     ],
   },
   testTimeout: 60_000,
-  // One more than the machine has cores: what starts whole services and browsers waits more than it calculates.
-  maxWorkers: 3,
+  maxWorkers: 2,
 };
