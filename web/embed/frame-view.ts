@@ -1,6 +1,6 @@
 // One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it causes.
 import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
-import type { CallbackName, CallbackPayloads, View } from '../contract/callbacks.js';
+import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import {
   type FrameEvent,
   type FrameMethods,
@@ -9,6 +9,7 @@ import {
   type Token,
 } from '../contract/messages.js';
 import { MIN_HEIGHT, readFrameEvent } from '../contract/read-messages.js';
+import { TITLES } from '../contract/titles.js';
 import { readUuid } from '../contract/read-values.js';
 import { hint } from './console.js';
 import type { Settings } from './init-options.js';
@@ -18,12 +19,6 @@ import { componentError, type ErrorPayload, type Exchanged } from './token-excha
 import type { Tokens } from './tokens.js';
 
 const LOAD_TIMEOUT_MS = 30_000;
-
-const TITLES: Readonly<Record<View, { readonly en: string; readonly es: string }>> = {
-  screening: { en: 'Identity screening', es: 'Verificación de identidad' },
-  report: { en: 'Screening report', es: 'Informe de evaluación' },
-  income: { en: 'Income verification', es: 'Verificación de ingresos' },
-};
 
 /** What a view needs of its instance. */
 export interface Host {

@@ -3,6 +3,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { FrameEvent, FrameStart } from '../contract/messages.js';
+import { TITLES } from '../contract/titles.js';
 import type { Api } from './api/api.js';
 import { applyAppearance } from './appearance.js';
 import { Flow, type Shown } from './flow.js';
@@ -27,11 +28,13 @@ export interface AppProps {
 
 export function App({ settings, start, api, emit, known }: AppProps) {
   const language = languageOf([start.locale, ...navigator.languages]);
+  const title = TITLES[start.view][language];
   const [shown, show] = useState<Shown>({ kind: 'loading' });
   const flow = useMemo(() => new Flow({ settings, start, api, language, emit, known, show }), []);
 
   useEffect(() => {
     document.documentElement.lang = language;
+    document.title = title;
     applyAppearance(start.appearance);
     void flow.open();
     const unexpected = (): void => flow.fail('SYSTEM_INTERNAL_ERROR');
@@ -46,7 +49,7 @@ export function App({ settings, start, api, emit, known }: AppProps) {
   const journey = shown.kind === 'place' ? shown.journey : null;
   return (
     <LanguageContext.Provider value={language}>
-      <Layout progress={progressOf(shown)} testMode={journey?.options.environment === 'test'}>
+      <Layout title={title} progress={progressOf(shown)} testMode={journey?.options.environment === 'test'}>
         <Screen
           key={shown.kind === 'place' ? screenOf(shown.place) : shown.kind}
           flow={flow}

@@ -53,6 +53,7 @@ function run(port: MessagePort): void {
     const problem = { code: 'SYSTEM_CONFIGURATION_ERROR', message, recoverable };
     emit({ name: 'onError', payload: problem });
     const language = languageOf(navigator.languages);
+    document.documentElement.lang = language;
     render(
       <LanguageContext.Provider value={language}>
         <Failed language={language} shown={{ kind: 'failed', problem, again: null, first: true }} />

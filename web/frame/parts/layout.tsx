@@ -6,16 +6,18 @@ import { fill, LanguageContext } from './language.js';
 import { PARTS } from './texts.js';
 
 export interface LayoutProps {
+  /** Tells the frame's main part from that of the page around it. */
+  readonly title: string;
   /** Null: nothing to count. */
   readonly progress: { readonly step: number; readonly steps: number } | null;
   readonly testMode: boolean;
   readonly children: ComponentChildren;
 }
 
-export function Layout({ progress, testMode, children }: LayoutProps) {
+export function Layout({ title, progress, testMode, children }: LayoutProps) {
   const texts = PARTS[useContext(LanguageContext)];
   return (
-    <main>
+    <main aria-label={title}>
       <Announcer />
       <OfflineBanner />
       {(progress || testMode) && (
