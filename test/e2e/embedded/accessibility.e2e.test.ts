@@ -1,0 +1,238 @@
+// Whether everybody can use the component: what axe finds on every screen, in both languages and themes; the widths that WCAG names; and
+// the whole journey with the keyboard.
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { CARD_LABELS, type Language, Walk } from '../../support/embedded-walk.js';
+import { Embedding, type HostPage } from '../../support/embedding.js';
+import { until } from '../../support/eventually.js';
+import { aPerson, type PlatformCaller } from '../../support/service.js';
+
+jest.setTimeout(120_000);
+
+/** CSS pixels: wide; 1280 at 200 %, which halves both; and what WCAG 1.4.10 asks for. */
+const WIDE = { width: 1_280, height: 800 };
+const ZOOMED = { width: 640, height: 400 };
+const NARROW = { width: 320, height: 640 };
+
+let axe: string;
+let embedding: Embedding;
+let demo: PlatformCaller;
+
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  embedding = await Embedding.start();
+  demo = await embedding.service.signIn();
+}, 90_000);
+afterAll(() => embedding?.stop());
+
+/** What axe finds in the page and in its frames but the report's, in which no script runs. */
+async function findings({ page }: HostPage): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { violations, passes } = await (globalThis as any).axe.run(
+      { exclude: [['#place iframe', '.report-page']] },
+      { rules: { 'target-size': { enabled: true } } },
+    );
+    // Targets of what is in a frame name the frame first.
+    const isRead = passes.some(
+      ({ id, nodes }: any) => id === 'color-contrast' && nodes.some(({ target }: any) => target.length > 1),
+    );
+    return [
+      ...(isRead ? [] : ['the frame was not read']),
+      ...violations.flatMap(({ id, nodes }: any) => nodes.map(({ html }: any) => `${id}: ${html.slice(0, 200)}`)),
+    ];
+  });
+}
+
+/** Frames whose content is wider than their room. */
+async function surplus({ page }: HostPage, direction: 'ltr' | 'rtl' = 'ltr'): Promise<string[]> {
+  const found = await Promise.all(
+    page.frames().map((frame) =>
+      frame.evaluate((dir) => {
+        const { document, location } = globalThis as any;
+        document.documentElement.dir = dir;
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return scrollWidth > clientWidth ? [`${location.pathname} has ${scrollWidth} in ${clientWidth}`] : [];
+      }, direction),
+    ),
+  );
+  return found.flat();
+}
+
+describe('Every screen', () => {
+  it('has nothing that axe finds in either language and theme, and fits into 320 pixels and at 200 %', async () => {
+    const found: string[] = [];
+    const walked = await Promise.all((['en', 'es'] as const).map((language) => walk(language, found)));
+    expect(found).toEqual([]);
+    expect(walked.map((screens) => screens.length)).toEqual([24, 24]);
+  });
+
+  async function walk(language: Language, found: string[]): Promise<string[]> {
+    const screens: string[] = [];
+    const host = await embedding.open('/', { viewport: WIDE, reducedMotion: 'reduce' });
+    const { page } = host;
+    // Into every frame, past the policies of the pages; the frames answer to the page, whichever their origin.
+    await page.addInitScript({ content: `${axe}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })` });
+    await new Walk(demo, host, language, async (screen) => {
+      const note = (how: string, what: string[]): void =>
+        void found.push(...what.map((each) => `${screen}, ${language}, ${how}: ${each}`));
+      screens.push(screen);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize(WIDE);
+      note('light', await findings(host));
+      await page.setViewportSize(ZOOMED);
+      note('200 %', await surplus(host));
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize(NARROW);
+      note('from right to left', await surplus(host, 'rtl'));
+      note('320 px', await surplus(host));
+      note('dark', await findings(host));
+    }).everything();
+    await host.close();
+    return screens;
+  }
+});
+
+describe('The keyboard alone', () => {
+  let host: HostPage;
+  afterEach(() => host.close());
+
+  /** Where the focus is, across frames: how it is called, and whether it is seen. */
+  async function focused(): Promise<{ readonly name: string; readonly isSeen: boolean }> {
+    for (const frame of host.page.frames()) {
+      const asked = frame.evaluate(() => {
+        const { document, getComputedStyle } = globalThis as any;
+        const active = document.hasFocus() ? document.activeElement : null;
+        if (!active || ['BODY', 'IFRAME'].includes(active.tagName)) return null;
+        const { outlineStyle, outlineWidth } = getComputedStyle(active);
+        const name: string = active.ariaLabel ?? active.labels?.[0]?.textContent ?? active.textContent;
+        return { name, isSeen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 };
+      });
+      // A frame may go while it is asked.
+      const found = await asked.catch(() => null);
+      if (found) return found;
+    }
+    return { name: '', isSeen: true };
+  }
+
+  const comesTo = (name: string): Promise<void> =>
+    until(`the focus is at ${name}`, async () => (await focused()).name === name);
+
+  /** Presses Tab until something of that name has the focus; gives what had it on the way. Every stop is seen. */
+  async function tabTo(name: string, key = 'Tab'): Promise<string[]> {
+    const stops: string[] = [];
+    while (stops.at(-1) !== name) {
+      await host.page.keyboard.press(key);
+      const stop = await focused();
+      expect({ stops, ...stop }).toMatchObject({ isSeen: true });
+      stops.push(stop.name);
+      if (stops.length > 30) throw new Error(`${name} was not reached: ${stops.join(', ')}`);
+    }
+    return stops;
+  }
+
+  /** What a field is described by. */
+  const described = (label: string): Promise<string> =>
+    host.frame.getByLabel(label, { exact: true }).evaluate((input: any) =>
+      (input.getAttribute('aria-describedby') ?? '')
+        .split(' ')
+        .map((id: string) => input.ownerDocument.getElementById(id)?.textContent)
+        .join(' '),
+    );
+
+  it('leads from the details to the report that is no longer shared', async () => {
+    host = await embedding.open();
+    const { keyboard } = host.page;
+    const { frame } = host;
+    await host.mount();
+    await host.hears('onReady');
+
+    expect(await tabTo('Continue')).toEqual([
+      'First name',
+      'Last name',
+      'Middle name (optional)',
+      'Date of birth',
+      'Show Date of birth',
+      'Social Security number',
+      'Show Social Security number',
+      'Mobile phone number',
+      'Email address (optional)',
+      'Street address',
+      'City',
+      'State',
+      'ZIP code',
+      'Terms and consent',
+      'I have read and accept the terms, and I consent to this screening.',
+      'Continue',
+    ]);
+    await keyboard.press('Enter');
+    await comesTo('First name');
+    expect(await frame.getByRole('alert').textContent()).toMatch(/^Please check these fields.*ZIP code/);
+    expect(await described('Date of birth')).toBe('MM/DD/YYYY Please fill this in.');
+    expect(await described('State')).toBe('Please fill this in.');
+    const ssn = String(aPerson()['ssn']);
+    for (const [index, text] of ['Ada', 'Choicetest', '', '04121990', null, ssn, null].entries()) {
+      if (text) await keyboard.type(text);
+      await tabTo(
+        [
+          'Last name',
+          'Middle name (optional)',
+          'Date of birth',
+          'Show Date of birth',
+          'Social Security number',
+          'Show Social Security number',
+          'Mobile phone number',
+        ][index] as string,
+      );
+    }
+    for (const text of ['4155550134', '', '1 Main St', 'Oakland', 'California', '94105']) {
+      await keyboard.type(text);
+      await keyboard.press('Tab');
+    }
+    await tabTo('I have read and accept the terms, and I consent to this screening.');
+    await keyboard.press('Space');
+    await tabTo('Continue');
+    await keyboard.press('Enter');
+
+    await comesTo('Confirm that it is you');
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await comesTo('Enter your code');
+    await tabTo('Code');
+    await keyboard.type('111111');
+    await keyboard.press('Enter');
+    const problem = 'That code is not right. You have 2 attempts left.';
+    await frame.locator('[aria-live]').getByText(problem).waitFor({ state: 'attached' });
+    await comesTo('Code');
+    expect(await described('Code')).toBe(`4 to 8 digits ${problem}`);
+    await keyboard.type('123456');
+    await keyboard.press('Enter');
+
+    await comesTo('Pay for your screening');
+    await frame.getByRole('button', { name: 'Pay $35.00' }).waitFor();
+    for (const [index, text] of ['4000002500003155', '1239', '123', '78701'].entries()) {
+      await tabTo(CARD_LABELS.en[index] as string);
+      await keyboard.type(text);
+    }
+    await tabTo('Pay $35.00');
+    await keyboard.press('Enter');
+    await comesTo('Complete');
+    await tabTo('Fail');
+    await tabTo('Complete', 'Shift+Tab');
+    await keyboard.press('Enter');
+
+    await comesTo('Your screening report');
+    await frame.getByRole('heading', { name: 'Share your report?' }).waitFor();
+    await tabTo('Share my report');
+    await keyboard.press('Enter');
+    await comesTo('Your report is shared');
+    await tabTo('Stop sharing');
+    await keyboard.press('Space');
+    await comesTo('Stop sharing for good?');
+    await tabTo('Keep sharing');
+    await tabTo('Stop sharing for good', 'Shift+Tab');
+    await keyboard.press('Enter');
+    await comesTo('You have stopped sharing your report');
+    expect(await host.hears('onReportRevoked')).toMatchObject({ reportId: expect.any(String) });
+  });
+});
