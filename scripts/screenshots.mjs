@@ -1,0 +1,18 @@
+// `npm run screenshots [-- --language es --folder <folder> --width <pixels>]`: takes the pictures of docs/embedded, over a service and a
+// browser of its own (test/support/take-pictures.ts).
+import { spawnSync } from 'node:child_process';
+import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
+import { runCommand } from './problem.mjs';
+import { ensureRedisServer } from './redis.mjs';
+
+await runCommand(async () => {
+  ensureInstalled();
+  ensureRedisServer();
+  ensureBuilt();
+  const { status } = spawnSync(
+    process.execPath,
+    ['--import', './test/support/typescript.js', 'test/support/take-pictures.ts', ...process.argv.slice(2)],
+    { cwd: ROOT, stdio: 'inherit' },
+  );
+  process.exitCode = status ?? 1;
+});
