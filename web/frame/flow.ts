@@ -91,8 +91,7 @@ export class Flow {
 
   /** `problem`: a code of the component, or what the API said. */
   fail(problem: string | Refusal): void {
-    const { code, message, recoverable } =
-      typeof problem === 'string' ? componentError(problem) : { ...problem, recoverable: problem.recoverable };
+    const { code, message, recoverable } = typeof problem === 'string' ? componentError(problem) : problem;
     // Of what the API refuses in this view the page hears PAYMENT_REQUIRED alone; that the component cannot go on it hears in each.
     if (this.start.view === 'report' && !Object.hasOwn(COMPONENT_ERRORS, code)) return;
     this.tell('onError', { code, message, ...(recoverable === null ? {} : { recoverable }) });
