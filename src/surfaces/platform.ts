@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { BearerStrategy, BearerTokens, type Claims } from '../platform/http/bearer-strategy.js';
 import type { Principal } from '../platform/http/principal.js';
 import { defineSurface } from '../platform/http/surface.js';
+import { platformToken } from './platform/claims.js';
 import { OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
 
 /** Where the embedded component is served; also the injection token. */
@@ -27,16 +28,8 @@ export class PlatformTokens extends BearerStrategy {
   }
 
   protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {
-    const { sub, account_id: accountId, env: environment, origin, grant, jti } = claims;
-    const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
-    if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) return null;
-    return {
-      actor: { kind: 'platform-token', id: sub },
-      accountId,
-      environment,
-      ...(typeof jti === 'string' && { tokenId: jti }),
-      ...(typeof grant === 'string' && { grantId: grant }),
-    };
+    const token = platformToken(claims);
+    return token !== null && this.comesFrom(request, token.origin) ? token.principal : null;
   }
 
   private comesFrom(request: FastifyRequest, tokenOrigin: string): boolean {

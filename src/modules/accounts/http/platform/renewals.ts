@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { BearerStrategy, BearerTokens, type Claims } from '../../../../platform/http/bearer-strategy.js';
 import type { Principal } from '../../../../platform/http/principal.js';
+import { platformToken } from '../../../../surfaces/platform/claims.js';
 import type { RenewedToken } from '../../application/exchange-token.js';
 
 /** Reads the bearer token that an exchange renews: only the page that it was issued to renews it. */
@@ -27,10 +28,7 @@ export class Renewals extends BearerStrategy {
   }
 
   protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {
-    const { sub, account_id: accountId, env: environment, origin, grant } = claims;
-    if (typeof sub !== 'string' || typeof accountId !== 'string' || typeof origin !== 'string') return null;
-    if ((environment !== 'live' && environment !== 'test') || request.headers.origin !== origin) return null;
-    const actor = { kind: 'platform-token', id: sub } as const;
-    return { actor, accountId, environment, ...(typeof grant === 'string' && { grantId: grant }) };
+    const token = platformToken(claims);
+    return token !== null && request.headers.origin === token.origin ? token.principal : null;
   }
 }

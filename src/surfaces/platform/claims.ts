@@ -1,0 +1,24 @@
+// What a token of the exchange says, for the two that read it: the authenticator of the platform API, and the exchange that renews it.
+import type { Claims } from '../../platform/http/bearer-strategy.js';
+import type { Principal } from '../../platform/http/principal.js';
+
+/** Whose token it is, and the origin of the page that it was issued to; null for claims that are not the exchange's. */
+export function platformToken({
+  sub,
+  account_id: accountId,
+  env: environment,
+  origin,
+  grant,
+  jti,
+}: Claims): { readonly principal: Principal; readonly origin: string } | null {
+  if (typeof sub !== 'string' || typeof accountId !== 'string' || typeof origin !== 'string') return null;
+  if (environment !== 'live' && environment !== 'test') return null;
+  const principal = {
+    actor: { kind: 'platform-token', id: sub },
+    accountId,
+    environment,
+    ...(typeof jti === 'string' && { tokenId: jti }),
+    ...(typeof grant === 'string' && { grantId: grant }),
+  } as const;
+  return { principal, origin };
+}
