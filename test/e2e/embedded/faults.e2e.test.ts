@@ -691,8 +691,12 @@ describe('a view that is unmounted', () => {
       await host.mount({ options: { screeningId } });
       await act();
       await until(`a call of ${path.source} is under way`, async () => pending === 1, 20_000);
-      const told = await host.told();
-      await host.page.evaluate(() => (globalThis as any).mounted.unmount());
+      // In one turn of the page, so that nothing can be told between the two.
+      const told: Told[] = await host.page.evaluate(() => {
+        const page = globalThis as any;
+        page.mounted.unmount();
+        return [...page.told];
+      });
       expect(await host.page.locator('iframe').count()).toBe(0);
       expect([path.source, await host.told(), host.console]).toEqual([path.source, told, []]);
       await host.page.unroute(path);
