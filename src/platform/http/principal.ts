@@ -17,6 +17,8 @@ export interface Principal {
   readonly clientClass?: 'partner' | 'first_party';
   /** Names a platform token among those of its key. */
   readonly tokenId?: string;
+  /** When the exchange was made that a platform token comes from, whatever renewed it since; seconds since 1970. */
+  readonly exchangedAt?: number;
   /** The session grant that a platform token was issued under. */
   readonly grantId?: string;
 }

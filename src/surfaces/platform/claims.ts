@@ -10,6 +10,8 @@ export function platformToken({
   origin,
   grant,
   jti,
+  iat,
+  auth_time: exchangedAt = iat,
 }: Claims): { readonly principal: Principal; readonly origin: string } | null {
   if (typeof sub !== 'string' || typeof accountId !== 'string' || typeof origin !== 'string') return null;
   if (environment !== 'live' && environment !== 'test') return null;
@@ -18,6 +20,7 @@ export function platformToken({
     accountId,
     environment,
     ...(typeof jti === 'string' && { tokenId: jti }),
+    ...(typeof exchangedAt === 'number' && { exchangedAt }),
     ...(typeof grant === 'string' && { grantId: grant }),
   } as const;
   return { principal, origin };

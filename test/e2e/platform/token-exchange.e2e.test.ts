@@ -46,6 +46,14 @@ describe('POST /auth/token/exchange', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1)!);
   }
 
+  /** Signs with the key of the service. */
+  const signer = async (): Promise<Es256TokenKeys> =>
+    Es256TokenKeys.from(
+      await signingKeys(),
+      decodeJwt((await exchange(credentials.accounts.demo.publishableKey)).body.token).iss!,
+    );
+  const signingKeys = (): Promise<string> => readFile(join(service.dataDir, 'keys', 'jwt-signing-keys.json'), 'utf8');
+
   const issueKey = (...args: string[]) =>
     ops('keys', 'issue', credentials.accounts.demo.accountId, '--kind', 'publishable', ...args);
 
@@ -83,11 +91,48 @@ describe('POST /auth/token/exchange', () => {
       expect([renewed.status, renewed.body.grant]).toEqual([200, undefined]);
       const [before, after] = [decodeJwt(token), decodeJwt(renewed.body.token)];
       expect(after).toMatchObject({ account_id: child, grant: before['grant'], sub: before.sub, origin: ORIGIN });
+      expect(after['auth_time']).toBe(before.iat);
       expect(after.jti).not.toBe(before.jti);
       const status = await service.request('GET', `/screening/${session.id}/status`, {
         headers: { authorization: `Bearer ${renewed.body.token}`, origin: ORIGIN },
       });
       expect(status.status).toBe(200);
+    });
+
+    it('401 AUTH_UNAUTHORIZED: twelve hours after the exchange that it comes from, however often it was renewed since', async () => {
+      const ours = await signer();
+      const { token } = (await exchange(key(), ORIGIN, { headers: { 'x-session-token': await grantFor({}) } })).body;
+      const claims = decodeJwt(token);
+      const firstAt = claims.iat! - 12 * 3_600;
+      const renewals = (auth_time: number) =>
+        ours.sign({ ...claims, auth_time }).then((renewed) => exchange(key(), ORIGIN, bearer(renewed)));
+
+      const inTime = await renewals(firstAt + 120);
+      expect(inTime.status).toBe(200);
+      expect(decodeJwt(inTime.body.token)).toMatchObject({ grant: claims['grant'], auth_time: firstAt + 120 });
+      refused(await renewals(firstAt), 401, 'AUTH_UNAUTHORIZED');
+      // Tokens of a first exchange say it with `iat`.
+      refused(
+        await exchange(key(), ORIGIN, bearer(await ours.sign({ ...claims, iat: firstAt }))),
+        401,
+        'AUTH_UNAUTHORIZED',
+      );
+    });
+
+    it('429: reads of reports under one grant are counted together, whatever token of it asks', async () => {
+      const at = await service.startBeside({ ROLE: 'api', REPORT_READS_PER_MINUTE: '1' });
+      try {
+        const first = (await exchange(key(), ORIGIN, { headers: { 'x-session-token': await grantFor({}) }, at })).body;
+        const second = (await exchange(key(), ORIGIN, { ...bearer(first.token), at })).body;
+        const read = (token: string) =>
+          at.request('GET', '/reports/01900000-0000-7000-8000-000000000000', {
+            headers: { authorization: `Bearer ${token}`, origin: ORIGIN },
+          });
+        expect((await read(first.token)).status).toBe(404);
+        expect((await read(second.token)).status).toBe(429);
+      } finally {
+        await at.program.end('SIGTERM');
+      }
     });
 
     it('200: a session grant beside it stays unspent', async () => {
@@ -625,7 +670,7 @@ describe('POST /auth/token/exchange', () => {
     it('401 AUTH_UNAUTHORIZED: dashboard tokens, keys and forgeries', async () => {
       const { publishableKey, secretKey, accountId, dashboardTokens } = credentials.accounts.demo;
       const { token } = (await exchange(publishableKey)).body;
-      const signing = await readFile(join(service.dataDir, 'keys', 'jwt-signing-keys.json'), 'utf8');
+      const signing = await signingKeys();
       const claims = decodeJwt(token);
       const ours = await Es256TokenKeys.from(signing, claims.iss!);
       const { kid } = decodeProtectedHeader(token);

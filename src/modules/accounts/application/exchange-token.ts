@@ -42,6 +42,8 @@ export interface RenewedToken {
   readonly accountId: string;
   readonly environment: Environment;
   readonly grantId: string | null;
+  /** When the exchange was made that it comes from; seconds since 1970. */
+  readonly exchangedAt: number;
 }
 
 /** The quota travels with refusals too, because every reply tells it. */
@@ -64,6 +66,8 @@ export interface ExchangedToken {
 }
 
 const WINDOW_SECONDS = 60;
+/** A day's work at one page. Without an end, a grant that is good once would be good for as long as its key. */
+const RENEWABLE_SECONDS = 12 * 3_600;
 
 /** The checks, their order, and what counts against which limit: docs/contract/platform.md#token-exchange. */
 @Handles(ExchangeToken)
@@ -107,7 +111,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       return { quota, result: new DomainError('token.billing_not_configured') };
     if (renewed === null)
       return { quota, result: await this.exchange(key, admitted, account, sessionToken, correlationId) };
-    if (renewed === 'bad' || !isOf(renewed, key)) return { quota, result: new DomainError('request.unauthenticated') };
+    if (renewed === 'bad' || !isOf(renewed, key) || this.now() >= renewed.exchangedAt + RENEWABLE_SECONDS)
+      return { quota, result: new DomainError('request.unauthenticated') };
     return { quota, result: await this.renew(key, admitted, renewed) };
   }
 
@@ -115,11 +120,11 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   private async renew(
     key: PublishableKey,
     origin: string,
-    { accountId, grantId }: RenewedToken,
+    { accountId, grantId, exchangedAt }: RenewedToken,
   ): Promise<ExchangedToken> {
     const account = await this.accounts.find(accountId);
     if (account === null) throw new Error(`A token of key ${key.keyId} is for no account`);
-    return { ...(await this.issue(key, origin, account, grantId, newId())), grant: null };
+    return { ...(await this.issue(key, origin, account, grantId, newId(), exchangedAt)), grant: null };
   }
 
   /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
@@ -150,8 +155,9 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     account: AccountFacts,
     grantId: string | null,
     jti: string,
+    exchangedAt?: number,
   ): Promise<Omit<ExchangedToken, 'grant'>> {
-    const iat = Math.floor(this.clock.now().getTime() / 1_000);
+    const iat = this.now();
     const expiresInSeconds = this.options.ttlSeconds;
     const token = await this.tokenKeys.sign({
       aud: 'platform',
@@ -161,10 +167,17 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       origin,
       ...(grantId !== null && { grant: grantId }),
       jti,
+      // For a first exchange it is `iat`.
+      ...(exchangedAt !== undefined && { auth_time: exchangedAt }),
       iat,
       exp: iat + expiresInSeconds,
     });
     return { token, expiresInSeconds, account };
+  }
+
+  /** Seconds since 1970. */
+  private now(): number {
+    return Math.floor(this.clock.now().getTime() / 1_000);
   }
 
   private withoutKey(code: ErrorCode): Exchange {

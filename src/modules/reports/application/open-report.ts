@@ -21,7 +21,7 @@ export class OpenReport extends Command<OpenedReport> {
     readonly format: ReportFormat,
     readonly context: CallerContext,
     /** Whose reads are counted; null: nobody's. */
-    readonly tokenId: string | null = null,
+    readonly reader: string | null = null,
   ) {
     super();
   }
@@ -38,10 +38,10 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, format, context, tokenId }: OpenReport): Promise<OpenedReport> {
-    if (tokenId !== null)
+  async execute({ sessionId, format, context, reader }: OpenReport): Promise<OpenedReport> {
+    if (reader !== null)
       await this.limiter.admit([
-        { key: `report-reads:${tokenId}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 },
+        { key: `report-reads:${reader}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 },
       ]);
     const viewing = { format, context };
     const session = await this.access.session(sessionId, context);

@@ -23,8 +23,8 @@ export class Renewals extends BearerStrategy {
       throw error;
     }
     if (!request.principal) return 'bad';
-    const { actor, accountId, environment, grantId = null } = request.principal;
-    return { keyId: actor.id, accountId, environment, grantId };
+    const { actor, accountId, environment, grantId = null, exchangedAt } = request.principal;
+    return exchangedAt === undefined ? 'bad' : { keyId: actor.id, accountId, environment, grantId, exchangedAt };
   }
 
   protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {

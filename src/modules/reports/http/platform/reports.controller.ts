@@ -40,14 +40,12 @@ export class ReportsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
-    @CurrentPrincipal() { tokenId, actor }: Principal,
+    @CurrentPrincipal() { grantId, tokenId, actor }: Principal,
   ): Promise<OpenedReport | string> {
     const format = formatFor(request, reply);
-    return reportReply(
-      await this.commands.execute(new OpenReport(id, format, context, tokenId ?? actor.id)),
-      format,
-      reply,
-    );
+    // A grant gives one token, which each renewal replaces.
+    const reader = grantId ?? tokenId ?? actor.id;
+    return reportReply(await this.commands.execute(new OpenReport(id, format, context, reader)), format, reply);
   }
 
   @Get(':id/sharing')
