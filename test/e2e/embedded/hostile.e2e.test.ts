@@ -324,7 +324,7 @@ describe('a report that lies', () => {
     host = await embedding.open();
     page = host.page;
     const elsewhere = `${embedding.hostOrigin}/elsewhere`;
-    await page.route(`**/reports/${body.id}`, (route) =>
+    await page.route(`**/reports/${body.id}*`, (route) =>
       route.request().headers()['accept']?.includes('text/html') === true
         ? route.fulfill({
             contentType: 'text/html',

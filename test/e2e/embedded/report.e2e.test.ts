@@ -98,6 +98,19 @@ describe('a consumer whose account pays', () => {
     expect(Buffer.concat(chunks).subarray(0, 5).toString()).toBe('%PDF-');
   });
 
+  it('sees, prints and downloads it in Spanish in a Spanish journey', async () => {
+    await atReport(await verified(), { init: { locale: 'es-MX' } });
+    const report = host.frame.frameLocator('iframe.report-page');
+    await report.getByRole('heading', { name: 'Informe de crédito', exact: true }).waitFor();
+    expect(await report.locator('html').getAttribute('lang')).toBe('es');
+    await report.getByRole('heading', { name: 'Sus derechos como consumidor', exact: true }).waitFor();
+    const download = host.page.waitForEvent('download');
+    await button('Descargar PDF').click();
+    await download;
+    const printed = host.requests.find(({ url }) => url.endsWith('/pdf'));
+    expect(JSON.parse(printed?.body ?? '').html).toMatch(/^<!doctype html>\s*<html lang="es">/);
+  });
+
   it('leaves printing and downloading to a page that wants to', async () => {
     const id = await verified();
     await atReport(id, { handles: ['handlePrintRequested', 'handleDownloadRequested'] });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { html } from '../../../src/modules/reports/http/platform/report-page/html.js';
 import { reportPage } from '../../../src/modules/reports/http/platform/report-page/page.js';
+import { PAGE_LANGUAGES, WORDINGS } from '../../../src/modules/reports/http/platform/report-page/wording.js';
 import { REPORT, SCORE } from './house.js';
 
 const OPENED: OpenedReport = {
@@ -67,8 +68,11 @@ describe('the page of a report', () => {
       '$1,234.56',
       '000100',
       'Example Homes',
+      'Revolving credit',
+      'May 1, 2019',
       OPENED.id,
-      OPENED.expiresAt,
+      'March 31, 2026 at 12:00',
+      'PM UTC',
     ]) {
       expect(textOf(page)).toContain(text);
     }
@@ -111,6 +115,69 @@ describe('the page of a report', () => {
     );
   });
 });
+
+describe('the page of a report in Spanish', () => {
+  const page = reportPage(OPENED, { language: 'es' });
+
+  it('is Spanish from its title to the rights, with days, times, amounts and known codes for people', () => {
+    expect(page).toMatch(/^<!doctype html>\n<html lang="es">/);
+    expect(page).toContain('<title>Informe de crédito</title>');
+    for (const text of [
+      'Puntaje',
+      'en una escala de 300 a 850',
+      '1 mar 2026',
+      'Cuentas de crédito',
+      'Crédito renovable',
+      'Al día',
+      '$1,234.56',
+      'Registros públicos',
+      'No hay registros.',
+      'Evaluación de inquilino',
+      'Antecedentes',
+      'Tribunal de vivienda',
+      'Sus derechos como consumidor',
+      '31 de marzo de 2026 a las 12:00',
+      'p.m. UTC',
+    ])
+      expect(textOf(page)).toContain(text);
+    expect(page).toContain(`<time datetime="${OPENED.expiresAt}">`);
+  });
+
+  it('has no word in English but those of the bureau, which say that they are', () => {
+    expect(page).toContain('<li><span lang="en">Balances are high</span></li>');
+    for (const word of wordsOf(WORDINGS.en))
+      if (!wordsOf(WORDINGS.es).includes(word)) expect(page).not.toContain(`>${word}<`);
+    expect(reportPage(OPENED)).not.toContain('<span lang=');
+  });
+
+  it('speaks as people in the United States do, and formally', () => {
+    const foreign = /introdu[cz]|móvil|caduc|nóminas|importe\b|comprobación|\b(tu|tus|tienes|puedes)\b/i;
+    expect(wordsOf(WORDINGS.es).filter((text) => foreign.test(text))).toEqual([]);
+  });
+});
+
+describe.each(PAGE_LANGUAGES)('codes and days in %s', (language) => {
+  const withLine = (line: object): string =>
+    reportPage({ ...OPENED, report: { ...REPORT, tradeLines: [{ ...REPORT.tradeLines[0]!, ...line }] } }, { language });
+
+  it('leave what they do not know as it is, and mark an unknown code', () => {
+    expect(withLine({ status: 'CHARGED_OFF_47' })).toContain('<code>CHARGED_OFF_47</code>');
+    expect(withLine({ status: 'toString' })).toContain('<code>toString</code>');
+    for (const openedOn of ['2026-02-30', '2026-13-01', 'May 2019', ''])
+      expect(withLine({ openedOn })).toContain(`>${openedOn}</td>`);
+  });
+
+  it('leave no code that is known, and no day or time as a machine writes it', () => {
+    const shown = textOf(reportPage(OPENED, { language }));
+    expect(shown).not.toMatch(/\b[A-Z]+_[A-Z_]+\b|\bREVOLVING\b|\d{4}-\d{2}-\d{2}/);
+  });
+});
+
+/** All texts of a wording. */
+function wordsOf(words: unknown): string[] {
+  if (typeof words === 'string') return [words];
+  return typeof words === 'object' && words !== null ? Object.values(words).flatMap(wordsOf) : [];
+}
 
 describe('markup', () => {
   it('escapes values, keeps markup of its own, joins lists and leaves out what is null', () => {

@@ -1,6 +1,6 @@
 // Reads the report of a screening: its score, and itself as a page. The first read that succeeds is billed, and no other.
-import type { Api } from '../../api/api.js';
 import type { Refusal, Report } from '../../api/wire.js';
+import type { Journey } from '../../journey.js';
 import type { TextKey } from './texts.js';
 
 /** The bureau may take 20 seconds. */
@@ -11,11 +11,15 @@ export type ReadReport =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** One after the other: what is refused once is not asked for twice. */
-export async function readReport(api: Api, sessionId: string, signal: AbortSignal): Promise<ReadReport> {
+export async function readReport(
+  { api, language }: Pick<Journey, 'api' | 'language'>,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<ReadReport> {
   const path = `/reports/${sessionId}`;
   const report = await api.call<Report>({ method: 'GET', path, timeoutMs: LIMIT_MS }, signal);
   if (!report.ok) return { ok: false, refusal: report.error };
-  const page = await api.html(path, signal);
+  const page = await api.html(`${path}?language=${language}`, signal);
   return page.ok ? { ok: true, report: report.body, html: page.body } : { ok: false, refusal: page.error };
 }
 

@@ -23,7 +23,7 @@ export function ReportStep({ journey }: StepProps) {
   useEffect(() => {
     const gone = new AbortController();
     setRead(null);
-    void readReport(journey.api, sessionId, gone.signal).then((result) => {
+    void readReport(journey, sessionId, gone.signal).then((result) => {
       if (gone.signal.aborted) return;
       setRead(result);
       if (result.ok) return journey.screened(result.report.score?.value ?? null);

@@ -14,7 +14,7 @@ export function partyReportReply(
   { format }: DirectQuery,
   reply: FastifyReply,
 ): string {
-  if (format === 'html') return pageReply(opened, reply, leftOut);
+  if (format === 'html') return pageReply(opened, reply, { leftOut });
   // A bureau whose answers are no JSON text of their own is told in the service's words.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
   return passOn(reply, withoutSections(text, leftOut));

@@ -2,8 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
-import type { Section } from '../../application/report-sections.js';
-import { reportPage } from './report-page/page.js';
+import { reportPage, type PageOptions } from './report-page/page.js';
 
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
 export type Format = keyof typeof MEDIA_TYPES;
@@ -27,16 +26,21 @@ export function neverCached(reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept').header('x-content-type-options', 'nosniff');
 }
 
-export function reportReply(opened: OpenedReport, format: Format, reply: FastifyReply): OpenedReport | string {
-  if (format === 'html') return pageReply(opened, reply);
+export function reportReply(
+  opened: OpenedReport,
+  format: Format,
+  reply: FastifyReply,
+  options?: PageOptions,
+): OpenedReport | string {
+  if (format === 'html') return pageReply(opened, reply, options);
   const { id, sessionId, score, report, generatedAt, expiresAt } = opened;
   return { id, sessionId, score, report, generatedAt, expiresAt };
 }
 
-/** The page that every surface shows, without the sections that are left out. */
-export function pageReply(opened: OpenedReport, reply: FastifyReply, leftOut?: ReadonlySet<Section>): string {
+/** The page that every surface shows. */
+export function pageReply(opened: OpenedReport, reply: FastifyReply, options?: PageOptions): string {
   void reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
-  return reportPage(opened, leftOut);
+  return reportPage(opened, options);
 }

@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
 import {
@@ -18,6 +18,7 @@ import type { OpenedReport } from '../../application/report-viewer.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
 import type { NamedRecipient } from '../../application/share-recipient.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
+import { PAGE_LANGUAGES } from './report-page/wording.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
 import { formatFor, reportReply } from './report-reply.js';
 import { ApiReport, PdfResult, RevokeResult, ShareResult, SharingResult, sharingResult } from './report-result.js';
@@ -34,9 +35,11 @@ export class ReportsController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Read the report of a screening session' })
+  @ApiQuery({ name: 'language', required: false, enum: PAGE_LANGUAGES, description: 'Of the page; else English' })
   @ApiReport()
   async open(
     @Param('id') id: string,
+    @Query('language') language: unknown,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
@@ -45,7 +48,8 @@ export class ReportsController {
     const format = formatFor(request, reply);
     // A grant gives one token, which each renewal replaces.
     const reader = grantId ?? tokenId ?? actor.id;
-    return reportReply(await this.commands.execute(new OpenReport(id, format, context, reader)), format, reply);
+    const opened = await this.commands.execute(new OpenReport(id, format, context, reader));
+    return reportReply(opened, format, reply, { language: language === 'es' ? 'es' : 'en' });
   }
 
   @Get(':id/sharing')

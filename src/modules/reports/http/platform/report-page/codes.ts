@@ -1,0 +1,34 @@
+// What codes that bureaus are known to send mean, for people.
+import type { PageLanguage } from './wording.js';
+
+const MEANINGS: Readonly<Record<string, Readonly<Record<PageLanguage, string>>>> = {
+  REVOLVING: { en: 'Revolving credit', es: 'Crédito renovable' },
+  INSTALLMENT: { en: 'Installment loan', es: 'Préstamo a plazos' },
+  MORTGAGE: { en: 'Mortgage', es: 'Hipoteca' },
+  CURRENT: { en: 'Paid as agreed', es: 'Al día' },
+  PAST_DUE: { en: 'Past due', es: 'Con pagos vencidos' },
+  CLOSED: { en: 'Closed', es: 'Cuenta cerrada' },
+  BANKRUPTCY_CHAPTER_7: { en: 'Bankruptcy, chapter 7', es: 'Bancarrota, capítulo 7' },
+  BANKRUPTCY_CHAPTER_13: { en: 'Bankruptcy, chapter 13', es: 'Bancarrota, capítulo 13' },
+  CIVIL_JUDGMENT: { en: 'Civil judgment', es: 'Sentencia civil' },
+  DISCHARGED: { en: 'Discharged', es: 'Deudas exoneradas' },
+  DISMISSED: { en: 'Dismissed', es: 'Caso desestimado' },
+  SATISFIED: { en: 'Satisfied', es: 'Sentencia cumplida' },
+  CREDIT_APPLICATION: { en: 'Credit application', es: 'Solicitud de crédito' },
+  TENANT_SCREENING: { en: 'Tenant screening', es: 'Evaluación de inquilino' },
+  ACCOUNT_REVIEW: { en: 'Account review', es: 'Revisión de una cuenta' },
+  INFRACTION: { en: 'Infraction', es: 'Infracción' },
+  MISDEMEANOR: { en: 'Misdemeanor', es: 'Delito menor' },
+  FELONY: { en: 'Felony', es: 'Delito grave' },
+  CONVICTED: { en: 'Convicted', es: 'Condena' },
+  PLEADED_NO_CONTEST: { en: 'Pleaded no contest', es: 'No disputó los cargos' },
+  NONPAYMENT: { en: 'Nonpayment of rent', es: 'Falta de pago de la renta' },
+  HOLDOVER: { en: 'Holdover', es: 'Permanencia sin derecho' },
+  JUDGMENT_FOR_LANDLORD: { en: 'Judgment for the landlord', es: 'Sentencia a favor del propietario' },
+  SETTLED: { en: 'Settled', es: 'Acuerdo entre las partes' },
+};
+
+/** Null for a code that is not known. */
+export function meaningOf(code: string, language: PageLanguage): string | null {
+  return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.[language] ?? null) : null;
+}
