@@ -1,5 +1,6 @@
 // The error codes of the component itself, as docs/how-to/embed-the-component.md lists them. A call that the API refuses is told
 // with the API's own code (docs/errors.md). test/architecture compares both with what integrators are promised.
+import type { CallbackPayloads } from './callbacks.js';
 
 /** `recoverable` null: nothing is said of it. `server`: true where the reply was a 5xx. */
 export interface ComponentError {
@@ -35,3 +36,10 @@ export const COMPONENT_ERRORS = {
 } as const satisfies Record<string, ComponentError>;
 
 export type ComponentErrorCode = keyof typeof COMPONENT_ERRORS;
+
+/** The payload of `onError` for a code of the component. `status`: of the reply that was the reason, where there was one. */
+export function componentError(code: ComponentErrorCode, status = 0): CallbackPayloads['onError'] {
+  const { message, recoverable } = COMPONENT_ERRORS[code];
+  if (recoverable === null) return { code, message };
+  return { code, message, recoverable: recoverable === 'server' ? status >= 500 : recoverable };
+}

@@ -1,6 +1,7 @@
 // One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it causes.
 import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
+import { componentError } from '../contract/codes.js';
 import {
   type FrameEvent,
   type FrameMethods,
@@ -15,7 +16,7 @@ import { hint } from './console.js';
 import type { Settings } from './init-options.js';
 import { Listeners } from './listeners.js';
 import type { Mount } from './mount-options.js';
-import { componentError, type ErrorPayload, type Exchanged } from './token-exchange.js';
+import type { ErrorPayload, Exchanged } from './token-exchange.js';
 import type { Tokens } from './tokens.js';
 
 const LOAD_TIMEOUT_MS = 30_000;

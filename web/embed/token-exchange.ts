@@ -1,6 +1,6 @@
 // One exchange of the publishable key, from the page: its origin is what the key allows.
 import type { CallbackPayloads } from '../contract/callbacks.js';
-import { COMPONENT_ERRORS, type ComponentErrorCode } from '../contract/codes.js';
+import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
 import type { Token } from '../contract/messages.js';
 import { readCode, readMessage } from '../contract/read-values.js';
 import { readToken } from '../contract/read-messages.js';
@@ -22,13 +22,6 @@ const TIMEOUT_MS = 10_000;
 /** Seconds. */
 const readLifetime = integer(1);
 const readGrant = fields<Grant>({ consumed: boolean, reason: nullable(readCode) }, { onBehalfOf: boolean });
-
-/** An error of the component itself, with the words that it always has. */
-export function componentError(code: ComponentErrorCode, status = 0): ErrorPayload {
-  const { message, recoverable } = COMPONENT_ERRORS[code];
-  if (recoverable === null) return { code, message };
-  return { code, message, recoverable: recoverable === 'server' ? status >= 500 : recoverable };
-}
 
 export interface Wanted {
   /** The grant to redeem. */

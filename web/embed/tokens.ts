@@ -1,9 +1,10 @@
 // The token of an instance: exchanged at the first mount, shared by all its views, renewed before it ends and when the service
 // refuses it. One exchange at a time.
+import { componentError } from '../contract/codes.js';
 import type { Token } from '../contract/messages.js';
 import { hint } from './console.js';
 import type { Settings } from './init-options.js';
-import { componentError, type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
+import { type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
 
 /** Of its life. */
 const RENEWED_AT = 0.9;

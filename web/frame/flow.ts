@@ -1,7 +1,7 @@
 // Leads a person through the view: asks where the session stands, says what is shown, and tells the page what happened. It knows no
 // markup; app.tsx shows what it says.
 import type { CallbackPayloads } from '../contract/callbacks.js';
-import { COMPONENT_ERRORS, type ComponentError, type ComponentErrorCode } from '../contract/codes.js';
+import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { FrameEvent, FrameStart } from '../contract/messages.js';
 import type { Answer, Api } from './api/api.js';
@@ -40,6 +40,11 @@ const TOLD_ONCE: readonly string[] = [
   'onScreeningSuccess',
 ] satisfies (keyof CallbackPayloads)[];
 
+const UNSUPPORTED_VIEW: Refusal = {
+  code: 'SYSTEM_CONFIGURATION_ERROR',
+  ...COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR,
+};
+
 export class Flow {
   private start: FrameStart;
   private options: ScreeningOptions | null = null;
@@ -73,7 +78,7 @@ export class Flow {
     };
     for (const warning of settled.warnings) this.tell('onWarning', warning);
     const place = firstPlace(start.view, this.start.userType, this.session);
-    if (place === null) return this.stop(problemOf('SYSTEM_CONFIGURATION_ERROR'), null);
+    if (place === null) return this.stop(UNSUPPORTED_VIEW, null);
     if (place === 'details' && !options.body.userTypes.includes(this.start.userType))
       return this.stop(
         { code: 'PRODUCT_NOT_ENABLED', message: 'The account may not screen this kind of user.', recoverable: false },
@@ -90,11 +95,11 @@ export class Flow {
   }
 
   /** `problem`: a code of the component, or what the API said. */
-  fail(problem: string | Refusal): void {
+  fail(problem: ComponentErrorCode | Refusal): void {
     const { code, message, recoverable } = typeof problem === 'string' ? componentError(problem) : problem;
     // Of what the API refuses in this view the page hears PAYMENT_REQUIRED alone; that the component cannot go on it hears in each.
     if (this.start.view === 'report' && !Object.hasOwn(COMPONENT_ERRORS, code)) return;
-    this.tell('onError', { code, message, ...(recoverable === null ? {} : { recoverable }) });
+    this.tell('onError', { code, message, ...(recoverable === undefined ? {} : { recoverable }) });
   }
 
   private readonly tell = <Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void => {
@@ -220,18 +225,4 @@ export class Flow {
   private ask(id: string): Promise<Answer<SessionStatus>> {
     return this.parts.api.call({ method: 'GET', path: `/screening/${encodeURIComponent(id)}/status` });
   }
-}
-
-function componentError(code: string): { code: string; message: string; recoverable: boolean | null } {
-  const known: ComponentError | undefined = COMPONENT_ERRORS[code as ComponentErrorCode];
-  return {
-    code,
-    message: known?.message ?? COMPONENT_ERRORS.SYSTEM_INTERNAL_ERROR.message,
-    recoverable: typeof known?.recoverable === 'boolean' ? known.recoverable : null,
-  };
-}
-
-function problemOf(code: ComponentErrorCode): Refusal {
-  const { message, recoverable } = componentError(code);
-  return { code, message, recoverable: recoverable === true };
 }

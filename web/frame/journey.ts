@@ -1,5 +1,6 @@
 // What every step of the frame is given, and what it may do. app.tsx makes it.
 import type { CallbackPayloads } from '../contract/callbacks.js';
+import type { ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { FrameStart } from '../contract/messages.js';
 import type { Api } from './api/api.js';
@@ -17,8 +18,8 @@ export interface Journey {
   readonly session: Session | SessionStatus | null;
   /** Causes a callback of the page. */
   tell<Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void;
-  /** Causes `onError` with a code of the component (contract/codes.ts) or with a refusal of the API. Shows nothing. */
-  fail(problem: string | Refusal): void;
+  /** Causes `onError` with a code of the component or with a refusal of the API. Shows nothing. */
+  fail(problem: ComponentErrorCode | Refusal): void;
   /** Causes `onChange` of the step that is shown. */
   changed(complete: boolean): void;
   /**
