@@ -28,8 +28,6 @@ export interface FrameStart {
   readonly appearance: Appearance;
   /** Whether the page prints, or downloads, instead of the frame. */
   readonly pageHandles: { readonly print: boolean; readonly download: boolean };
-  /** What became of the session grant; null where the page has none. */
-  readonly grant: { readonly consumed: boolean; readonly reason: string | null } | null;
 }
 
 /** A callback that the frame causes. */

@@ -112,9 +112,6 @@ export const readFrameStart = orNull(
         locale: nullable(readLocale),
         appearance: readAppearance,
         pageHandles: fields<FrameStart['pageHandles']>({ print: boolean, download: boolean }, {}),
-        grant: nullable(
-          fields<NonNullable<FrameStart['grant']>>({ consumed: boolean, reason: nullable(readCode) }, {}),
-        ),
       },
       {},
     ),

@@ -145,7 +145,7 @@ export class FrameView {
 
   #startWith(token: Token): unknown {
     const { view, unitAddress, userType, endUserType, applicationFee, productId, prefill } = this.mount;
-    const { settings, tokens } = this.host;
+    const { settings } = this.host;
     return {
       view,
       token,
@@ -159,7 +159,6 @@ export class FrameView {
       locale: settings.locale,
       appearance: settings.appearance,
       pageHandles: { print: this.#hears('handlePrintRequested'), download: this.#hears('handleDownloadRequested') },
-      grant: tokens.grant && { consumed: tokens.grant.consumed, reason: tokens.grant.reason },
     };
   }
 

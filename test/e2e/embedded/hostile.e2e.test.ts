@@ -88,7 +88,6 @@ const aStart = (token: string, more: object = {}): Record<string, unknown> => ({
   locale: null,
   appearance: {},
   pageHandles: { print: false, download: false },
-  grant: null,
   ...more,
 });
 

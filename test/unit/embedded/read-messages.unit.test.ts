@@ -45,7 +45,6 @@ const START: FrameStart = {
   locale: 'es-US',
   appearance: { theme: 'dark', accentColor: '#123456' },
   pageHandles: { print: true, download: false },
-  grant: { consumed: false, reason: 'EXPIRED' },
 };
 
 const everyCallback = it.each(Object.entries(PAYLOADS) as [CallbackName, Record<string, unknown>][]);
@@ -133,7 +132,6 @@ describe('what the frame is told', () => {
       productId: null,
       screeningId: null,
       locale: null,
-      grant: null,
     };
     expect(readFrameStart({ ...START, ...open })).toEqual({ ...START, ...open });
   });
