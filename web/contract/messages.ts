@@ -26,8 +26,6 @@ export interface FrameStart {
   readonly prefill: Prefill;
   readonly locale: string | null;
   readonly appearance: Appearance;
-  /** Whether the page prints, or downloads, instead of the frame. */
-  readonly pageHandles: { readonly print: boolean; readonly download: boolean };
 }
 
 /** A callback that the frame causes. */
@@ -37,8 +35,8 @@ export type FrameEvent = {
 
 /** What the frame can ask the page for. Types for penpal: each returns a promise on the other side. */
 export type PageMethods = {
-  /** Arguments are read as unknown. */
-  emit(event: unknown): void;
+  /** Arguments are read as unknown. True: somebody listens to this callback. */
+  emit(event: unknown): boolean;
   /** The screening session that the frame shows, as soon as it is known: a frame that loads again goes on with it. */
   session(sessionId: unknown): void;
   /**

@@ -111,7 +111,6 @@ export const readFrameStart = orNull(
         prefill: readPrefill,
         locale: nullable(readLocale),
         appearance: readAppearance,
-        pageHandles: fields<FrameStart['pageHandles']>({ print: boolean, download: boolean }, {}),
       },
       {},
     ),

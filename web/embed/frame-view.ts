@@ -124,7 +124,7 @@ export class FrameView {
   readonly #methods: PageMethods = Object.assign(Object.create(null) as object, {
     emit: (event: unknown) => {
       const read = readFrameEvent(event);
-      if (read !== null) this.#tell(read);
+      return read !== null && this.#tell(read);
     },
     session: (sessionId: unknown) => {
       this.#screeningId = readUuid(sessionId) ?? this.#screeningId;
@@ -158,7 +158,6 @@ export class FrameView {
       prefill,
       locale: settings.locale,
       appearance: settings.appearance,
-      pageHandles: { print: this.#hears('handlePrintRequested'), download: this.#hears('handleDownloadRequested') },
     };
   }
 
@@ -183,14 +182,13 @@ export class FrameView {
     this.#tell({ name: 'onWarning', payload: Object.freeze(payload) });
   }
 
-  #hears(name: CallbackName): boolean {
-    return this.#listeners.has(name) || this.host.listeners.has(name);
-  }
-
-  #tell(event: FrameEvent): void {
+  /** Whether anybody listens. */
+  #tell(event: FrameEvent): boolean {
+    const isHeard = this.#listeners.has(event.name) || this.host.listeners.has(event.name);
     if (event.name === 'onResize' && this.#frame) this.#frame.style.height = `${event.payload.height}px`;
     this.#listeners.tell(event);
     this.host.listeners.tell(event);
+    return isHeard;
   }
 
   #waitForHandshake(): void {

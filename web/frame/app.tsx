@@ -2,11 +2,11 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
-import type { FrameEvent, FrameStart } from '../contract/messages.js';
+import type { FrameStart } from '../contract/messages.js';
 import { TITLES } from '../contract/titles.js';
 import type { Api } from './api/api.js';
 import { applyAppearance } from './appearance.js';
-import { Flow, type Shown } from './flow.js';
+import { Flow, type FlowParts, type Shown } from './flow.js';
 import { tellHeight } from './height.js';
 import type { Language } from './journey.js';
 import { languageOf } from './language.js';
@@ -22,7 +22,7 @@ export interface AppProps {
   readonly settings: FrameSettings;
   readonly start: FrameStart;
   readonly api: Api;
-  readonly emit: (event: FrameEvent) => void;
+  readonly emit: FlowParts['emit'];
   readonly known: (sessionId: string) => void;
 }
 
@@ -43,7 +43,7 @@ export function App({ settings, start, api, emit, known }: AppProps) {
       if (error) unexpected();
     });
     addEventListener('unhandledrejection', unexpected);
-    return tellHeight((height) => emit({ name: 'onResize', payload: { height } }));
+    return tellHeight((height) => void emit({ name: 'onResize', payload: { height } }));
   }, []);
 
   const journey = shown.kind === 'place' ? shown.journey : null;

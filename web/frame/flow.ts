@@ -27,7 +27,8 @@ export interface FlowParts {
   readonly start: FrameStart;
   readonly api: Api;
   readonly language: Language;
-  readonly emit: (event: FrameEvent) => void;
+  /** Tells the page; true: somebody there listens. */
+  readonly emit: (event: FrameEvent) => Promise<boolean>;
   /** The page keeps the session, for when the frame loads again. */
   readonly known: (sessionId: string) => void;
   readonly show: (shown: Shown) => void;
@@ -108,7 +109,7 @@ export class Flow {
       if (this.told.has(about)) return;
       this.told.add(about);
     }
-    this.parts.emit({ name, payload } as FrameEvent);
+    void this.parts.emit({ name, payload } as FrameEvent);
   };
 
   private readonly follow = async (session: Session): Promise<void> => {
@@ -195,7 +196,7 @@ export class Flow {
   }
 
   private journey(place: Place): Journey {
-    const { settings, api, language } = this.parts;
+    const { settings, api, language, emit } = this.parts;
     const { start, options, session, tell, follow, choose, next, screened } = this;
     if (!options) throw new Error('A screen is shown before the options are there.');
     return {
@@ -211,6 +212,7 @@ export class Flow {
       next,
       screened,
       fail: (problem) => this.fail(problem),
+      askPage: (name, sessionId) => emit({ name, payload: { sessionId } }),
       changed: (complete) => {
         if (isStep(place)) tell('onChange', { step: place, complete });
       },

@@ -20,6 +20,8 @@ export interface Journey {
   tell<Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void;
   /** Causes `onError` with a code of the component or with a refusal of the API. Shows nothing. */
   fail(problem: ComponentErrorCode | Refusal): void;
+  /** Asks the page to print or to download the report. False: it does not, so the frame must. */
+  askPage(name: 'handlePrintRequested' | 'handleDownloadRequested', sessionId: string): Promise<boolean>;
   /** Causes `onChange` of the step that is shown. */
   changed(complete: boolean): void;
   /**

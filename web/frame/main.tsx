@@ -42,8 +42,8 @@ function run(port: MessagePort): void {
   const connection = connect<PageMethods>({ messenger: new PortMessenger({ port }), methods });
   const page = connection.promise;
 
-  function emit(event: FrameEvent): void {
-    void page.then((remote) => remote.emit(event)).catch(gone);
+  async function emit(event: FrameEvent): Promise<boolean> {
+    return (await page.then((remote) => remote.emit(event)).catch(gone)) === true;
   }
 
   /** The page has a host script of another build, which says too little. */
@@ -51,7 +51,7 @@ function run(port: MessagePort): void {
     const { recoverable } = COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR;
     const message = 'The host script and the frame are of different versions.';
     const problem = { code: 'SYSTEM_CONFIGURATION_ERROR', message, recoverable };
-    emit({ name: 'onError', payload: problem });
+    void emit({ name: 'onError', payload: problem });
     const language = languageOf(navigator.languages);
     document.documentElement.lang = language;
     render(

@@ -264,7 +264,7 @@ describe('a mounted view', () => {
       prefill: { firstName: 'Ada', lastName: 7, ssn: '123456789' },
     };
     const init = { locale: 'es-US', appearance: { theme: 'dark', spacing: '8px', other: 'x' } };
-    await host.mount({ options, init, handles: ['handleDownloadRequested'] });
+    await host.mount({ options, init });
     const frame = await FrameDouble.startedIn(page);
     expect(await frame.hears('start')).toEqual({
       view: 'screening',
@@ -274,7 +274,6 @@ describe('a mounted view', () => {
       token: { token: 'first', expiresAt: expect.any(Number) },
       locale: 'es-US',
       appearance: { theme: 'dark', spacing: '8px' },
-      pageHandles: { print: false, download: true },
     });
     expect(await host.hears('onWarning')).toEqual({
       code: 'INVALID_PREFILL_FIELDS',
@@ -361,7 +360,7 @@ describe('a mounted view', () => {
 
 it('a frame that does not understand its page says so', async () => {
   await open('/two');
-  const script = (await hostScript()).replaceAll('pageHandles', 'pageHandled');
+  const script = (await hostScript()).replaceAll('screeningId', 'screeningIds');
   await page.addScriptTag({ content: script });
   await host.mount({ init: { baseUrl: embedding.service.baseUrl } });
   expect(await host.hears('onError')).toEqual({

@@ -87,7 +87,6 @@ const aStart = (token: string, more: object = {}): Record<string, unknown> => ({
   prefill: {},
   locale: null,
   appearance: {},
-  pageHandles: { print: false, download: false },
   ...more,
 });
 

@@ -32,6 +32,12 @@ async function atReport(screeningId: string, wish: MountWish = {}): Promise<void
 const button = (name: string): Locator => host.frame.getByRole('button', { name, exact: true });
 const heading = (name: string): Locator => host.frame.getByRole('heading', { name, exact: true });
 const page = (): Locator => host.frame.locator('iframe.report-page');
+/** The print dialog of the frame, which no test can see. */
+const printsIntoAttribute = (): Promise<void> =>
+  page().evaluate((frame: any) => {
+    frame.contentWindow.print = () => frame.setAttribute('data-printed', 'yes');
+  });
+const printed = (): Locator => host.frame.locator('iframe[data-printed=yes]');
 const accountOf = (name: keyof Credentials['accounts']): string => embedding.credentials.accounts[name].accountId;
 const names = async (): Promise<string[]> =>
   (await host.told()).map(([name]) => name).filter((name) => !['onResize', 'onChange'].includes(name));
@@ -84,11 +90,9 @@ describe('a consumer whose account pays', () => {
   it('prints the report, and downloads it as a PDF', async () => {
     await atReport(await verified());
     await heading('Share your report?').waitFor();
-    await page().evaluate((frame: any) => {
-      frame.contentWindow.print = () => frame.setAttribute('data-printed', 'yes');
-    });
+    await printsIntoAttribute();
     await button('Print').click();
-    expect(await page().getAttribute('data-printed')).toBe('yes');
+    await printed().waitFor();
 
     const download = host.page.waitForEvent('download');
     await button('Download PDF').click();
@@ -119,6 +123,24 @@ describe('a consumer whose account pays', () => {
     expect(await host.hears('handlePrintRequested')).toEqual({ sessionId: id });
     expect(await host.hears('handleDownloadRequested')).toEqual({ sessionId: id });
     expect(host.requests.filter(({ url }) => url.endsWith('/pdf'))).toEqual([]);
+  });
+
+  it('leaves printing to a page that listens at the press, however late it began and however early it ended', async () => {
+    const id = await verified();
+    await atReport(id);
+    await heading('Share your report?').waitFor();
+    await printsIntoAttribute();
+    await host.page.evaluate(() => {
+      const { instance, told } = globalThis as any;
+      const name = 'handlePrintRequested';
+      (globalThis as any).stop = instance.on(name, (payload: unknown) => told.push([name, payload]));
+    });
+    await button('Print').click();
+    expect(await host.hears('handlePrintRequested')).toEqual({ sessionId: id });
+    await host.page.evaluate(() => (globalThis as any).stop());
+    expect(await printed().count()).toBe(0);
+    await button('Print').click();
+    await printed().waitFor();
   });
 
   it('shares the report, sees so after a reload, takes it back for good, and sees that too', async () => {

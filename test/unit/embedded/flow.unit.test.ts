@@ -48,7 +48,7 @@ async function opened(
       },
       html: async () => ({ ok: true, status: 200, body: '' }),
     },
-    emit: ({ name, payload }: FrameEvent) => void told.push([name, payload]),
+    emit: async ({ name, payload }: FrameEvent) => told.push([name, payload]) > 0,
     known: () => undefined,
     show: (next) => {
       shown = next;

@@ -44,7 +44,6 @@ const START: FrameStart = {
   prefill: { firstName: 'Ada' },
   locale: 'es-US',
   appearance: { theme: 'dark', accentColor: '#123456' },
-  pageHandles: { print: true, download: false },
 };
 
 const everyCallback = it.each(Object.entries(PAYLOADS) as [CallbackName, Record<string, unknown>][]);

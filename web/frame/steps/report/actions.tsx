@@ -24,11 +24,10 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
   const texts = useTexts(TEXTS);
   const [preparing, setPreparing] = useState(false);
   const [problem, setProblem] = useState<'notSaved' | 'notPrinted' | null>(null);
-  const { pageHandles } = journey.start;
 
-  function print(): void {
+  async function print(): Promise<void> {
     setProblem(null);
-    if (pageHandles.print) return journey.tell('handlePrintRequested', { sessionId });
+    if (await journey.askPage('handlePrintRequested', sessionId)) return;
     try {
       page.current?.contentWindow?.print();
     } catch {
@@ -38,7 +37,7 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
 
   async function download(): Promise<void> {
     setProblem(null);
-    if (pageHandles.download) return journey.tell('handleDownloadRequested', { sessionId });
+    if (await journey.askPage('handleDownloadRequested', sessionId)) return;
     setPreparing(true);
     announce(texts.preparing);
     const pdf = await pdfOf(journey, sessionId, html);
@@ -51,7 +50,7 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
   return (
     <>
       <div class="actions">
-        <Button kind="secondary" onPress={print}>
+        <Button kind="secondary" onPress={() => void print()}>
           {texts.print}
         </Button>
         <Button kind="secondary" busy={preparing} onPress={() => void download()}>
