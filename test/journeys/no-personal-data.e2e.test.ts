@@ -191,7 +191,11 @@ async function payAndRead(): Promise<void> {
   learned.set('a bearer token', granted.body.token.split('.')[2]);
 
   const page = new PlatformCaller(service, { ...demo.headers, authorization: `Bearer ${granted.body.token}` });
-  const { id } = (await page.post('/screening/submit', canaryPerson('Example'))).body;
+  const submitted = await page.post('/screening/submit', {
+    ...canaryPerson('Example'),
+    unitAddress: CANARIES['unitAddress'],
+  });
+  const { id } = submitted.body;
   const intent = await page.post(
     '/payments/create-intent',
     { amount: 3_500, applicationFee: 500, screeningId: id },

@@ -47,11 +47,38 @@ describe('POST /screening/submit', () => {
     expect((await service.ops('audit', 'verify')).exitCode).toBe(0);
   });
 
+  it.each([
+    ['as text', UNIT],
+    ['in parts', { address: UNIT, city: 'Springfield', state: 'IL', zip: '62701' }],
+  ])(
+    '200: the address of the unit, %s, is read by the server of the account alone, and is gone with the person',
+    async (_, unitAddress) => {
+      const { demo: parent, child } = (await service.credentials()).accounts;
+      const { id } = (await (await service.signIn('child')).submit({ unitAddress })).body;
+      const readBy = async (secretKey: string): Promise<Reply> => {
+        const reply = await service.request('GET', `/v1/screenings/${id}/status`, {
+          headers: { 'x-secret-key': secretKey },
+        });
+        expect(reply.status).toBe(200);
+        return reply;
+      };
+      expect((await readBy(child.secretKey)).body.unit_address).toEqual(unitAddress);
+      expect((await readBy(parent.secretKey)).body).not.toHaveProperty('unit_address');
+      expect((await service.ops('person', 'erase', id)).exitCode).toBe(0);
+      expect((await readBy(child.secretKey)).body).not.toHaveProperty('unit_address');
+    },
+  );
+
   it('200: without them nothing of them is recorded', async () => {
     const { body } = await demo.submit();
     const { data } = await recorded(body.id);
     for (const field of ['termsVersion', 'endUserType', 'productId', 'unitAddressKept'])
       expect(data).not.toHaveProperty(field);
+    const { secretKey } = (await service.credentials()).accounts.demo;
+    const status = await service.request('GET', `/v1/screenings/${body.id}/status`, {
+      headers: { 'x-secret-key': secretKey },
+    });
+    expect(status.body).not.toHaveProperty('unit_address');
   });
 
   it('200: the end user type of the session grant counts where the page says none, and may be repeated', async () => {

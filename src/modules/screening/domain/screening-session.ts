@@ -343,8 +343,8 @@ function requested(attempt: NewAttempt): Requested {
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId, partyId, vendors } =
-      event.data;
+    const { subjectId, personId, userType, paymentRequired, vendors } = event.data;
+    const { intendedRecipientId, grantId, partyId, unitAddressKept } = event.data;
     return {
       status: 'SUBMITTED',
       subjectId,
@@ -356,6 +356,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       ...(intendedRecipientId && { intendedRecipientId }),
       ...(grantId && { grantId }),
       ...(partyId && { partyId }),
+      ...(unitAddressKept && { unitAddressKept }),
       attemptIds: [],
       attempt: null,
     };
@@ -372,6 +373,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
     ...(state.grantId && { grantId: state.grantId }),
     ...(state.partyId && { partyId: state.partyId }),
+    ...(state.unitAddressKept && { unitAddressKept: state.unitAddressKept }),
     attemptIds: state.attemptIds,
   };
   switch (event.type) {

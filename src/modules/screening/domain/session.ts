@@ -190,6 +190,8 @@ export interface Submitted {
   readonly grantId?: string;
   /** The party of the direct API that it verifies: only servers with an API key may touch it (docs/contract/platform.md#sessions-of-parties). */
   readonly partyId?: string;
+  /** The vault has the address of the unit. */
+  readonly unitAddressKept?: true;
   /** What the vendor said last is kept no more. */
   readonly replyDiscarded?: true;
   /** Every attempt that was ever reserved: none of them is made again. */

@@ -13,6 +13,7 @@ import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatu
 import { attemptOf, expiresAt, holdsReply, isOpen, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
+  unitAddressEntry,
   type BlockReason,
   type KbaQuestion,
   type OpenStepUp,
@@ -20,10 +21,11 @@ import {
   type SessionEvent,
   type SessionSecretsContent,
   type StepUp,
+  type UnitAddressContent,
 } from '../domain/session.js';
 
 /** What is shown of a session, and whose it is. Any state of the aggregate is one. */
-export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'userType'> &
+export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
     | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null; readonly reasonCode: BlockReason }
@@ -35,6 +37,7 @@ export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' |
 
 export { REASONS_FOR_BROWSERS, reasonForBrowsers, type ReasonForBrowsers } from '../domain/session.js';
 export type { KbaQuestion };
+export type UnitAddress = UnitAddressContent['unitAddress'];
 
 interface Followed {
   readonly accountId: string;
@@ -57,11 +60,12 @@ export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
 }
 
 function summaryOf(session: Session): SessionSummary {
-  const { subjectId, grantId, partyId, userType } = session;
+  const { subjectId, grantId, partyId, unitAddressKept, userType } = session;
   const common = {
     subjectId,
     ...(grantId !== undefined && { grantId }),
     ...(partyId !== undefined && { partyId }),
+    ...(unitAddressKept && { unitAddressKept }),
     userType,
   };
   if (isOpen(session)) {
@@ -81,7 +85,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 11,
+  version: 12,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -191,6 +195,13 @@ export class ScreeningStatusReader {
     if (!('stepUp' in session) || !session.stepUp.kba) return null;
     const secrets = await readEntry<SessionSecretsContent>(this.vault, session.subjectId, secretsEntry(sessionId));
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
+  }
+
+  /** Null where none was given, and after the person was erased. */
+  async unitAddressOf(sessionId: string, session: SessionSummary): Promise<UnitAddress | null> {
+    if (!session.unitAddressKept) return null;
+    const kept = await readEntry<UnitAddressContent>(this.vault, session.subjectId, unitAddressEntry(sessionId));
+    return kept === null || kept === 'erased' ? null : kept.unitAddress;
   }
 
   /** Sessions with a step-up that was not answered in time. */

@@ -5,7 +5,9 @@ import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { ExpireSession } from '../../application/expire-session.js';
-import { ScreeningStatusReader } from '../../read/screening-status.js';
+import { ScreeningStatusReader, type UnitAddress } from '../../read/screening-status.js';
+
+const text = { type: 'string' } as const;
 
 class ServerStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
@@ -20,6 +22,12 @@ class ServerStatusResult {
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
   @ApiPropertyOptional({ format: 'date-time', description: 'Present once a report was released' })
   readonly report_expires_at?: string;
+  @ApiPropertyOptional({
+    oneOf: [text, { type: 'object', properties: { address: text, city: text, state: text, zip: text } }],
+    description:
+      "The home that the screening is for, as the page gave it; of the account's own sessions, until the person is erased",
+  })
+  readonly unit_address?: UnitAddress;
 }
 
 /** Screenings as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
@@ -44,8 +52,10 @@ export class ServerScreeningController {
       found = await this.statuses.findReadable(id, principal);
     }
     if (!found) throw new DomainError('screening.not_found');
-    const { session, paymentStatus, overallStatus, createdAt, updatedAt } = found.doc;
+    const { accountId, session, paymentStatus, overallStatus, createdAt, updatedAt } = found.doc;
     const reportExpiresAt = await this.statuses.reportExpiryOf(id);
+    // A parent that reads the session of its child is not told.
+    const unitAddress = accountId === principal.accountId ? await this.statuses.unitAddressOf(id, session) : null;
     return {
       session_id: id,
       status: session.status,
@@ -56,6 +66,7 @@ export class ServerScreeningController {
       created_at: createdAt,
       updated_at: updatedAt,
       ...(reportExpiresAt !== null && { report_expires_at: reportExpiresAt }),
+      ...(unitAddress !== null && { unit_address: unitAddress }),
     };
   }
 }
