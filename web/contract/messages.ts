@@ -11,10 +11,15 @@ export interface Token {
 }
 
 /**
- * What the frame is told when it is loaded. Pages bundle the host script, so one that is older than the frame must go on being understood:
- * whatever is added here is optional.
+ * Pages bundle the host script, or pin it, so a frame meets older ones. A field that is added has a default, and one that is not known is
+ * left out; only where a page and a frame can no longer understand each other is this number raised.
  */
+export const PROTOCOL = 1;
+
+/** What the frame is told when it is loaded. */
 export interface FrameStart {
+  /** Of the host script. */
+  readonly protocol: number;
   readonly view: View;
   readonly token: Token;
   readonly unitAddress: UnitAddress;

@@ -1,7 +1,7 @@
 // The readers of both ends of the port: whatever arrives is copied field by field, frozen, and is null when it has not the shape.
 // Callbacks, fields and kinds that are not named here do not pass.
-import type { CallbackName, CallbackPayloads } from './callbacks.js';
-import type { FrameEvent, FrameStart, Token } from './messages.js';
+import type { CallbackName, CallbackPayloads, UserType } from './callbacks.js';
+import { type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
 import {
   readAppearance,
   readApplicationFee,
@@ -21,7 +21,7 @@ import {
   readView,
   readWarningCode,
 } from './read-values.js';
-import { boolean, fields, integer, list, nullable, type Reader, text, total } from './readers.js';
+import { boolean, fields, integer, list, nullable, type Reader, text, total, withDefault } from './readers.js';
 
 export const MIN_HEIGHT = 200;
 
@@ -95,22 +95,23 @@ const tokenFields = fields<Token>({ token: text(8_192, /^[\w.-]+$/), expiresAt: 
 /** For the frame: a token that the page hands over. */
 export const readToken = orNull(total(tokenFields));
 
-/** For the frame: what it is to show. */
+/** For the frame: what it is to show. Null also for a page of another protocol. */
 export const readFrameStart = orNull(
   total(
     fields<FrameStart>(
       {
+        protocol: withDefault(PROTOCOL, integer(PROTOCOL, PROTOCOL)),
         view: readView,
         token: tokenFields,
         unitAddress: readUnitAddress,
-        userType: readUserType,
-        endUserType: nullable(readEndUserType),
-        applicationFee: nullable(readApplicationFee),
-        productId: nullable(readProductId),
-        screeningId: nullable(readUuid),
-        prefill: readPrefill,
-        locale: nullable(readLocale),
-        appearance: readAppearance,
+        userType: withDefault<UserType>('CONSUMER', readUserType),
+        endUserType: withDefault(null, nullable(readEndUserType)),
+        applicationFee: withDefault(null, nullable(readApplicationFee)),
+        productId: withDefault(null, nullable(readProductId)),
+        screeningId: withDefault(null, nullable(readUuid)),
+        prefill: withDefault({}, readPrefill),
+        locale: withDefault(null, nullable(readLocale)),
+        appearance: withDefault({}, readAppearance),
       },
       {},
     ),

@@ -34,6 +34,11 @@ export function nullable<T>(read: Reader<T>): Reader<T | null> {
   return (value) => (value === null ? null : read(value));
 }
 
+/** For a field that an older sender does not have. */
+export function withDefault<T>(value: T, read: Reader<T>): Reader<T> {
+  return (given) => (given === undefined ? value : read(given));
+}
+
 /** A list is read as a whole or not at all. */
 export function list<T>(maxLength: number, read: Reader<T>): Reader<readonly T[]> {
   return (value) => {

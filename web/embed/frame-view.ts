@@ -5,8 +5,10 @@ import { componentError } from '../contract/codes.js';
 import {
   type FrameEvent,
   type FrameMethods,
+  type FrameStart,
   type PageMethods,
   PORT_MESSAGE,
+  PROTOCOL,
   type Token,
 } from '../contract/messages.js';
 import { MIN_HEIGHT, readFrameEvent } from '../contract/read-messages.js';
@@ -143,10 +145,11 @@ export class FrameView {
     if (connection === this.#connection) await frame.start(this.#startWith(token)).catch(ignore);
   }
 
-  #startWith(token: Token): unknown {
+  #startWith(token: Token): FrameStart {
     const { view, unitAddress, userType, endUserType, applicationFee, productId, prefill } = this.mount;
     const { settings } = this.host;
     return {
+      protocol: PROTOCOL,
       view,
       token,
       unitAddress,

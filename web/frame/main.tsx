@@ -46,7 +46,7 @@ function run(port: MessagePort): void {
     return (await page.then((remote) => remote.emit(event)).catch(gone)) === true;
   }
 
-  /** The page has a host script of another build, which says too little. */
+  /** The page has a host script of another protocol. */
   function notUnderstood(): void {
     const { recoverable } = COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR;
     const message = 'The host script and the frame are of different versions.';

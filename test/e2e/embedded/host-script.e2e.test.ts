@@ -267,6 +267,7 @@ describe('a mounted view', () => {
     await host.mount({ options, init });
     const frame = await FrameDouble.startedIn(page);
     expect(await frame.hears('start')).toEqual({
+      protocol: 1,
       view: 'screening',
       ...options,
       unitAddress: { address: '12 Elm Street', city: 'Austin', state: 'TX', zip: '78701' },
@@ -360,8 +361,10 @@ describe('a mounted view', () => {
 
 it('a frame that does not understand its page says so', async () => {
   await open('/two');
-  const script = (await hostScript()).replaceAll('screeningId', 'screeningIds');
-  await page.addScriptTag({ content: script });
+  const script = await hostScript();
+  const newer = script.replace(/\bprotocol:1\b/, 'protocol:2');
+  expect(newer).not.toBe(script);
+  await page.addScriptTag({ content: newer });
   await host.mount({ init: { baseUrl: embedding.service.baseUrl } });
   expect(await host.hears('onError')).toEqual({
     code: 'SYSTEM_CONFIGURATION_ERROR',

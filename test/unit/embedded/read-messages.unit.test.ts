@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { CallbackName, CallbackPayloads } from '../../../web/contract/callbacks.js';
-import type { FrameStart } from '../../../web/contract/messages.js';
+import { type FrameStart, PROTOCOL } from '../../../web/contract/messages.js';
 import { CALLBACK_NAMES, readFrameEvent, readFrameStart, readToken } from '../../../web/contract/read-messages.js';
 import { readUnitAddress } from '../../../web/contract/read-values.js';
 
@@ -33,6 +33,7 @@ const OPTIONAL: Partial<Record<CallbackName, readonly string[]>> = {
   onWarning: ['fields'],
 };
 const START: FrameStart = {
+  protocol: PROTOCOL,
   view: 'report',
   token: { token: 'a.b.c', expiresAt: 1_800_000_000_000 },
   unitAddress: { address: '12 Elm Street', city: 'Austin', state: 'TX', zip: '78701' },
@@ -116,23 +117,34 @@ describe('what the frame is told', () => {
     expect(Object.isFrozen(read) && Object.isFrozen(read?.token) && Object.isFrozen(read?.prefill)).toBe(true);
   });
 
-  it('is nothing when any of it is missing or of another kind', () => {
-    for (const field of Object.keys(START)) {
-      const { [field as keyof FrameStart]: _left, ...without } = START;
-      expect([field, readFrameStart(without)]).toEqual([field, null]);
+  it('is nothing when any of it is of another kind, or what every page says is missing', () => {
+    for (const field of Object.keys(START))
       expect([field, readFrameStart({ ...START, [field]: 7.5 })]).toEqual([field, null]);
+    for (const field of ['view', 'token', 'unitAddress'] as const) {
+      const { [field]: _left, ...without } = START;
+      expect([field, readFrameStart(without)]).toEqual([field, null]);
     }
   });
 
-  it('may leave open what the page need not say', () => {
-    const open = {
+  it('has a default for everything else, so that an older page is understood', () => {
+    const { view, token, unitAddress } = START;
+    const defaults = {
+      protocol: 1,
+      userType: 'CONSUMER',
       endUserType: null,
       applicationFee: null,
       productId: null,
       screeningId: null,
+      prefill: {},
       locale: null,
+      appearance: {},
     };
-    expect(readFrameStart({ ...START, ...open })).toEqual({ ...START, ...open });
+    expect(readFrameStart({ view, token, unitAddress })).toEqual({ view, token, unitAddress, ...defaults });
+    expect(readFrameStart({ ...START, ...defaults })).toEqual({ ...START, ...defaults });
+  });
+
+  it('is nothing where the page speaks another protocol', () => {
+    for (const protocol of [0, 2, '1', null]) expect(readFrameStart({ ...START, protocol })).toBeNull();
   });
 
   it.each([0, 1_000_001, 1.5, '100', NaN])('has no application fee of %p', (applicationFee) => {
