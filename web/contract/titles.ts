@@ -1,7 +1,8 @@
 // What a view is called, for those who find their way by the names of frames and regions.
 import type { View } from './callbacks.js';
+import type { Language } from './language.js';
 
-export const TITLES: Readonly<Record<View, { readonly en: string; readonly es: string }>> = {
+export const TITLES: Readonly<Record<View, Readonly<Record<Language, string>>>> = {
   screening: { en: 'Identity screening', es: 'Verificación de identidad' },
   report: { en: 'Screening report', es: 'Informe de evaluación' },
   income: { en: 'Income verification', es: 'Verificación de ingresos' },

@@ -2,6 +2,7 @@
 import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import { componentError } from '../contract/codes.js';
+import { languageOf } from '../contract/language.js';
 import {
   type FrameEvent,
   type FrameMethods,
@@ -95,8 +96,7 @@ export class FrameView {
   #createFrame(): HTMLIFrameElement {
     const { publishableKey, embeddedUrl, locale } = this.host.settings;
     const frame = document.createElement('iframe');
-    const isSpanish = (locale ?? navigator.language).startsWith('es');
-    frame.title = TITLES[this.mount.view][isSpanish ? 'es' : 'en'];
+    frame.title = TITLES[this.mount.view][languageOf([locale, ...navigator.languages])];
     frame.allow = 'payment';
     // The address of the page may say who is at it.
     frame.referrerPolicy = 'origin';

@@ -2,14 +2,13 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
+import { type Language, languageOf } from '../contract/language.js';
 import type { FrameStart } from '../contract/messages.js';
 import { TITLES } from '../contract/titles.js';
 import type { Api } from './api/api.js';
 import { applyAppearance } from './appearance.js';
 import { Flow, type FlowParts, type Shown } from './flow.js';
 import { tellHeight } from './height.js';
-import type { Language } from './journey.js';
-import { languageOf } from './language.js';
 import { LanguageContext } from './parts/language.js';
 import { Layout } from './parts/layout.js';
 import { Spinner, TakesFocus } from './parts/step.js';

@@ -3,10 +3,11 @@
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
+import type { Language } from '../contract/language.js';
 import type { FrameEvent, FrameStart } from '../contract/messages.js';
 import type { Answer, Api } from './api/api.js';
 import type { Refusal, ScreeningOptions, Session, SessionStatus } from './api/wire.js';
-import type { Journey, Language } from './journey.js';
+import type { Journey } from './journey.js';
 import { firstPlace, isStep, type Place, placeOf } from './place.js';
 import { settle } from './settle.js';
 

@@ -2,11 +2,10 @@
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import type { ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
+import type { Language } from '../contract/language.js';
 import type { FrameStart } from '../contract/messages.js';
 import type { Api } from './api/api.js';
 import type { Refusal, ScreeningOptions, Session, SessionStatus } from './api/wire.js';
-
-export type Language = 'en' | 'es';
 
 export interface Journey {
   readonly settings: FrameSettings;

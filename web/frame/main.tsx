@@ -2,6 +2,7 @@
 import { connect, PortMessenger } from 'penpal';
 import { render } from 'preact';
 import { COMPONENT_ERRORS } from '../contract/codes.js';
+import { languageOf } from '../contract/language.js';
 import {
   type FrameEvent,
   type FrameMethods,
@@ -13,7 +14,6 @@ import { readFrameStart, readToken } from '../contract/read-messages.js';
 import { Client } from './api/client.js';
 import { App } from './app.js';
 import { browser } from './browser.js';
-import { languageOf } from './language.js';
 import { LanguageContext } from './parts/language.js';
 import { Failed } from './screens.js';
 import { settings } from './settings.js';

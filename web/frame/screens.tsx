@@ -1,5 +1,6 @@
 // What is shown between the steps, after them, and when a step cannot be shown.
 import { useEffect, useState } from 'preact/hooks';
+import type { Language } from '../contract/language.js';
 import type { SessionStatus } from './api/wire.js';
 import { browser } from './browser.js';
 import type { StepProps } from './journey.js';
@@ -8,7 +9,6 @@ import { refusalText } from './parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame } from './parts/step.js';
 import { PARTS } from './parts/texts.js';
 import type { Shown } from './flow.js';
-import type { Language } from './journey.js';
 import { FRAME } from './texts.js';
 
 /** Together about two minutes: the service itself goes on asking the vendor. */

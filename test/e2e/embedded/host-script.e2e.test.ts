@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import { TITLES } from '../../../web/contract/titles.js';
 import { REJECTIONS } from '../../../web/embed/rejections.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
@@ -230,11 +231,21 @@ describe('mount', () => {
     await openWithDouble();
     await host.mount({ init: { locale: 'es' } });
     const frame = page.locator('#place iframe');
-    expect(await frame.getAttribute('title')).toBe('Verificación de identidad');
+    expect(await frame.getAttribute('title')).toBe(TITLES.screening.es);
     expect(await frame.getAttribute('allow')).toBe('payment');
     expect(await frame.getAttribute('style')).toBe('height: 200px;');
     expect(await frame.getAttribute('src')).toBe(`${embedding.service.baseUrl}/embedded/?key=${key}`);
   });
+});
+
+it('a frame is titled in the language that is spoken in it', async () => {
+  host = await embedding.open('/two', { locale: 'es-MX' });
+  page = host.page;
+  // French is not spoken, so the browser's language counts.
+  await host.mount({ init: { locale: 'fr' } });
+  await host.hears('onReady');
+  expect(await page.locator('#place iframe').getAttribute('title')).toBe(TITLES.screening.es);
+  expect(await host.frame.locator('html').getAttribute('lang')).toBe('es');
 });
 
 describe('a mounted view', () => {

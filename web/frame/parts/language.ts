@@ -1,7 +1,8 @@
 // The language of whoever reads, for the parts; steps have it in their journey.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Language, Texts } from '../journey.js';
+import type { Language } from '../../contract/language.js';
+import type { Texts } from '../journey.js';
 
 export const LanguageContext = createContext<Language>('en');
 

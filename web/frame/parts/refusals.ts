@@ -1,7 +1,8 @@
 // What people are told when the API refuses. A step may know better for some codes; the rest is here.
+import type { Language } from '../../contract/language.js';
 import type { Answer } from '../api/api.js';
 import type { Refusal } from '../api/wire.js';
-import type { Language, Texts } from '../journey.js';
+import type { Texts } from '../journey.js';
 import { fill } from './language.js';
 import { PARTS } from './texts.js';
 

@@ -1,7 +1,8 @@
 // A session that is over without success: why, and what the person can do next.
 import { useEffect, useState } from 'preact/hooks';
+import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
-import type { Language, StepProps } from '../../journey.js';
+import type { StepProps } from '../../journey.js';
 import { useTexts } from '../../parts/language.js';
 import { Button, StepFrame } from '../../parts/step.js';
 import { ENDED } from './texts.js';

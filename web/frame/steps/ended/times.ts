@@ -1,6 +1,6 @@
 // When a person may start again, and how that is written. Pure.
+import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
-import type { Language } from '../../journey.js';
 
 const TAG = /^([a-z]{2})(-[a-z0-9]{2,8})*$/i;
 

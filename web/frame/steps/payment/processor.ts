@@ -1,6 +1,6 @@
 // The payment processor's browser library, as far as the frame uses it. Card data is typed into a frame of the processor's origin and
 // goes from there to the processor: nothing of ours sees it. Reference: https://docs.stripe.com/js
-import type { Language } from '../../journey.js';
+import type { Language } from '../../../contract/language.js';
 import type { Problem } from './texts.js';
 
 interface ProcessorError {

@@ -1,6 +1,6 @@
 // How many attempts a person has left, in words.
+import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
-import type { Language } from '../../journey.js';
 import { fill } from '../../parts/language.js';
 import { STEP_UP } from './texts.js';
 
