@@ -347,6 +347,18 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await reading).toHaveLength(21);
     });
 
+    it('answers an append that waited for the discovery when its client was given up meanwhile', async () => {
+      const { opened, open: answer } = gate();
+      for (const node of [double, follower]) node.faults.plan('gossip', { kind: 'delay', until: opened });
+      const guarded = buildClient(`esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false`);
+      const event = jsonEvent({ type: 'Appended', data: {} });
+      const appended = guarded.client.appendToStream(stream, event, { expectedRevision: NO_STREAM });
+      await until(() => gossips() > 0);
+      guarded.close();
+      answer();
+      await expect(appended).rejects.toBeInstanceOf(UnavailableError);
+    });
+
     it('keeps its client when no other can be built, as while a certificate file is replaced', () => {
       const first = buildClient(double.connectionString);
       let built = 0;

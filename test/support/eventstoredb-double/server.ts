@@ -312,7 +312,9 @@ export class EventStoreDbDouble {
         .setIsAlive(true)
         .setHttpEndPoint(new EndPoint().setAddress('127.0.0.1').setPort(node.port)),
     );
-    reply(null, new ClusterInfo().setMembersList(members));
+    const send = (): void => reply(null, new ClusterInfo().setMembersList(members));
+    if (fault?.kind === 'delay') void fault.until.then(send);
+    else send();
   }
 
   #features(reply: sendUnaryData<SupportedMethods>): void {

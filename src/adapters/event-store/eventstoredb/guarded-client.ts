@@ -1,5 +1,5 @@
 // The clients of EventStoreDB, one per role, without the habits of version 6.2.1 that lose answers or end the process.
-import { connectivityState } from '@grpc/grpc-js';
+import { type Channel, connectivityState } from '@grpc/grpc-js';
 import { EventStoreDBClient } from '@eventstore/db-client';
 
 export interface GuardedClient {
@@ -16,7 +16,9 @@ export interface GuardedClient {
  *   uncaught exception. Without it every append is a call of its own. It also spares the question for the server's
  *   features, which has no time limit and whose failure would be remembered for ever.
  * - `handleError` is called without anybody awaiting it and rejects when the discovery of the next node fails.
- * - `getChannel` is watched, because disposing of the client leaves its channel open.
+ * - `getChannel` is watched, because disposing of the client leaves its channel open, and its channels close a turn late:
+ *   a call that waited for the channel begins within the same turn, and is answered. What a channel already closed throws
+ *   at an append, the client would make a rejection that nobody awaits, and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
   const client = construct(connectionString);
@@ -26,20 +28,29 @@ export function buildClient(connectionString: string): GuardedClient {
   const getChannel = client['getChannel'];
   let channel: ReturnType<typeof getChannel> | undefined;
   client['getChannel'] = () => {
-    channel = getChannel();
+    channel = getChannel().then(closedLate);
     return channel;
   };
   return {
     client,
-    close: () => {
-      void channel?.then(
-        (open) => {
-          if (open.getConnectivityState(false) !== connectivityState.SHUTDOWN) open.close();
-        },
-        () => undefined,
-      );
-    },
+    // A call that has just begun asks for its channel within this turn.
+    close: () =>
+      void setImmediate(() => {
+        channel?.then(
+          (open) => open.close(),
+          () => undefined,
+        );
+      }),
   };
+}
+
+function closedLate(channel: Channel): Channel {
+  const close = channel.close.bind(channel);
+  channel.close = () =>
+    void setImmediate(() => {
+      if (channel.getConnectivityState(false) !== connectivityState.SHUTDOWN) close();
+    });
+  return channel;
 }
 
 function construct(connectionString: string): EventStoreDBClient {
