@@ -16,9 +16,9 @@ import { MIN_HEIGHT, readFrameEvent } from '../contract/read-messages.js';
 import { TITLES } from '../contract/titles.js';
 import { readUuid } from '../contract/read-values.js';
 import { hint } from './console.js';
-import type { Settings } from './init-options.js';
 import { Listeners } from './listeners.js';
 import type { Mount } from './mount-options.js';
+import type { Settings } from './settings.js';
 import type { ErrorPayload, Exchanged } from './token-exchange.js';
 import type { Tokens } from './tokens.js';
 

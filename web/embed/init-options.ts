@@ -1,16 +1,7 @@
 import { APPEARANCE_READERS, readAppearance, readLocale } from '../contract/read-values.js';
-import type { Appearance, InitOptions } from '../contract/options.js';
+import type { InitOptions } from '../contract/options.js';
 import { type REJECTIONS, rejection } from './rejections.js';
-
-export interface Settings {
-  readonly publishableKey: string;
-  /** Without a trailing slash, as is `embeddedUrl`. */
-  readonly baseUrl: string;
-  readonly embeddedUrl: string;
-  readonly sessionToken: string | null;
-  readonly locale: string | null;
-  readonly appearance: Appearance;
-}
+import type { Settings } from './settings.js';
 
 const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -1,6 +1,6 @@
 import type { MountedView, ServiceInstance } from '../contract/options.js';
 import { FrameView, type Host } from './frame-view.js';
-import type { Settings } from './init-options.js';
+import type { Settings } from './settings.js';
 import { Listeners } from './listeners.js';
 import { isCallbackName, readMount } from './mount-options.js';
 import { rejection } from './rejections.js';

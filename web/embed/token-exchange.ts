@@ -1,11 +1,12 @@
-// One exchange of the publishable key, from the page: its origin is what the key allows.
+// One request for a token, made by the page: its origin is what the publishable key allows.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
 import type { Token } from '../contract/messages.js';
 import { readCode, readMessage } from '../contract/read-values.js';
 import { readToken } from '../contract/read-messages.js';
 import { boolean, fields, integer, nullable } from '../contract/readers.js';
-import type { Settings } from './init-options.js';
+import { type Failure, retryAfterOf } from '../contract/repeats.js';
+import type { Settings } from './settings.js';
 
 export type ErrorPayload = CallbackPayloads['onError'];
 
@@ -15,7 +16,18 @@ export interface Grant {
   readonly onBehalfOf?: boolean;
 }
 
-export type Exchanged = { readonly token: Token; readonly grant: Grant | null } | { readonly error: ErrorPayload };
+export interface Given {
+  readonly token: Token;
+  readonly grant: Grant | null;
+}
+
+export type Exchanged = Given | { readonly error: ErrorPayload };
+
+export interface Refused extends Failure {
+  readonly error: ErrorPayload;
+  /** The time was over, or nobody waits any more. */
+  readonly isEnded: boolean;
+}
 
 const TIMEOUT_MS = 10_000;
 
@@ -37,7 +49,7 @@ export async function exchangeToken(
   { baseUrl, publishableKey }: Settings,
   { sessionToken, renewed, failed }: Wanted,
   ended: AbortSignal,
-): Promise<Exchanged> {
+): Promise<Given | Refused> {
   const limit = new AbortController();
   const abort = (): void => limit.abort();
   const timer = setTimeout(abort, TIMEOUT_MS);
@@ -45,6 +57,13 @@ export async function exchangeToken(
   // A token is good from when the service made it, which is after now.
   const askedAt = Date.now();
   let status = 0;
+  let retryAfterSeconds: number | null = null;
+  const refused = (error: ErrorPayload): Refused => ({
+    error,
+    status,
+    retryAfterSeconds,
+    isEnded: limit.signal.aborted,
+  });
   try {
     const reply = await fetch(`${baseUrl}/auth/token/exchange`, {
       method: 'POST',
@@ -54,14 +73,14 @@ export async function exchangeToken(
         ...(renewed !== null && { Authorization: `Bearer ${renewed}` }),
       },
       credentials: 'omit',
-      cache: 'no-store',
       referrerPolicy: 'origin',
       signal: limit.signal,
     });
-    status = reply.status;
     const body = parse(await reply.text());
+    status = reply.status;
+    retryAfterSeconds = retryAfterOf(reply);
     if (!reply.ok)
-      return { error: body === undefined ? componentError('UNKNOWN_ERROR', status) : refusalIn(body, failed, status) };
+      return refused(body === undefined ? componentError('UNKNOWN_ERROR', status) : refusalIn(body, failed, status));
     const { token, expires_in, grant } = (body ?? {}) as Record<string, unknown>;
     const lifetime = readLifetime(expires_in) ?? NaN;
     const read = readToken({ token, expiresAt: askedAt + lifetime * 1_000 });
@@ -72,7 +91,7 @@ export async function exchangeToken(
     clearTimeout(timer);
     ended.removeEventListener('abort', abort);
   }
-  return { error: componentError(failed, status) };
+  return refused(componentError(failed, status));
 }
 
 function parse(text: string): unknown {

@@ -2,9 +2,10 @@
 // refuses it. One exchange at a time.
 import { componentError } from '../contract/codes.js';
 import type { Token } from '../contract/messages.js';
+import { pauseBeforeRepeat } from '../contract/repeats.js';
 import { hint } from './console.js';
-import type { Settings } from './init-options.js';
-import { type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
+import type { Settings } from './settings.js';
+import { type Exchanged, exchangeToken, type Grant, type Refused } from './token-exchange.js';
 
 /** Of its life. */
 const RENEWED_AT = 0.9;
@@ -20,10 +21,12 @@ export class Tokens {
   #grant: Grant | null = null;
   #sessionToken: string | null;
   #running: Promise<Exchanged> | null = null;
+  /** Of the exchange that runs. */
+  #ended = new AbortController();
+  #isRedeeming = false;
   /** Nothing renews the token while no view is mounted. */
   #isResting = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #ended = new AbortController();
 
   /** `settled` is told how every exchange ended, before those who wait for it. */
   constructor(
@@ -60,33 +63,42 @@ export class Tokens {
     this.#isResting = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    // A grant can be redeemed once: the next view needs the reply.
+    if (!this.#isRedeeming) this.#end();
   }
 
   /** Ends what is under way. */
   forget(): void {
     this.rest();
-    this.#ended.abort();
+    this.#end();
     this.#token = null;
     this.#sessionToken = null;
   }
 
   /** `isRefused`: the service does not take the token that there is. */
   async #exchange(isRefused: boolean): Promise<Token | null> {
-    this.#running ??= this.#exchangeOnce(isRefused).finally(() => (this.#running = null));
+    this.#running ??= this.#exchangeOnce(isRefused, this.#ended.signal);
     const exchanged = await this.#running;
     return 'token' in exchanged ? exchanged.token : null;
   }
 
-  async #exchangeOnce(isRefused: boolean): Promise<Exchanged> {
-    const exchanged = await this.#ask(isRefused);
-    if (this.#ended.signal.aborted) return exchanged;
+  #end(): void {
+    this.#ended.abort();
+    this.#ended = new AbortController();
+    this.#running = null;
+  }
+
+  async #exchangeOnce(isRefused: boolean, ended: AbortSignal): Promise<Exchanged> {
+    const exchanged = await this.#ask(isRefused, ended);
+    if (ended.aborted) return exchanged;
+    this.#running = null;
     if ('token' in exchanged) this.#keep(exchanged.token, exchanged.grant);
     else this.#tryAgain();
     this.settled(exchanged);
     return exchanged;
   }
 
-  async #ask(isRefused: boolean): Promise<Exchanged> {
+  async #ask(isRefused: boolean, ended: AbortSignal): Promise<Exchanged> {
     const before = this.#token;
     // By the clock, which goes on while the timers of a computer that sleeps do not.
     const isGood = before !== null && Date.now() < before.expiresAt;
@@ -94,22 +106,29 @@ export class Tokens {
     const needsBefore = this.#grant?.consumed === true;
     if (needsBefore && !isGood) return { error: componentError('AUTH_TOKEN_INVALID') };
     const renewed = isGood && (needsBefore || !isRefused) ? before.token : null;
-    const exchanged = await this.#askWith(renewed);
+    const exchanged = await this.#askWith(renewed, ended);
     if (renewed === null || 'token' in exchanged || exchanged.error.code !== 'AUTH_UNAUTHORIZED') return exchanged;
     // Good by this clock, but not to the service.
-    return needsBefore ? { error: componentError('AUTH_TOKEN_INVALID') } : this.#askWith(null);
+    return needsBefore ? { error: componentError('AUTH_TOKEN_INVALID') } : this.#askWith(null, ended);
   }
 
-  #askWith(renewed: string | null): Promise<Exchanged> {
-    return exchangeToken(
-      this.settings,
-      {
-        sessionToken: this.#sessionToken,
-        renewed,
-        failed: this.#token === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED',
-      },
-      this.#ended.signal,
-    );
+  async #askWith(renewed: string | null, ended: AbortSignal): Promise<Exchanged> {
+    const failed = this.#token === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED';
+    for (let repeats = 0; ; repeats += 1) {
+      this.#isRedeeming = this.#sessionToken !== null;
+      const wanted = { sessionToken: this.#sessionToken, renewed, failed } as const;
+      const exchanged = await exchangeToken(this.settings, wanted, ended);
+      this.#isRedeeming = false;
+      const pauseMs = 'token' in exchanged ? null : this.#pauseAfter(exchanged, repeats);
+      if (pauseMs !== null) await pause(pauseMs, ended);
+      if (pauseMs === null || ended.aborted) return exchanged;
+    }
+  }
+
+  /** The first exchange is made again where the reason may pass; a renewal has its timer, and a view that has gone needs none. */
+  #pauseAfter(refused: Refused, repeats: number): number | null {
+    const isNeeded = this.#token === null && !this.#isResting && !refused.isEnded;
+    return isNeeded ? pauseBeforeRepeat(repeats, refused) : null;
   }
 
   #keep(token: Token, grant: Grant | null): void {
@@ -138,4 +157,15 @@ export class Tokens {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#exchange(false), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
   }
+}
+
+/** Ends early when the signal says so, without a timer left. */
+function pause(ms: number, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    ended.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

@@ -61,15 +61,26 @@ async function rejectionOf(expression: string): Promise<unknown> {
   );
 }
 
+interface ExchangeReply {
+  readonly status?: number;
+  readonly retryAfter?: string;
+  readonly body: unknown;
+}
+
 /** Replies of the token exchange, one after the other, in place of the service's; the last one stays. */
-async function exchangeGives(...replies: { status?: number; body: unknown }[]): Promise<Record<string, string>[]> {
+async function exchangeGives(...replies: ExchangeReply[]): Promise<Record<string, string>[]> {
   const asked: Record<string, string>[] = [];
   await page.route(isExchange, async (route) => {
-    const { status = 200, body } = replies[Math.min(asked.length, replies.length - 1)]!;
+    const { status = 200, retryAfter, body } = replies[Math.min(asked.length, replies.length - 1)]!;
     asked.push(await route.request().allHeaders());
     await route.fulfill({
       status,
-      headers: { 'access-control-allow-origin': '*', 'content-type': 'application/json' },
+      headers: {
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': 'Retry-After',
+        'content-type': 'application/json',
+        ...(retryAfter && { 'retry-after': retryAfter }),
+      },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
   });
@@ -386,20 +397,20 @@ it('a frame that does not understand its page says so', async () => {
 });
 
 describe('an error of the host script', () => {
-  const exchanges: [string, { status?: number; body: unknown }, object][] = [
+  const exchanges: [string, ExchangeReply, object][] = [
     ['a refusal of the service', refusal(401, 'KEY_INACTIVE'), error('KEY_INACTIVE')],
-    ['too many exchanges', refusal(429, 'RATE_LIMITED'), error('RATE_LIMITED')],
+    ['too many exchanges', { ...refusal(429, 'RATE_LIMITED'), retryAfter: '60' }, error('RATE_LIMITED')],
     ['no billing', refusal(403, 'BILLING_NOT_CONFIGURED'), error('BILLING_NOT_CONFIGURED')],
     ['no key', refusal(401, 'MISSING_KEY'), error('MISSING_KEY')],
     ['no origin', refusal(400, 'MISSING_ORIGIN'), error('MISSING_ORIGIN')],
     ['a fault of the service', refusal(500, 'INTERNAL_ERROR'), error('INTERNAL_ERROR')],
     [
       'a code that is none of the component',
-      refusal(503, 'SERVICE_UNAVAILABLE', { message: 'Later.', recoverable: true }),
-      { code: 'SERVICE_UNAVAILABLE', message: 'Later.', recoverable: true },
+      refusal(409, 'ATTEMPT_IN_PROGRESS', { message: 'Later.', recoverable: true }),
+      { code: 'ATTEMPT_IN_PROGRESS', message: 'Later.', recoverable: true },
     ],
     ['a refusal that is no JSON', { status: 403, body: '<html>' }, error('UNKNOWN_ERROR', false)],
-    ['a fault that is no JSON', { status: 502, body: 'Bad gateway' }, error('UNKNOWN_ERROR', true)],
+    ['a fault that is no JSON', { status: 500, body: 'Fault' }, error('UNKNOWN_ERROR', true)],
     ['a refusal without a code', { status: 400, body: {} }, error('TOKEN_EXCHANGE_FAILED', false)],
     ['a fault without a code', { status: 500, body: { error: null } }, error('TOKEN_EXCHANGE_FAILED', true)],
     ['a token that is none', token('a b'), error('TOKEN_EXCHANGE_FAILED', false)],
@@ -456,8 +467,14 @@ describe('an error of the host script', () => {
     expect(await iframes()).toBe(0);
   });
 
-  it('TOKEN_EXCHANGE_FAILED follows a refused connection', async () => {
+  it('TOKEN_EXCHANGE_FAILED follows a connection that is refused again and again, and not one that is once', async () => {
     await openWithDouble();
+    await page.route(isExchange, (route) => route.abort(), { times: 1 });
+    await host.mount();
+    await FrameDouble.startedIn(page);
+    await page.evaluate(() => (globalThis as any).instance.destroy());
+    expect(await host.told()).toEqual([]);
+
     await page.route(isExchange, (route) => route.abort());
     await host.mount();
     expect(await host.hears('onError')).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
@@ -871,21 +888,21 @@ describe('afterwards', () => {
   it('a view may be unmounted in every phase, any number of times', async () => {
     await open();
     await watch();
-    for (const phase of ['at once', 'frame loading', 'token awaited', 'started']) {
+    for (const phase of ['at once', 'frame loading', 'token awaited', 'token refused for now', 'started']) {
       await page.unrouteAll();
       await FrameDouble.serveIn(page);
       if (phase === 'frame loading') await page.route(isFramePage, () => undefined);
       if (phase === 'token awaited') await page.route(isExchange, () => undefined);
+      if (phase === 'token refused for now') await page.route(isExchange, (route) => route.abort());
       await host.mount();
-      if (phase === 'token awaited') await page.waitForFunction(() => (globalThis as any).openPorts.size === 1);
+      if (phase.startsWith('token')) await page.waitForFunction(() => (globalThis as any).openPorts.size === 1);
+      if (phase === 'token refused for now') await page.waitForEvent('requestfailed');
       if (phase === 'started') await FrameDouble.startedIn(page);
       expect([phase, (await left()).timers]).not.toEqual([phase, 0]);
       await page.evaluate(() => {
-        const { instance, mounted } = globalThis as any;
+        const { mounted } = globalThis as any;
         mounted.unmount();
         mounted.unmount();
-        // An exchange is the instance's, and would be of use to the next view.
-        instance.destroy();
       });
       expect([phase, await iframes()]).toEqual([phase, 0]);
       await until(`nothing is left after ${phase}`, async () => {

@@ -1,5 +1,6 @@
 // Calls the platform API for the frame, as api/api.ts promises. main.tsx hands it the browser; tests hand it another.
 import { COMPONENT_ERRORS } from '../../contract/codes.js';
+import { pauseBeforeRepeat, retryAfterOf } from '../../contract/repeats.js';
 import { randomId } from '../random-id.js';
 import type { Answer, Api, Call } from './api.js';
 import type { Refusal } from './wire.js';
@@ -18,15 +19,6 @@ export interface Surroundings {
 
 const READ_LIMIT_MS = 15_000;
 const HTML_LIMIT_MS = 30_000;
-/** The service asks for 5 to 10 seconds before a 503 is repeated, twice at most, and for one repeat of a 504. */
-const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
-  0: [500, 2_000],
-  502: [1_000, 3_000],
-  503: [5_000, 10_000],
-  504: [5_000],
-};
-/** Somebody who waits is told after that time, and decides. */
-const LONGEST_PAUSE_MS = 15_000;
 
 const NO_REPLY: Refusal = {
   code: 'SERVICE_UNAVAILABLE',
@@ -88,12 +80,12 @@ export class Client implements Api {
         continue;
       }
       if (attempt.status === 0 && !surroundings.isOnline()) continue;
-      const asTold = attempt.timedOut || (judged && attempt.status === 504);
-      const pauseMs = asTold ? undefined : PAUSES_MS[attempt.status]?.[repeats];
-      const longEnoughMs = Math.max(pauseMs ?? 0, (attempt.retryAfterSeconds ?? 0) * 1_000);
-      if (pauseMs === undefined || longEnoughMs > LONGEST_PAUSE_MS) return attempt;
+      // Who has done something too often reads so, and when it is possible again.
+      const asTold = attempt.timedOut || attempt.status === 429 || (judged && attempt.status === 504);
+      const pauseMs = asTold ? null : pauseBeforeRepeat(repeats, attempt);
+      if (pauseMs === null) return attempt;
       repeats += 1;
-      await surroundings.pause(longEnoughMs, signal);
+      await surroundings.pause(pauseMs, signal);
     }
   }
 
@@ -136,11 +128,6 @@ function authorized(request: RequestInit, token: string): RequestInit {
 
 function failure(status: number, error: Refusal, retryAfterSeconds: number | null = null): Failure {
   return { ok: false, status, error, retryAfterSeconds };
-}
-
-function retryAfterOf(reply: Response): number | null {
-  const text = reply.headers.get('Retry-After') ?? '';
-  return /^\d{1,6}$/.test(text) ? Number(text) : null;
 }
 
 /** What is no envelope of the service comes from something between it and the browser. */
