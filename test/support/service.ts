@@ -266,8 +266,8 @@ export class Service {
 
   /** Another process of this installation, with these variables as well; the test ends its `program`. */
   async startBeside(env: Readonly<Record<string, string>>): Promise<Service> {
-    const port = String(await freePort());
-    const its = { ...this.env, PORT: port, ...env };
+    const port = env['PORT'] ?? String(await freePort());
+    const its = { ...this.env, ...env, PORT: port };
     const { sandboxUrl, dataDir, redis, sandbox } = this;
     const program = new HostedProgram('service', its, true);
     const other = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, program, its);

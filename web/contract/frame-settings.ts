@@ -5,6 +5,8 @@
 export interface FrameSettings {
   /** Address of the API, without a trailing slash. */
   readonly apiUrl: string;
+  /** Address of the frame. The API refuses the frame's calls from another origin. */
+  readonly embeddedUrl: string;
   /** Origins that may embed the frame: those of the publishable key in the query, exactly. */
   readonly allowedOrigins: readonly string[];
   /** The payment processor's browser library, and the key that it takes. */

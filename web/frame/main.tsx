@@ -29,7 +29,11 @@ function run(port: MessagePort): void {
     start(argument: unknown) {
       if (started) return;
       const start = readFrameStart(argument);
-      if (!start) return notUnderstood();
+      if (!start) return refuse('The host script and the frame are of different versions.');
+      if (new URL(settings.embeddedUrl).origin !== location.origin)
+        return refuse(
+          `The frame of this service is at ${settings.embeddedUrl}: init needs that address as embeddedUrl.`,
+        );
       started = true;
       token = start.token;
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
@@ -46,10 +50,9 @@ function run(port: MessagePort): void {
     return (await page.then((remote) => remote.emit(event)).catch(gone)) === true;
   }
 
-  /** The page has a host script of another protocol. */
-  function notUnderstood(): void {
+  /** The page is told why, the person only that this is not available. */
+  function refuse(message: string): void {
     const { recoverable } = COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR;
-    const message = 'The host script and the frame are of different versions.';
     const problem = { code: 'SYSTEM_CONFIGURATION_ERROR', message, recoverable };
     void emit({ name: 'onError', payload: problem });
     const language = languageOf(navigator.languages);

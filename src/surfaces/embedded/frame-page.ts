@@ -13,6 +13,8 @@ import {
 export interface FrameOptions {
   /** Address of the API, without a trailing slash. */
   readonly apiUrl: string;
+  /** Address of the frame, without a trailing slash. */
+  readonly embeddedUrl: string;
   /** Null: keys of that environment have no frame. */
   readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;
   /** The built page, with a place for its settings. */
@@ -44,7 +46,7 @@ async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   keys: AccessKeys,
-  { apiUrl, scripts: all, html }: FrameOptions,
+  { apiUrl, embeddedUrl, scripts: all, html }: FrameOptions,
 ): Promise<FastifyReply> {
   const { key: text } = request.query as { readonly key?: unknown };
   const key = typeof text === 'string' ? await keys.publishable(text) : null;
@@ -53,7 +55,7 @@ async function sendPage(
   if (key === null || scripts === null)
     return reply.status(404).header('content-security-policy', NOTHING).send('<!doctype html>\n');
   const allowedOrigins = embeddableBy(key);
-  const settings = { apiUrl, allowedOrigins, ...scripts };
+  const settings = { apiUrl, embeddedUrl, allowedOrigins, ...scripts };
   return reply
     .header('content-security-policy', contentSecurityPolicy(scripts, apiUrl, allowedOrigins))
     .header('permissions-policy', permissionsPolicy(scripts))

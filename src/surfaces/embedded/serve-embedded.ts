@@ -7,8 +7,6 @@ import { type FrameOptions, serveFramePage } from './frame-page.js';
 export interface EmbeddedOptions extends Omit<FrameOptions, 'html'> {
   /** Where `npm run build` put the browser code. */
   readonly folder: string;
-  /** Address of the frame, without a trailing slash. */
-  readonly embeddedUrl: string;
 }
 
 const FRAME_PATH = '/embedded';
@@ -20,7 +18,7 @@ const VERSION = /^[0-9a-f]{16}\//;
 export function serveEmbedded(
   fastify: FastifyInstance,
   keys: AccessKeys,
-  { folder, embeddedUrl, ...options }: EmbeddedOptions,
+  { folder, ...options }: EmbeddedOptions,
 ): string | null {
   const html = readBuiltPage(`${folder}/frame`);
   if (html === null) return 'the browser code is not built (npm run build)';
@@ -31,7 +29,7 @@ export function serveEmbedded(
   });
   if (options.scripts.live === null && options.scripts.test === null)
     return 'PROCESSOR_JS_URL, PROCESSOR_PUBLISHABLE_KEY and FINGERPRINT_SCRIPT_URL are not set';
-  for (const path of framePaths(embeddedUrl, options.apiUrl)) {
+  for (const path of framePaths(options.embeddedUrl, options.apiUrl)) {
     serveFramePage(fastify, path, keys, { ...options, html });
     serveStaticFolder(fastify, {
       folder: `${folder}/frame/assets`,

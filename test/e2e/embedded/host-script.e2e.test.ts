@@ -6,6 +6,7 @@ import { TITLES } from '../../../web/contract/titles.js';
 import { REJECTIONS } from '../../../web/embed/rejections.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
+import { freePort } from '../../support/redis.js';
 import { FrameDouble, isFramePage } from '../../support/frame-double.js';
 
 jest.setTimeout(120_000);
@@ -394,6 +395,35 @@ it('a frame that does not understand its page says so', async () => {
     recoverable: false,
   });
   await host.frame.getByText('This is not available here.').waitFor();
+});
+
+it('a frame at an origin of its own is found by the address that init is given, and told to who gives none', async () => {
+  const port = String(await freePort());
+  const embeddedUrl = `http://localhost:${port}/embedded`;
+  const moved = await embedding.service.startBeside({
+    ROLE: 'api',
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    EMBEDDED_URL: embeddedUrl,
+  });
+  try {
+    await open();
+    await host.mount({ init: { baseUrl: moved.baseUrl } });
+    expect(await host.hears('onError')).toEqual({
+      code: 'SYSTEM_CONFIGURATION_ERROR',
+      message: `The frame of this service is at ${embeddedUrl}: init needs that address as embeddedUrl.`,
+      recoverable: false,
+    });
+    await host.close();
+    await open();
+    await host.mount({ init: { baseUrl: moved.baseUrl, embeddedUrl } });
+    await host.hears('onStepStart');
+    expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
+  } finally {
+    // The service waits for the browser's connections before it ends.
+    await host.close();
+    await moved.program.end('SIGTERM');
+  }
 });
 
 describe('an error of the host script', () => {

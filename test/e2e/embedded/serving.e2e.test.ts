@@ -32,6 +32,7 @@ describe('the embedded component', () => {
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(settingsIn(page)).toEqual({
         apiUrl: service.baseUrl,
+        embeddedUrl: `${service.baseUrl}/embedded`,
         allowedOrigins: demo.allowedOrigins,
         processor: {
           scriptUrl: `${service.sandboxUrl}/browser/processor.js`,
@@ -235,6 +236,7 @@ describe('in production', () => {
       const page = await named.request('GET', `/embedded/?key=${live.key}`);
       expect(settingsIn(page)).toEqual({
         apiUrl: 'https://api.example.com',
+        embeddedUrl: 'https://api.example.com/embedded',
         allowedOrigins: ['https://app.example.com'],
         processor: { scriptUrl: 'https://js.stripe.com/v3/', publishableKey: 'pk_live_example' },
         fingerprintScriptUrl: 'https://device.example.com/collect.js',

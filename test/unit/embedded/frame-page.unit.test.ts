@@ -155,6 +155,7 @@ async function page(key: Partial<PublishableKey>, options: Partial<FrameOptions>
   const server = fastify();
   serveFramePage(server, path, new OneKey(key), {
     apiUrl: API,
+    embeddedUrl: `${API}/embedded`,
     scripts: { live: SCRIPTS, test: null },
     html: '<meta content="%SERVICE_SETTINGS%"><p>the rest</p>',
     ...options,
@@ -193,6 +194,7 @@ describe('the page of the frame', () => {
     expect(body.match(/<|>/g)).toHaveLength(6);
     expect(settingsIn(body)).toEqual({
       apiUrl: API,
+      embeddedUrl: `${API}/embedded`,
       allowedOrigins: ['https://app.example.com'],
       ...nasty,
     } satisfies FrameSettings);
@@ -208,6 +210,7 @@ describe('the page of the frame', () => {
     const server = fastify();
     serveFramePage(server, '/deep/frame', new OneKey({}), {
       apiUrl: API,
+      embeddedUrl: `${API}/deep/frame`,
       scripts: { live: null, test: null },
       html: '',
     });
