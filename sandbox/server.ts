@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FastifyError, fastify } from 'fastify';
 import { type SandboxPart, sendError } from '../src/vendor-kit/double/sandbox-part.js';
+import { guardControlRoutes } from './control-routes.js';
 
 export interface RunningSandbox {
   /** Without a trailing slash. */
@@ -32,6 +33,7 @@ export async function startSandbox(options: {
     reply.header('x-request-id', typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID());
     done();
   });
+  guardControlRoutes(server);
   server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'not_found', 'there is nothing here'));
   server.setErrorHandler((error: FastifyError, _request, reply) => {
     const [violation] = error.validation ?? [];
