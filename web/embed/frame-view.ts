@@ -174,11 +174,13 @@ export class FrameView {
         fields,
       });
     const { grant } = this.host.tokens;
-    if (grant?.consumed === false && grant.onBehalfOf)
+    if (grant?.consumed === false) {
+      const lost = grant.onBehalfOf ? 'the view does not act for the child account' : 'what it says does not count';
       this.#tellWarning({
         code: 'DELEGATION_UNSUPPORTED',
-        message: 'The session token could not be used, so the view does not act on behalf of the child account.',
+        message: `The session token could not be used (${String(grant.reason)}), so ${lost}.`,
       });
+    }
   }
 
   #tellWarning(payload: CallbackPayloads['onWarning']): void {

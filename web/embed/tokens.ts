@@ -24,6 +24,8 @@ export class Tokens {
   /** Of the exchange that runs. */
   #ended = new AbortController();
   #isRedeeming = false;
+  /** A request that redeemed the grant may have reached the service, and its reply has not come. */
+  #mayBeRedeemed = false;
   /** Nothing renews the token while no view is mounted. */
   #isResting = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -119,10 +121,19 @@ export class Tokens {
       const wanted = { sessionToken: this.#sessionToken, renewed, failed } as const;
       const exchanged = await exchangeToken(this.settings, wanted, ended);
       this.#isRedeeming = false;
-      const pauseMs = 'token' in exchanged ? null : this.#pauseAfter(exchanged, repeats);
-      if (pauseMs !== null) await pause(pauseMs, ended);
-      if (pauseMs === null || ended.aborted) return exchanged;
+      if ('token' in exchanged) return this.#isLost(exchanged.grant) ? { error: componentError(failed) } : exchanged;
+      // What is refused with a 4xx has redeemed nothing.
+      if (exchanged.status < 400 || exchanged.status >= 500) this.#mayBeRedeemed = true;
+      const pauseMs = this.#pauseAfter(exchanged, repeats);
+      if (pauseMs === null) return exchanged;
+      await pause(pauseMs, ended);
+      if (ended.aborted) return exchanged;
     }
+  }
+
+  /** The page meant its session to be bound: it fails where that was redeemed here, and not seen. */
+  #isLost(grant: Grant | null): boolean {
+    return this.#mayBeRedeemed && grant?.reason === 'ALREADY_CONSUMED';
   }
 
   /** The first exchange is made again where the reason may pass; a renewal has its timer, and a view that has gone needs none. */

@@ -326,7 +326,8 @@ describe('a warning', () => {
     await mounted({ init: { sessionToken } });
     expect(await host.hears('onWarning')).toEqual({
       code: 'DELEGATION_UNSUPPORTED',
-      message: 'The session token could not be used, so the view does not act on behalf of the child account.',
+      message:
+        'The session token could not be used (ALREADY_CONSUMED), so the view does not act for the child account.',
     });
     await host.hears('onReady');
   });

@@ -615,7 +615,7 @@ describe('a session grant', () => {
     expect(await host.told()).toEqual([]);
   });
 
-  it('that cannot be used is a line in the console; on behalf of a child it is DELEGATION_UNSUPPORTED', async () => {
+  it('that cannot be used is told as DELEGATION_UNSUPPORTED, with the reason', async () => {
     await openWithDouble();
     const secretKey = embedding.credentials.accounts.demo.secretKey;
     const minted = await embedding.service.request('POST', '/v1/sessions', {
@@ -629,13 +629,45 @@ describe('a session grant', () => {
     await page.evaluate(() => (globalThis as any).instance.destroy());
     await host.mount({ init: { sessionToken } });
     await FrameDouble.startedIn(page);
-    expect(await host.told()).toEqual([]);
+    expect(await host.hears('onWarning')).toEqual({
+      code: 'DELEGATION_UNSUPPORTED',
+      message: 'The session token could not be used (ALREADY_CONSUMED), so what it says does not count.',
+    });
     expect(host.console).toEqual(['warning: Service: the session token could not be used (ALREADY_CONSUMED).']);
 
     await page.evaluate(() => (globalThis as any).instance.destroy());
     await exchangeGives(token('first', { grant: { consumed: false, reason: 'EXPIRED', onBehalfOf: true } }));
     await host.mount({ init: { sessionToken } });
-    expect(await host.hears('onWarning')).toEqual({ code: 'DELEGATION_UNSUPPORTED', message: expect.any(String) });
+    expect(await host.hears('onWarning', 2)).toEqual({
+      code: 'DELEGATION_UNSUPPORTED',
+      message: 'The session token could not be used (EXPIRED), so the view does not act for the child account.',
+    });
+  });
+
+  it('that was redeemed without a reply fails the view: its session would be bound to nothing', async () => {
+    await openWithDouble();
+    const minted = await embedding.service.request('POST', '/v1/sessions', {
+      headers: { 'x-secret-key': embedding.credentials.accounts.demo.secretKey },
+      body: {},
+    });
+    const lost = async (route: Route): Promise<void> => {
+      // What is sent from here has no origin of its own.
+      await route.fetch({ headers: { ...route.request().headers(), origin: embedding.hostOrigin } });
+      await route.abort();
+    };
+    await page.route(isExchange, lost, { times: 1 });
+    await host.mount({ init: { sessionToken: minted.body.token } });
+    expect(await host.hears('onError')).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
+    // Nor does the next view of the instance.
+    await page.evaluate(() =>
+      (globalThis as any).instance.mount('screening', {
+        selector: '#place',
+        unitAddress: 'x',
+        onError: (payload: unknown) => (globalThis as any).told.push(['onError', payload]),
+      }),
+    );
+    expect(await host.hears('onError', 2)).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
+    expect(host.requests.filter(({ url }) => isExchange(new URL(url))).length).toBeGreaterThan(2);
   });
 });
 

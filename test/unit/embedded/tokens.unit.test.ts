@@ -108,3 +108,28 @@ describe('When no view is mounted any more', () => {
     expect([asked.length, settled.length, jest.getTimerCount()]).toEqual([1, 1, 0]);
   });
 });
+
+describe('A session grant', () => {
+  const bound = { grant: { consumed: true, reason: null } };
+  const used = { grant: { consumed: false, reason: 'ALREADY_CONSUMED' } };
+  const expired = { grant: { consumed: false, reason: 'EXPIRED' } };
+
+  it.each<[string, readonly Reply[], 'bound' | 'unbound' | 'failed']>([
+    ['was used before', [used], 'unbound'],
+    ['was redeemed without a reply', ['broken', used], 'failed'],
+    ['was redeemed behind a gateway that gave up', [502, used], 'failed'],
+    ['was not reached by the request that failed', ['broken', bound], 'bound'],
+    ['was not looked at, because of a limit', [{ status: 429, retryAfter: '1' }, used], 'unbound'],
+    ['had expired when the request came again', ['broken', expired], 'unbound'],
+  ])('that %s: %j is %s', async (_, replies, outcome) => {
+    const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const { tokens } = answering(replies, 'sgt_test_1');
+    const current = tokens.current();
+    await seconds(20);
+    expect([(await current) !== null, tokens.grant?.consumed]).toEqual(
+      { bound: [true, true], unbound: [true, false], failed: [false, undefined] }[outcome],
+    );
+    expect(warn).toHaveBeenCalledTimes(outcome === 'unbound' ? 1 : 0);
+    warn.mockRestore();
+  });
+});
