@@ -66,10 +66,12 @@ export function ensureBuilt() {
 function ensureWebBuilt() {
   if (!isCheckout) return;
   const fingerprint = fingerprintOf([...filesUnder('web'), 'scripts/web.mjs', 'package-lock.json']);
+  // Names of what is bundled carry a hash, so the stamp lists what was made.
   const stamp = at('dist-web', '.build-stamp');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+  const [madeFrom, ...made] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
+  if (madeFrom === fingerprint && made.every((file) => existsSync(at(file)))) return;
   run('dist-web', ['scripts/web.mjs']);
-  writeFileSync(stamp, fingerprint);
+  writeFileSync(stamp, [fingerprint, ...filesUnder('dist-web')].join('\n'));
 }
 
 /** Compiles src/, sandbox/ and test/bench/ to dist-bench/ unless it was made from these very files. */
