@@ -2,7 +2,9 @@
 // authentication step (docs/sandbox.md#the-payment-processor).
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { FrameLocator, Locator } from 'playwright-core';
+import { FRAME } from '../../../web/frame/texts.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
+import { until } from '../../support/eventually.js';
 import { intentIn, Processor } from '../../support/processor.js';
 import type { PlatformCaller } from '../../support/service.js';
 
@@ -177,6 +179,60 @@ describe('a consumer who pays in the component', () => {
     await host.frame.getByRole('button', { name: 'Try again' }).click();
     await pay(CARDS.good);
     await host.hears('onPaymentSuccess');
+  });
+
+  it('is through when the card was charged, although the library of the processor never says so', async () => {
+    const screeningId = await verified();
+    host = await embedding.open();
+    await host.page.addInitScript(() => {
+      const frame = globalThis as any;
+      const { setTimeout } = frame;
+      frame.setTimeout = (run: (value: unknown) => void, ms: number, value: unknown) =>
+        ms === 600_000 ? (frame.passLimit = () => run(value)) : setTimeout(run, ms, value);
+    });
+    await host.page.route('**/browser/processor.js', async (route) => {
+      const reply = await route.fetch();
+      const silent = `{ const real = Stripe; globalThis.Stripe = (key) => {
+        const stripe = real(key);
+        const confirmPayment = (options) => stripe.confirmPayment(options).then(() => new Promise(() => undefined));
+        return { elements: (options) => stripe.elements(options), confirmPayment };
+      }; }`;
+      await route.fulfill({ response: reply, body: `${await reply.text()};${silent}` });
+    });
+    await host.mount({ options: { screeningId } });
+    await pay(CARDS.good);
+    await until('the card is charged', async () => {
+      const transaction = await transactionOf(screeningId);
+      return (await processor.money({ transaction })).succeeded === 1;
+    });
+    expect((await toldSteps()).map(([name]) => name)).toEqual(['onStepStart']);
+    await host.frame.locator('html').evaluate(() => (globalThis as any).passLimit());
+    expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: screeningId, amount: FEE });
+  });
+
+  it('is shown the step again when it could not be rendered', async () => {
+    const screeningId = await verified();
+    host = await embedding.open();
+    await host.page.addInitScript(() => {
+      const { Intl } = globalThis as any;
+      const { NumberFormat } = Intl;
+      // The price cannot be written, once.
+      Intl.NumberFormat = function (...options: unknown[]) {
+        Intl.NumberFormat = NumberFormat;
+        if (options.length > 0) throw new RangeError('no such currency');
+      };
+    });
+    await host.mount({ options: { screeningId } });
+    expect(await host.hears('onError')).toEqual({
+      code: 'COMPONENT_RENDER_FAILED',
+      message: expect.any(String),
+      recoverable: true,
+    });
+    await host.frame.getByRole('heading', { name: FRAME.en.crashed }).waitFor();
+    await host.frame.getByRole('button', { name: 'Try again' }).click();
+    await pay(CARDS.good);
+    await host.hears('onPaymentSuccess');
+    expect((await host.told()).filter(([name]) => name === 'onError')).toHaveLength(1);
   });
 
   it('reads all of it in Spanish', async () => {

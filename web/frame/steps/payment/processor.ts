@@ -49,6 +49,9 @@ export interface CardForm {
   close(): void;
 }
 
+/** Longer than banks let people authenticate. */
+const PAYING_LIMIT_MS = 600_000;
+
 /** Shows the card fields of one payment intent. The library must be loaded. */
 export function openCardForm({ place, language, publishableKey, clientSecret, ...told }: CardFormOptions): CardForm {
   if (!globalThis.Stripe) throw new Error('The processor has not set its global.');
@@ -61,13 +64,18 @@ export function openCardForm({ place, language, publishableKey, clientSecret, ..
   element.mount(place);
   return {
     async pay() {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const limit = new Promise<object>((resolve) => (timer = setTimeout(resolve, PAYING_LIMIT_MS, {})));
       try {
         // The service makes intents that no way to pay which leaves the page can settle: a return address is not needed.
-        const { error } = await processor.confirmPayment({ elements, redirect: 'if_required' });
+        const paying = processor.confirmPayment({ elements, redirect: 'if_required' });
+        const { error }: { readonly error?: ProcessorError } = await Promise.race([paying, limit]);
         return error ? problemOf(error) : 'settled';
       } catch {
         // The library has failed in the middle: only the processor knows whether the card was charged.
         return 'settled';
+      } finally {
+        clearTimeout(timer);
       }
     },
     close: () => element.destroy(),
