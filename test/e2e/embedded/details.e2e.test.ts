@@ -1,6 +1,7 @@
 // The step in which a person says who they are: what they see, and what the page is told, for what the API and the device check say.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
+import { until } from '../../support/eventually.js';
 
 let embedding: Embedding;
 let host: HostPage;
@@ -103,6 +104,21 @@ describe('The details', () => {
     expect(await hidden()).toBe('none');
     await field('Date of birth').pressSequentially('4/7/1990');
     expect(await field('Date of birth').inputValue()).toBe('04/07/1990');
+  });
+
+  it('show a phone number in its groups, and one of another country as it was typed', async () => {
+    await mounted({ options: { prefill: { phoneNumber: '5125550161' } } });
+    const phone = field('Mobile phone number');
+    expect(await phone.inputValue()).toBe('(512) 555-0161');
+    for (const [typed, shown] of [
+      ['+1 415.555.0134', '(415) 555-0134'],
+      ['+44 20 7183 8750', '+44 20 7183 8750'],
+    ] as const) {
+      await phone.fill(typed);
+      await phone.press('Tab');
+      await until('the field has been left', async () => (await phone.inputValue()) === shown);
+    }
+    await problemOf('Mobile phone number').waitFor();
   });
 
   it('that are wrong are said on leaving the field, and listed with the first one in focus on sending', async () => {

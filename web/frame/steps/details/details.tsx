@@ -12,7 +12,7 @@ import { PARTS } from '../../parts/texts.js';
 import { randomId } from '../../random-id.js';
 import { untilText } from '../ended/until.js';
 import { Fields } from './fields.js';
-import { bodyOf, problemsOf, type Values, valuesFrom } from './form.js';
+import { bodyOf, problemsOf, type Values, valuesFrom, written } from './form.js';
 import { readRefusal } from './refused.js';
 import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
 import { TEXTS } from './texts.js';
@@ -61,6 +61,10 @@ export function Details({ journey }: StepProps) {
     key.current = randomId();
     if (errors[field]) check(field, value);
     journey.changed(Object.keys(problemsOf(changed, start.userType, new Date())).length === 0);
+  };
+  const leave = (field: FieldName): void => {
+    check(field, values[field]);
+    setValues((now) => ({ ...now, [field]: written(field, now[field]) }));
   };
   const complain = (wrong: Errors): void => {
     setErrors(wrong);
@@ -164,7 +168,7 @@ export function Details({ journey }: StepProps) {
           errors={errors}
           locked={busy}
           onValue={change}
-          onLeave={(field) => check(field, values[field])}
+          onLeave={leave}
         />
         <fieldset class="group">
           <legend>{texts.terms}</legend>

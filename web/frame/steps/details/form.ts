@@ -27,7 +27,13 @@ const EMPTY: Values = {
 };
 
 export function valuesFrom(prefill: Prefill): Values {
-  return { ...EMPTY, ...prefill };
+  return { ...EMPTY, ...prefill, phoneNumber: written('phoneNumber', prefill.phoneNumber ?? '') };
+}
+
+/** As people read it: a phone number of ten digits in its groups, all else as it was typed. */
+export function written(field: FieldName, value: string): string {
+  const [, area, exchange, line] = /^(\d{3})(\d{3})(\d{4})$/.exec(normalized(field, value)) ?? [];
+  return field === 'phoneNumber' && area ? `(${area}) ${exchange}-${line}` : value;
 }
 
 /** Splits what the page knows into what may be in the fields, and the names of what may not. */
