@@ -1,6 +1,7 @@
 // The npm package of the host script, installed from its tarball into an empty project, as an integrator uses it.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,6 +26,8 @@ stop();
 const TAG_PAGE = "void window.Service.init('pk_test_0123456789abcdef').then((instance) => instance.destroy());\n";
 const withOption = (option: string): string =>
   PAGE.replace('element: document.body,', `element: document.body, ${option},`);
+const HOW_TO = readFileSync(join(ROOT, 'docs/how-to/embed-the-component.md'), 'utf8');
+const [, REACT_PAGE = ''] = /```tsx\n([^]*?)```/.exec(HOW_TO) ?? [];
 const PAGES: Readonly<Record<string, string>> = {
   right: PAGE,
   payload: withOption('onReady: ({ view }: { view: number }) => view'),
@@ -62,7 +65,7 @@ describe('the package', () => {
     ];
     const { stdout } = await run(
       process.execPath,
-      [join(ROOT, 'node_modules/typescript/bin/tsc'), ...args, ...resolution, ...pages.map((page) => `${page}.ts`)],
+      [join(ROOT, 'node_modules/typescript/bin/tsc'), ...args, ...resolution, ...pages],
       { cwd: project },
     ).catch((failure: { stdout: string }) => failure);
     return stdout.split('\n').filter((line) => /^\S/.test(line));
@@ -77,7 +80,7 @@ describe('the package', () => {
   });
 
   it('types pages as a bundler resolves it, and refuses what is no callback, payload or option', async () => {
-    const pages = ['right', 'payload', 'field', 'name', 'option', 'tag'];
+    const pages = ['right', 'payload', 'field', 'name', 'option', 'tag'].map((name) => `${name}.ts`);
     expect(await errorsOf(pages, '--module', 'esnext', '--moduleResolution', 'bundler')).toEqual([
       expect.stringMatching(/^field\.ts.*'ssn'/),
       expect.stringMatching(/^name\.ts.*'onReadyy'/),
@@ -86,11 +89,28 @@ describe('the package', () => {
     ]);
   });
 
-  it('types pages as Node resolves it, and the global of the script tag only where a page asks for it', async () => {
-    expect(await errorsOf(['right', 'untyped'], '--module', 'nodenext', '--moduleResolution', 'nodenext')).toEqual([
-      expect.stringMatching(/^untyped\.ts.*'Service'/),
-      expect.stringMatching(/^untyped\.ts.*'instance'/),
+  it('types the React component of the how-to', async () => {
+    const modules = join(project, 'node_modules');
+    // Preact has the hooks and the JSX of React, and their types are at hand.
+    await symlink(join(ROOT, 'node_modules/preact'), join(modules, 'preact'));
+    await mkdir(join(modules, 'react'));
+    await writeFile(join(modules, 'react/index.d.ts'), "export * from 'preact/hooks';\n");
+    for (const [name, page] of [
+      ['documented', REACT_PAGE],
+      ['mistaken', REACT_PAGE.replace('onDone: (payload', 'onDone: (payload: string, more')],
+    ] as const)
+      await writeFile(join(project, `${name}.tsx`), page);
+    const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--jsx', 'react-jsx'];
+    expect(REACT_PAGE).toContain("from 'react'");
+    expect(await errorsOf(['documented.tsx', 'mistaken.tsx'], ...options, '--jsxImportSource', 'preact')).toEqual([
+      expect.stringMatching(/^mistaken\.tsx/),
     ]);
+  });
+
+  it('types pages as Node resolves it, and the global of the script tag only where a page asks for it', async () => {
+    expect(
+      await errorsOf(['right.ts', 'untyped.ts'], '--module', 'nodenext', '--moduleResolution', 'nodenext'),
+    ).toEqual([expect.stringMatching(/^untyped\.ts.*'Service'/), expect.stringMatching(/^untyped\.ts.*'instance'/)]);
   });
 
   it('can be imported where there is no page, and says that the address of the service is needed', async () => {
