@@ -23,7 +23,10 @@ RUN apt-get update && apt-get install -y --no-install-recommends chromium fonts-
 RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY --from=build /app/dist-web dist-web
+COPY --from=build /app/dist-web/embed dist-web/embed
+COPY --from=build /app/dist-web/frame dist-web/frame
+# The sandbox is run from this image too.
+COPY --from=build /app/dist-web/sandbox dist-web/sandbox
 COPY package.json ./
 # The health check, and `npm run ops`.
 COPY scripts scripts

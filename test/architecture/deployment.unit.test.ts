@@ -119,8 +119,10 @@ describe('the Dockerfile', () => {
     expect(finalStage).not.toMatch(/npm (?:ci|install)|COPY (?:\. |src)/);
   });
 
-  it('brings the browser code', () => {
-    expect(finalStage).toContain('COPY --from=build /app/dist-web dist-web');
+  it('brings the browser code that it serves, and not the demo page', () => {
+    const brought = [...finalStage.matchAll(/^COPY --from=build \/app\/(dist-web\S*) (\S+)$/gm)];
+    expect(brought.map(([, from]) => from)).toEqual(['dist-web/embed', 'dist-web/frame', 'dist-web/sandbox']);
+    for (const [, from, to] of brought) expect(to).toBe(from);
   });
 
   it('brings the browser that prints PDFs', () => {
