@@ -93,9 +93,10 @@ async function answer(request, response) {
     // A name of somebody else that leads here must not read what is for this machine.
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
     const { pathname } = addressOf(request);
-    // Other pages can send here, and must not make grants or endpoints by that.
-    if (request.method !== 'GET' && request.headers.origin !== origin)
-      return replyError(response, 403, 'Only the demo page may do this.');
+    // Other pages can send here, and must neither make grants or endpoints by that nor hear what arrives. Browsers name the page that asks,
+    // unless it reads what is its own.
+    const from = request.headers.origin ?? (request.method === 'GET' ? origin : null);
+    if (from !== origin) return replyError(response, 403, 'Only the demo page may do this.');
     const route = ROUTES[`${request.method} ${pathname}`];
     if (route !== undefined) return await route(request, response);
     const file = request.method === 'GET' && builtFiles().find((file) => pathname === `/assets/${file}`);

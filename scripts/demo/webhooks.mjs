@@ -78,8 +78,7 @@ export class Webhooks {
   }
 
   #of(account) {
-    if (!this.#accounts.has(account))
-      this.#accounts.set(account, { id: null, key: null, came: [], seen: new Set(), pages: new Set() });
+    if (!this.#accounts.has(account)) this.#accounts.set(account, { id: null, key: null, came: [], pages: new Set() });
     return this.#accounts.get(account);
   }
 
@@ -114,8 +113,7 @@ export class Webhooks {
   #keep(account, headers, body) {
     const { id, type, occurred_at, data } = JSON.parse(body.toString());
     // A delivery may come more than once; its id says so.
-    if (account.seen.has(id)) return;
-    account.seen.add(id);
+    if (account.came.some((delivery) => delivery.id === id)) return;
     const delivery = {
       id,
       type,

@@ -58,12 +58,15 @@ afterAll(async () => {
 describe('the demo page', () => {
   it('mounts the component for a persona, and lists the callbacks', async () => {
     await open();
+    const empty = page.getByText('Nothing yet: what the component tells this page comes here.');
+    await empty.waitFor();
     const exchange = page.waitForRequest(/\/auth\/token\/exchange$/);
     await page.getByRole('button', { name: 'Otptest' }).click();
     expect(await page.locator('#component iframe').count()).toBe(1);
     expect((await exchange).headers()['x-session-token']).toBeUndefined();
     await page.locator('#callbacks li', { hasText: 'onReady' }).waitFor();
     expect(await page.locator('#callbacks li', { hasText: 'onReady' }).innerText()).toContain('{"view":"screening"}');
+    expect(await empty.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Kbatest' }).click();
     await page.locator('#callbacks li:has-text("onReady")').nth(1).waitFor();
     expect(await page.locator('#component iframe').count()).toBe(1);
@@ -216,8 +219,12 @@ describe('the server of the demo page, which holds the keys of a server', () => 
       { origin: origin.replace('localhost', '127.0.0.1') },
     ];
     const before = await endpoints('demo');
-    for (const headers of foreign)
+    for (const headers of foreign) {
       for (const path of ['/grant', '/webhooks']) expect((await sent('POST', path, headers, grant)).status).toBe(403);
+      if (headers.origin === undefined) continue;
+      for (const path of ['/config.json', '/webhooks/stream?account=demo'])
+        expect([path, (await sent('GET', path, headers)).status]).toEqual([path, 403]);
+    }
     // What changes something has no other method than the one that is guarded.
     for (const path of ['/grant', '/webhooks/deliveries?account=x', '/webhooks?account=__proto__'])
       expect([path, (await sent('GET', path)).status]).toEqual([path, 404]);
