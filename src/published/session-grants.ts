@@ -15,8 +15,6 @@ export interface GrantFacts {
   readonly userType: UserType | null;
   /** For whom it is done; OTHER: in a word of the caller's own. Null: the grant says nothing of it. */
   readonly endUserType: EndUserType | 'OTHER' | null;
-  /** Whether it was made for a direct child of the account that minted it. */
-  readonly onBehalfOfChild: boolean;
   /** Cents that the platform keeps of the payment; null: the grant says nothing of it. */
   readonly applicationFeeCents: number | null;
 }

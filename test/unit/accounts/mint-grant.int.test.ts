@@ -243,7 +243,6 @@ describe('minting a session grant', () => {
       recipientAccountId: stranger,
       userType: null,
       endUserType: null,
-      onBehalfOfChild: true,
       applicationFeeCents: null,
     });
     const plain = await mint();
@@ -254,7 +253,6 @@ describe('minting a session grant', () => {
       recipientAccountId: null,
       userType: null,
       endUserType: null,
-      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()])

@@ -257,7 +257,6 @@ describe('the report routes', () => {
         recipientAccountId,
         userType: null,
         endUserType: null,
-        onBehalfOfChild: false,
         applicationFeeCents: null,
       });
       const reply = await post(

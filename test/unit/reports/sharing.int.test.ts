@@ -133,7 +133,6 @@ describe('the recipient', () => {
       recipientAccountId: granted,
       userType: null,
       endUserType: null,
-      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     expect(
@@ -154,7 +153,6 @@ describe('the recipient', () => {
       recipientAccountId: null,
       userType: null,
       endUserType: null,
-      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     expect(

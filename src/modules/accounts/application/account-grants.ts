@@ -29,7 +29,6 @@ export class AccountGrants extends SessionGrants {
       recipientAccountId,
       userType,
       endUserType,
-      onBehalfOfChild: state.onBehalfOf !== null,
       applicationFeeCents,
     };
   }
