@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
 import { Embedding, type HostPage, type Told } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
-import { type Person, type PlatformCaller } from '../../support/service.js';
+import { aPerson, type Person, type PlatformCaller } from '../../support/service.js';
 
 const RESEND_INTERVAL_SECONDS = 2;
 
@@ -193,6 +193,28 @@ describe('a code', () => {
     await control('lost-answers', { calls: 1 });
     await enter('123456');
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+    expect(await toldOf('onError')).toEqual([]);
+  });
+});
+
+describe('a vendor that takes its time', () => {
+  it('is waited for, and the person goes on where it has come to', async () => {
+    const { ssn, ...person } = aPerson({ lastName: 'Slowtest' });
+    host = await embedding.open();
+    frame = host.frame;
+    await host.mount({ options: { prefill: person } });
+    await frame.getByRole('textbox', { name: 'Social Security number' }).fill(String(ssn));
+    await frame.getByRole('checkbox').check();
+    await button('Continue').click();
+    await heading('We are confirming your identity').waitFor();
+    const { sessionId } = await host.hears('onVerificationSuccess');
+    expect((await demo.status(sessionId)).body.status).toBe('VERIFIED');
+    await button('Pay $35.00').waitFor();
+    expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
+      ['onStepStart', { step: 'details' }],
+      ['onStepComplete', { step: 'details' }],
+      ['onStepStart', { step: 'payment' }],
+    ]);
     expect(await toldOf('onError')).toEqual([]);
   });
 });
