@@ -1,5 +1,6 @@
 // What the page is told, in full and in order, on the whole way of a person; and the codes and warnings that no step tests by itself.
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Frame } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import type { PlatformCaller } from '../../support/service.js';
@@ -57,6 +58,31 @@ async function typeCard(): Promise<void> {
   await card.getByLabel('ZIP code').fill('78701');
 }
 
+/** This browser keeps neither cookies nor storage of the frames, which are of other sites than the page; on pages of their own it would. */
+async function goesOnWithoutCookiesOfOthers(): Promise<void> {
+  const keeps = (where: Frame): Promise<string[]> =>
+    where.evaluate(() => {
+      const { document } = globalThis as any;
+      document.cookie = 'probe=1; SameSite=None; Secure';
+      try {
+        (globalThis as any).localStorage.setItem('probe', '1');
+        return [document.cookie, 'kept'];
+      } catch (refused) {
+        return [document.cookie, (refused as Error).name];
+      }
+    });
+  const { service } = embedding;
+  for (const origin of [service.baseUrl, service.sandboxUrl]) {
+    const frames = host.page.frames().filter((frame) => frame.url().startsWith(`${origin}/`));
+    expect(frames).not.toEqual([]);
+    for (const frame of frames) expect(await keeps(frame)).toEqual(['', 'SecurityError']);
+    const own = await host.page.context().newPage();
+    await own.goto(frames[0]!.url());
+    expect(await keeps(own.mainFrame())).toEqual(['probe=1', 'kept']);
+    await own.close();
+  }
+}
+
 /** Without the heights; of what is told at every letter, the first and the last of a step and every change of `complete`. */
 async function toldInOrder(): Promise<Told[]> {
   const told = (await host.told()).filter(([name]) => name !== 'onResize');
@@ -71,6 +97,7 @@ describe('the callbacks of a journey', () => {
     await host.frame.getByLabel('Code', { exact: true }).fill('123456');
     await button('Continue').click();
     await typeCard();
+    await goesOnWithoutCookiesOfOthers();
     await button('Pay $35.00').click();
     await button('Print').click();
     await button('Download PDF').click();
