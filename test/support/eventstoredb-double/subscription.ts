@@ -61,7 +61,7 @@ export class Subscription {
         live = false;
         await this.#send(fellBehind());
       }
-      await this.#page();
+      await this.#page(live);
     }
   }
 
@@ -75,8 +75,10 @@ export class Subscription {
     if (this.#behaviour.sendsCaughtUp()) await this.#send(caughtUp());
   }
 
-  async #page(): Promise<void> {
+  async #page(live: boolean): Promise<void> {
     const page = this.#log.records.slice(this.#index, this.#index + PAGE);
+    // A checkpoint in the past is where its page began, before the record there: one that nothing matched lies behind what was looked at.
+    const began: Place = { commit: page[0]?.offset ?? 0n, prepare: 0n };
     this.#index += page.length;
     for (const record of page) {
       if (this.#call.cancelled) return;
@@ -87,12 +89,13 @@ export class Subscription {
       }
       if (this.#considered >= this.#interval) {
         this.#considered = 0;
-        await this.#checkpoint(placeOf(record));
+        await this.#checkpoint(live ? placeOf(record) : began);
       }
     }
   }
 
-  async #checkpoint(place: Place): Promise<void> {
+  async #checkpoint(at: Place): Promise<void> {
+    const place = this.#place !== null && isAfter(this.#place, at) ? this.#place : at;
     this.#place = place;
     this.#behaviour.onCheckpoint();
     await this.#send(checkpoint(place));
