@@ -192,11 +192,11 @@ describe('a consumer who pays in the component', () => {
     });
     await host.page.route('**/browser/processor.js', async (route) => {
       const reply = await route.fetch();
-      const silent = `{ const real = Stripe; globalThis.Stripe = (key) => {
+      const silent = `{ const real = Stripe; Object.defineProperty(globalThis, 'Stripe', { value: (key) => {
         const stripe = real(key);
         const confirmPayment = (options) => stripe.confirmPayment(options).then(() => new Promise(() => undefined));
         return { elements: (options) => stripe.elements(options), confirmPayment };
-      }; }`;
+      } }); }`;
       await route.fulfill({ response: reply, body: `${await reply.text()};${silent}` });
     });
     await host.mount({ options: { screeningId } });
