@@ -16,6 +16,7 @@ import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metric
 import { serveOpenApi } from './platform/http/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
 import { createServer } from './platform/http/server.js';
+import { UnusedConnections } from './platform/http/unused-connections.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
@@ -67,6 +68,7 @@ export async function createService(
     },
   );
   const fastify = app.getHttpAdapter().getInstance();
+  const unused = new UnusedConnections(fastify.server);
   if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   if (readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
@@ -99,8 +101,11 @@ export async function createService(
     },
     async stop() {
       app.get(Health).stop();
-      // A connection that is kept alive after its last answer would hold the server open until it times out.
-      const idle = setInterval(() => app.getHttpServer().closeIdleConnections(), 100);
+      // A connection that is kept alive after its last answer, or has not asked anything yet, would hold the server open.
+      const idle = setInterval(() => {
+        fastify.server.closeIdleConnections();
+        unused.close();
+      }, 100);
       await app.close().finally(() => clearInterval(idle));
     },
   };

@@ -1,4 +1,6 @@
 // The service in its roles, each a process of its own; and how a process leaves.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/redis.js';
 import { Program, Service } from '../support/service.js';
@@ -45,6 +47,32 @@ describe('api, worker and projector in processes of their own', () => {
 });
 
 describe('SIGTERM', () => {
+  it.each([
+    ['nothing was asked yet', ''],
+    ['a request has come in part', 'POST /screening/submit HTTP/1.1\r\nhost: x\r\n'],
+  ])(
+    'does not wait for a connection on which %s',
+    async (_, begun) => {
+      const service = await Service.start({}, { alone: ['service'] });
+      const { port, hostname } = new URL(service.baseUrl);
+      const open = connect({ port: Number(port), host: hostname });
+      try {
+        const closed = once(open, 'close');
+        open.on('error', () => undefined);
+        await once(open, 'connect');
+        open.write(begun);
+        // The service has taken it by the time that it answers another one.
+        expect((await service.request('GET', '/health/live')).status).toBe(200);
+        expect(await service.program.end('SIGTERM')).toBe(0);
+        await closed;
+      } finally {
+        open.destroy();
+        await service.stop();
+      }
+    },
+    60_000,
+  );
+
   it('lets a request that is with the vendor end with its answer, refuses new ones, and exits 0', async () => {
     const service = await Service.start({ VENDOR_TIMEOUT: '10' }, { alone: ['service'] });
     try {
