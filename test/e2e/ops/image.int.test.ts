@@ -3,13 +3,14 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RedisServer } from '../../support/redis.js';
 
 jest.setTimeout(120_000);
 
 const dockerfile = readFileSync('Dockerfile', 'utf8');
+const BUILT = '--from=build /app/';
 const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
 /** What `npm ci --omit=dev` leaves of the packages: each by a link. */
@@ -28,7 +29,7 @@ function linkPackages(to: string): void {
 function assembleImage(app: string): void {
   for (const [, from = '', to = ''] of finalStage.matchAll(/^COPY (.+) (\S+)$/gm)) {
     if (from === '--from=dependencies /app/node_modules') linkPackages(join(app, to));
-    else if (from.startsWith('--from=build /app/')) cpSync(basename(from), join(app, to), { recursive: true });
+    else if (from.startsWith(BUILT)) cpSync(from.slice(BUILT.length), join(app, to), { recursive: true });
     else
       for (const file of from.split(' '))
         cpSync(file, to.endsWith('/') ? join(app, to, file) : join(app, to), { recursive: true });
