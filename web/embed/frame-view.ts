@@ -174,13 +174,11 @@ export class FrameView {
         fields,
       });
     const { grant } = this.host.tokens;
-    if (grant?.consumed === false) {
-      const lost = grant.onBehalfOf ? 'the view does not act for the child account' : 'what it says does not count';
+    if (grant?.consumed === false && grant.onBehalfOf)
       this.#tellWarning({
         code: 'DELEGATION_UNSUPPORTED',
-        message: `The session token could not be used (${String(grant.reason)}), so ${lost}.`,
+        message: `The session token could not be used (${String(grant.reason)}), so the view does not act for the child account.`,
       });
-    }
   }
 
   #tellWarning(payload: CallbackPayloads['onWarning']): void {
