@@ -19,6 +19,19 @@ export type AppendOutcome =
   /** The stream is not at the expected revision; nothing was stored. */
   | { readonly outcome: 'conflict'; readonly current: ExpectedRevision };
 
+/** One of several appends that are made together. */
+export interface StreamAppend {
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly events: readonly NewEvent[];
+}
+
+export type TogetherOutcome =
+  /** Durable. The revision of each append's last event, in their order. */
+  | { readonly outcome: 'appended'; readonly revisions: readonly number[] }
+  /** The stream of the append at this index, the first such, is not at the expected revision. */
+  | { readonly outcome: 'conflict'; readonly index: number; readonly current: ExpectedRevision };
+
 /**
  * Part of the log, in order. `through` is the position up to which every matching event has been delivered (this batch
  * included), so saving it together with the batch's effect can neither lose nor repeat an event; null only while
@@ -91,6 +104,13 @@ export function isOfOtherStore(head: string | null, position: string): boolean {
  */
 export abstract class EventStore {
   abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome>;
+
+  /**
+   * Several appends, each to another stream, in the order given. One is accepted, repeated and refused as by `append`. A store that
+   * can makes all of them or none. Another one makes them one after the other and ends at the first conflict or error, and a killed process
+   * ends them anywhere: so a caller must be right with the first of them stored and the rest not.
+   */
+  abstract appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome>;
 
   /** The stream's events; empty when there is no such stream. */
   abstract readStream(stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]>;

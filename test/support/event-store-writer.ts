@@ -1,6 +1,7 @@
 // A process that appends to an embedded event store and prints a line of JSON for every append that was acknowledged:
 //   event-store-writer.ts <directory> <category> <writers> <appends of each writer, 0 for no end>
-// Every writer takes turns between a stream of its own, two events at a time, and one stream that all of them want.
+// Every writer takes turns between a stream of its own, two events at a time and one in the stream beside it together, and one
+// stream that all of them want.
 // A refusal of the store is printed too, and ends the process once the streams have been read back.
 import { writeSync } from 'node:fs';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
@@ -37,12 +38,18 @@ function newEvent(): NewEvent {
   return { id: newId(), type: 'SomethingHappened', data: { text: 'x'.repeat(300) }, metadata: {} };
 }
 
-async function appendOwn(stream: string, expected: ExpectedRevision): Promise<number> {
-  const events = [newEvent(), newEvent()];
-  const answer = await store.append(stream, expected, events);
+/** `turn` counts from 0. */
+async function appendOwn(stream: string, turn: number): Promise<void> {
+  const own = [newEvent(), newEvent()];
+  const beside = [newEvent()];
+  const answer = await store.appendTogether([
+    { stream, expected: turn === 0 ? 'no-stream' : 2 * turn - 1, events: own },
+    { stream: `${stream}:beside`, expected: turn === 0 ? 'no-stream' : turn - 1, events: beside },
+  ]);
   if (answer.outcome === 'conflict') throw new Error(`somebody else wrote to ${stream}`);
-  say({ stream, revision: answer.revision, ids: events.map(({ id }) => id) });
-  return answer.revision;
+  const [revision = NaN, besideRevision = NaN] = answer.revisions;
+  say({ stream, revision, ids: own.map(({ id }) => id) });
+  say({ stream: `${stream}:beside`, revision: besideRevision, ids: beside.map(({ id }) => id) });
 }
 
 async function appendShared(): Promise<void> {
@@ -54,12 +61,11 @@ async function appendShared(): Promise<void> {
   }
 }
 
-async function write(writer: number): Promise<void> {
-  const stream = `${category}-${writer}-${newId()}`;
-  let expected: ExpectedRevision = 'no-stream';
+async function write(): Promise<void> {
+  const stream = `${category}-own-${newId()}`;
   try {
-    for (let done = 0; done < Number(appends) || appends === '0'; done += 2) {
-      expected = await appendOwn(stream, expected);
+    for (let turn = 0; 2 * turn < Number(appends) || appends === '0'; turn++) {
+      await appendOwn(stream, turn);
       await appendShared();
     }
   } catch (error) {
@@ -68,5 +74,5 @@ async function write(writer: number): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: Number(writers) }, (_, writer) => write(writer)));
+await Promise.all(Array.from({ length: Number(writers) }, write));
 await store.close();

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
-import { type AppendOutcome, EventLogDamaged } from '../../ports/event-store.js';
+import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
 import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
@@ -20,6 +20,11 @@ export interface LogAppend {
 }
 
 export const NO_STREAM = -1;
+
+/** What an append is to the log as it is; `current` is the revision of its stream's last event. */
+type Verdict =
+  | { readonly is: 'conflict' | 'repeated'; readonly current: number }
+  | { readonly is: 'new'; readonly current: number; readonly name: Bytes; readonly idKeys: readonly Bytes[] };
 
 export interface LogPage {
   readonly events: RecordedEvent[];
@@ -103,13 +108,16 @@ export class EmbeddedLog {
     return log;
   }
 
-  /** All appends in one transaction, durable when this resolves. Each is decided by itself; if it rejects, none is stored. */
-  async commit(appends: readonly LogAppend[]): Promise<AppendOutcome[]> {
+  /**
+   * All of it in one transaction, durable when this resolves; if it rejects, nothing is stored. Each member of the group is
+   * decided by itself: its appends, to different streams, are stored all or none.
+   */
+  async commit(group: readonly (readonly LogAppend[])[]): Promise<TogetherOutcome[]> {
     try {
       // As a child transaction: an exception in the plain kind commits what was written before it.
       return await this.root.childTransaction(() => {
         const log = { head: this.lastPosition(), testCharacters: 0 };
-        const outcomes = appends.map((append) => this.apply(append, log));
+        const outcomes = group.map((appends) => this.apply(appends, log));
         if (log.testCharacters > 0)
           this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
         return outcomes;
@@ -241,23 +249,40 @@ export class EmbeddedLog {
     await this.root.close();
   }
 
-  private apply(
-    { stream, expected, events, test }: LogAppend,
-    log: { head: number; testCharacters: number },
-  ): AppendOutcome {
+  private apply(appends: readonly LogAppend[], log: { head: number; testCharacters: number }): TogetherOutcome {
+    // All of it is judged before the first is stored: the transaction goes on with the rest of its group.
+    const verdicts = appends.map((append) => this.judge(append));
+    const index = verdicts.findIndex(({ is }) => is === 'conflict');
+    if (index >= 0) {
+      const { current } = verdicts[index] as Verdict;
+      return { outcome: 'conflict', index, current: current === NO_STREAM ? 'no-stream' : current };
+    }
+    for (const [place, verdict] of verdicts.entries())
+      if (verdict.is === 'new') this.store(appends[place] as LogAppend, verdict, log);
+    return { outcome: 'appended', revisions: appends.map(({ expected, events }) => expected + events.length) };
+  }
+
+  private judge({ stream, expected, events }: LogAppend): Verdict {
     const name = Buffer.from(stream, 'latin1');
     const current = this.lastRevision(name);
-    const conflict: AppendOutcome = { outcome: 'conflict', current: current === NO_STREAM ? 'no-stream' : current };
-    if (current < expected) return conflict;
+    if (current < expected) return { is: 'conflict', current };
     const idKeys = events.map(({ id }) => pairKey(name, idBytes(id)));
     if (current > expected) {
       const repeated = idKeys.every((idKey, index) => {
         const revision = this.ids.get(idKey);
         return revision !== undefined && numberOf(revision) === expected + 1 + index;
       });
-      return repeated ? { outcome: 'appended', revision: expected + events.length } : conflict;
+      return { is: repeated ? 'repeated' : 'conflict', current };
     }
-    if (current !== NO_STREAM && idKeys.some((idKey) => this.ids.doesExist(idKey))) return conflict;
+    if (current !== NO_STREAM && idKeys.some((idKey) => this.ids.doesExist(idKey))) return { is: 'conflict', current };
+    return { is: 'new', current, name, idKeys };
+  }
+
+  private store(
+    { events, test }: LogAppend,
+    { current, name, idKeys }: Extract<Verdict, { is: 'new' }>,
+    log: { head: number; testCharacters: number },
+  ): void {
     let revision = current;
     for (const [index, { text }] of events.entries()) {
       const position = numberKey(++log.head);
@@ -269,7 +294,6 @@ export class EmbeddedLog {
       if (test) log.testCharacters += text.length;
     }
     this.heads.putSync(name, numberKey(revision));
-    return { outcome: 'appended', revision };
   }
 
   private testCharacters(): number {

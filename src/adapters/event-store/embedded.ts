@@ -10,8 +10,10 @@ import {
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
+  type StreamAppend,
   type StreamReadOptions,
   type SubscribeOptions,
+  type TogetherOutcome,
 } from '../../ports/event-store.js';
 import type { InspectableLog, InspectedPage } from '../../ports/inspectable-log.js';
 import type { SpaceUsage } from '../lmdb/space.js';
@@ -24,7 +26,7 @@ import {
   type PageLimits,
   positionText,
 } from './embedded-log.js';
-import { encodeStorable } from './storable.js';
+import { checkTogether, type StorableAppend } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
   /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
@@ -55,14 +57,16 @@ const MAX_QUEUED_BYTES = 64_000_000;
 const PAGE: PageLimits = { events: 500, scanned: 2_000, characters: 1_000_000 };
 const DEFAULT_BATCH_SIZE = 500;
 
-interface QueuedAppend extends LogAppend {
+/** What is stored as a whole or not at all. */
+interface QueuedAppends {
+  readonly appends: readonly LogAppend[];
   readonly bytes: number;
-  answer(outcome: AppendOutcome): void;
+  answer(outcome: TogetherOutcome): void;
   fail(error: EventStoreUnavailable): void;
 }
 
 export class EmbeddedEventStore extends EventStore implements InspectableLog {
-  private readonly queue: QueuedAppend[] = [];
+  private readonly queue: QueuedAppends[] = [];
   private queuedBytes = 0;
   /** Settles when the queue is empty; null while nothing is being written. */
   private writing: Promise<void> | null = null;
@@ -100,22 +104,33 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     expected: ExpectedRevision,
     events: readonly NewEvent[],
   ): Promise<AppendOutcome> {
-    const first = expected === 'no-stream' ? NO_STREAM : expected;
-    const storable = encodeStorable(stream, expected, events);
-    const texts = storable.events.map(({ id, type, data, metadata }, index) => ({
-      id,
-      text: eventText(stream, first + 1 + index, id, type, data, metadata),
-    }));
+    const outcome = await this.appendTogether([{ stream, expected, events }]);
+    if (outcome.outcome === 'conflict') return { outcome: 'conflict', current: outcome.current };
+    return { outcome: 'appended', revision: outcome.revisions[0] as number };
+  }
+
+  /** All or nothing. */
+  override async appendTogether(together: readonly StreamAppend[]): Promise<TogetherOutcome> {
+    const storable = checkTogether(together);
+    const appends = together.map(({ stream, expected, events }, place): LogAppend => {
+      const first = expected === 'no-stream' ? NO_STREAM : expected;
+      const texts = (storable[place] as StorableAppend).events.map(({ id, type, data, metadata }, index) => ({
+        id,
+        text: eventText(stream, first + 1 + index, id, type, data, metadata),
+      }));
+      const test = events.some(({ metadata }) => metadata['environment'] === 'test');
+      return { stream, expected: first, events: texts, test };
+    });
+    const bytes = storable.reduce((sum, append) => sum + append.bytes, 0);
     this.refuseIfClosed();
     if (this.diskFull()) throw new EventStoreUnavailable('The disk is full');
-    if (this.queuedBytes + storable.bytes > MAX_QUEUED_BYTES)
-      throw new EventStoreUnavailable('Too much waits to be written');
-    return new Promise<AppendOutcome>((resolve, reject) => {
+    if (this.queuedBytes + bytes > MAX_QUEUED_BYTES) throw new EventStoreUnavailable('Too much waits to be written');
+    return new Promise<TogetherOutcome>((resolve, reject) => {
       const deadline = setTimeout(() => {
         // What is still queued will never be written; what is being written may yet be, so the outcome is unknown.
-        const place = this.queue.indexOf(append);
+        const place = this.queue.indexOf(queued);
         if (place >= 0) this.take(place, 1);
-        append.fail(new EventStoreUnavailable(`No answer from the disk within ${this.appendTimeoutMs} ms`));
+        queued.fail(new EventStoreUnavailable(`No answer from the disk within ${this.appendTimeoutMs} ms`));
       }, this.appendTimeoutMs);
       const settle =
         <Value>(settlePromise: (value: Value) => void) =>
@@ -123,19 +138,9 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
           clearTimeout(deadline);
           settlePromise(value);
         };
-      const { bytes } = storable;
-      const test = events.some(({ metadata }) => metadata['environment'] === 'test');
-      const append: QueuedAppend = {
-        stream,
-        expected: first,
-        events: texts,
-        test,
-        bytes,
-        answer: settle(resolve),
-        fail: settle(reject),
-      };
-      this.queue.push(append);
-      this.queuedBytes += append.bytes;
+      const queued: QueuedAppends = { appends, bytes, answer: settle(resolve), fail: settle(reject) };
+      this.queue.push(queued);
+      this.queuedBytes += bytes;
       this.writing ??= this.write();
     });
   }
@@ -247,33 +252,33 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       const group = this.nextGroup();
       try {
         this.refuseIfFull(group);
-        const outcomes = await this.log.commit(group);
-        for (const [index, append] of group.entries()) append.answer(outcomes[index] as AppendOutcome);
+        const outcomes = await this.log.commit(group.map(({ appends }) => appends));
+        for (const [index, queued] of group.entries()) queued.answer(outcomes[index] as TogetherOutcome);
         for (const wake of this.waiting) wake();
       } catch (error) {
-        for (const append of group) append.fail(asUnavailable(error));
+        for (const queued of group) queued.fail(asUnavailable(error));
       }
     }
     this.writing = null;
   }
 
-  private nextGroup(): QueuedAppend[] {
+  private nextGroup(): QueuedAppends[] {
     let bytes = 0;
-    const tooMany = this.queue.findIndex((append, index) => {
-      bytes += append.bytes;
+    const tooMany = this.queue.findIndex((queued, index) => {
+      bytes += queued.bytes;
       return index === MAX_GROUP_APPENDS || (index > 0 && bytes > MAX_GROUP_BYTES);
     });
     return this.take(0, tooMany < 0 ? this.queue.length : tooMany);
   }
 
-  private take(start: number, count: number): QueuedAppend[] {
+  private take(start: number, count: number): QueuedAppends[] {
     const taken = this.queue.splice(start, count);
     for (const { bytes } of taken) this.queuedBytes -= bytes;
     return taken;
   }
 
   /** A log that has no room left must stay readable, so we stop before LMDB has to. */
-  private refuseIfFull(group: readonly QueuedAppend[]): void {
+  private refuseIfFull(group: readonly QueuedAppends[]): void {
     const full = this.log.space.lacking(group.reduce((sum, { bytes }) => sum + bytes, 0));
     if (full !== null)
       throw new EventStoreUnavailable(`The event log is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);

@@ -22,8 +22,10 @@ import {
   EventStore,
   type ExpectedRevision,
   type NewEvent,
+  type StreamAppend,
   type StreamReadOptions,
   type SubscribeOptions,
+  type TogetherOutcome,
 } from '../../ports/event-store.js';
 import { attempt, type Limits, within } from './eventstoredb/attempts.js';
 import { checkConnectionString } from './eventstoredb/connection-string.js';
@@ -32,7 +34,7 @@ import { positionOf } from './eventstoredb/positions.js';
 import { collect } from './eventstoredb/reads.js';
 import { isSystemStream, positionIn, recordedOf } from './eventstoredb/recorded.js';
 import { subscription } from './eventstoredb/subscription.js';
-import { encodeStorable } from './storable.js';
+import { checkTogether, encodeStorable } from './storable.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`; what the client would misread is refused (see docs/operations.md). */
@@ -113,6 +115,18 @@ export class EventStoreDbEventStore extends EventStore {
         }
       },
     );
+  }
+
+  /** One after the other: the server has no append to several streams. */
+  override async appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
+    checkTogether(appends);
+    const revisions: number[] = [];
+    for (const { stream, expected, events } of appends) {
+      const outcome = await this.append(stream, expected, events);
+      if (outcome.outcome === 'conflict') return { ...outcome, index: revisions.length };
+      revisions.push(outcome.revision);
+    }
+    return { outcome: 'appended', revisions };
   }
 
   override async readStream(stream: string, options: StreamReadOptions = {}): Promise<RecordedEvent[]> {

@@ -6,6 +6,7 @@ import {
   EventStore,
   type StreamReadOptions,
   type SubscribeOptions,
+  type TogetherOutcome,
 } from '../../ports/event-store.js';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 
@@ -15,6 +16,10 @@ export class ReadOnlyEventStore extends EventStore {
   }
 
   override async append(): Promise<AppendOutcome> {
+    throw new DomainError('service.read_only');
+  }
+
+  override async appendTogether(): Promise<TogetherOutcome> {
     throw new DomainError('service.read_only');
   }
 

@@ -6,6 +6,7 @@ import {
   MAX_APPEND_BYTES,
   MAX_EVENT_BYTES,
   type NewEvent,
+  type StreamAppend,
   UnstorableEvent,
 } from '../../ports/event-store.js';
 
@@ -59,6 +60,13 @@ export function encodeStorable(
   if (new Set(encoded.map(({ id }) => id)).size < encoded.length)
     throw new UnstorableEvent('An event id appears twice in one append');
   return { events: encoded, bytes };
+}
+
+/** Throws UnstorableEvent for what no store takes together, before the first of it is stored. */
+export function checkTogether(appends: readonly StreamAppend[]): readonly StorableAppend[] {
+  if (new Set(appends.map(({ stream }) => stream)).size < appends.length)
+    throw new UnstorableEvent('A stream appears twice in one append');
+  return appends.map(({ stream, expected, events }) => encodeStorable(stream, expected, events));
 }
 
 function encodeEvent({ id, type, data, metadata }: NewEvent, index: number): StorableEvent {

@@ -5,8 +5,10 @@ import {
   type EventBatch,
   type ExpectedRevision,
   type NewEvent,
+  type StreamAppend,
   type StreamReadOptions,
   type SubscribeOptions,
+  type TogetherOutcome,
 } from '../../ports/event-store.js';
 import type { Upcasting } from './upcasters.js';
 
@@ -21,6 +23,10 @@ export class UpcastingEventStore extends EventStore {
 
   override append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
     return this.raw.append(stream, expected, events);
+  }
+
+  override appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
+    return this.raw.appendTogether(appends);
   }
 
   override async readStream(stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]> {

@@ -26,6 +26,7 @@ function register(): void {
     },
     close: closeAll,
     logStartsEmpty: false,
+    together: 'one-after-the-other',
     dropSubscriptions: 'cannot-drop',
   });
 }

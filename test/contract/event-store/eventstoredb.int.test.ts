@@ -66,6 +66,7 @@ describeEventStore('EventStoreDB adapter on the double', {
     await double.stop();
   },
   logStartsEmpty: true,
+  together: 'one-after-the-other',
   dropSubscriptions: async (how) => {
     double.dropSubscriptions(how === 'end' ? 'end' : UNKNOWN);
     await Promise.resolve();

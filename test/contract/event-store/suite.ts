@@ -35,6 +35,8 @@ export interface EventStoreHarness {
    * succeed. A store that nothing can cut off from its log says 'cannot-drop', and the tests of drops do not exist for it.
    */
   readonly dropSubscriptions: ((how: 'error' | 'end') => Promise<void>) | 'cannot-drop';
+  /** What a conflict of one of several appends leaves of those before it. */
+  readonly together: 'all-or-nothing' | 'one-after-the-other';
 }
 
 /** A category that nobody used before. Lowercase letters and digits. */
@@ -414,6 +416,93 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
             }
           }),
         );
+      });
+    });
+
+    describe('appends made together', () => {
+      const others = (count: number): string[] => Array.from({ length: count }, () => `${category}-${newId()}`);
+
+      it('go to their streams, in the order given, and are answered with the revision of each', async () => {
+        await store.append(stream, 'no-stream', newEvents(2));
+        const before = await store.head();
+        const [other = '', third = ''] = others(2);
+        const appends = [
+          { stream: other, expected: 'no-stream', events: newEvents(1) },
+          { stream, expected: 1, events: newEvents(3) },
+          { stream: third, expected: 'no-stream', events: newEvents(2) },
+        ] as const;
+        expect(await store.appendTogether(appends)).toEqual({ outcome: 'appended', revisions: [0, 4, 1] });
+        expect(idsOf(await readLog(store, before, category))).toEqual(appends.flatMap(({ events }) => idsOf(events)));
+        expect((await store.readStream(stream)).map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4]);
+      });
+
+      it('are answered like the first time when they are repeated, also when a stream has gone on, and stored once', async () => {
+        const [other = ''] = others(1);
+        const appends = [
+          { stream, expected: 'no-stream', events: newEvents(2) },
+          { stream: other, expected: 'no-stream', events: newEvents(1) },
+        ] as const;
+        const first = await store.appendTogether(appends);
+        await store.append(other, 0, newEvents(1));
+        store = await harness.reopen();
+        expect(await Promise.all([store.appendTogether(appends), store.appendTogether(appends)])).toEqual([
+          first,
+          first,
+        ]);
+        expect(await store.readStream(stream)).toHaveLength(2);
+        expect(await store.readStream(other)).toHaveLength(2);
+      });
+
+      it('are completed when only the first of them were stored', async () => {
+        const [other = ''] = others(1);
+        const first = { stream, expected: 'no-stream', events: newEvents(2) } as const;
+        await store.append(first.stream, first.expected, first.events);
+        const second = { stream: other, expected: 'no-stream', events: newEvents(1) } as const;
+        expect(await store.appendTogether([first, second])).toEqual({ outcome: 'appended', revisions: [1, 0] });
+        expect(idsOf(await store.readStream(stream))).toEqual(idsOf(first.events));
+        expect(idsOf(await store.readStream(other))).toEqual(idsOf(second.events));
+      });
+
+      it('end at the first conflict, which names its place and the current revision', async () => {
+        const [first = '', last = ''] = others(2);
+        await store.append(stream, 'no-stream', newEvents(2));
+        const appends = [
+          { stream: first, expected: 'no-stream', events: newEvents(1) },
+          { stream, expected: 0, events: newEvents(1) },
+          { stream: last, expected: 4, events: newEvents(1) },
+        ] as const;
+        expect(await store.appendTogether(appends)).toEqual({ outcome: 'conflict', index: 1, current: 1 });
+        expect(await store.readStream(first)).toHaveLength(harness.together === 'all-or-nothing' ? 0 : 1);
+        expect(await store.readStream(stream)).toHaveLength(2);
+        expect(await store.readStream(last)).toEqual([]);
+      });
+
+      it('of many writers who want one stream are those of one, and the others lose nothing of their own but these', async () => {
+        const writers = others(32);
+        const answers = await Promise.all(
+          writers.map((own) =>
+            store.appendTogether([
+              { stream, expected: 'no-stream', events: newEvents(1) },
+              { stream: own, expected: 'no-stream', events: newEvents(1) },
+            ]),
+          ),
+        );
+        const stored = await Promise.all(writers.map((own) => store.readStream(own)));
+        expect(answers.filter(({ outcome }) => outcome === 'appended')).toHaveLength(1);
+        for (const [index, answer] of answers.entries()) {
+          if (answer.outcome === 'conflict') expect(answer).toEqual({ outcome: 'conflict', index: 0, current: 0 });
+          expect(stored[index]).toHaveLength(answer.outcome === 'appended' ? 1 : 0);
+        }
+      });
+
+      it('are refused before the first is stored when one of them cannot be, or two are to one stream', async () => {
+        const [other = ''] = others(1);
+        const first = { stream, expected: 'no-stream', events: newEvents(1) } as const;
+        const unstorable = { stream: other, expected: 'no-stream', events: [] } as const;
+        await expect(store.appendTogether([first, unstorable])).rejects.toBeInstanceOf(UnstorableEvent);
+        const again = { stream, expected: 0, events: newEvents(1) } as const;
+        await expect(store.appendTogether([first, again])).rejects.toBeInstanceOf(UnstorableEvent);
+        expect(await store.readStream(stream)).toEqual([]);
       });
     });
 
