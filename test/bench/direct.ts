@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { ALONE, aPerson, Service } from '../support/service.js';
+import { call, type Caller } from './caller.js';
 import { latencies, medians, quantile, tell, throughput } from './measure.js';
-import { call, IN_FLIGHT, PER_ROUND, ROUNDS, type Caller } from './service.js';
+import { IN_FLIGHT, PER_ROUND, ROUNDS } from './service.js';
 
 export async function benchDirect(): Promise<void> {
   const service = await Service.start({ LOG_LEVEL: 'warn' }, { alone: ALONE });

@@ -1,4 +1,8 @@
 // How the benchmarks measure: rounds of a fixed number of operations, alternating between what is compared, medians told.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Redis } from 'ioredis';
 
 /** Runs `operation` until `count` are done, `inFlight` at a time; operations a second. */
 export async function throughput(count: number, inFlight: number, operation: () => Promise<void>): Promise<number> {
@@ -50,6 +54,27 @@ export async function medians<Name extends string>(
   return Object.fromEntries(
     Object.entries(results).map(([name, values]) => [name, median(values as number[])]),
   ) as Record<Name, number>;
+}
+
+/** What Linux counts processor time in, for every program. */
+const TICK_MS = 10;
+
+/** Milliseconds of processor time, user and system, that all threads of a process have used since it started. */
+export async function cpuMsOf(pid: number): Promise<number> {
+  if (process.platform === 'linux') {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in brackets, may hold spaces.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'time=', '-p', String(pid)]);
+  return stdout.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000;
+}
+
+/** How often a Redis has run each command since it started, those that its scripts ran included. */
+export async function commandsOf(redis: Redis): Promise<ReadonlyMap<string, number>> {
+  const lines = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm);
+  return new Map([...lines].map(([, name = '', calls]) => [name, Number(calls)]));
 }
 
 export type Target = { readonly atLeast: number } | { readonly below: number };

@@ -1,6 +1,7 @@
 // npm run bench [-- a | b | c | d | e | f | g | h | i]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
+import { benchAnchors } from './anchors.js';
 import { benchDirect } from './direct.js';
 import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
@@ -18,4 +19,5 @@ if (wanted('d')) await benchRebuild();
 if (wanted('g')) await benchWebhooks();
 if (wanted('h')) await benchDirect();
 if (wanted('i')) await benchEmbedding();
+if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);

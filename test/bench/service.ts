@@ -4,28 +4,12 @@ import { fastify } from 'fastify';
 import { Pool } from 'undici';
 import { ALONE, aPerson, Service } from '../support/service.js';
 import { RedisServer } from '../support/redis.js';
+import { call, type Caller } from './caller.js';
 import { latencies, medians, quantile, tell, throughput } from './measure.js';
 
 export const IN_FLIGHT = 64;
 export const ROUNDS = 5;
 export const PER_ROUND = 3_000;
-
-export interface Caller {
-  readonly pool: Pool;
-  readonly headers: Record<string, string>;
-}
-
-export async function call(
-  { pool, headers }: Caller,
-  method: 'GET' | 'POST',
-  path: string,
-  body?: object,
-): Promise<any> {
-  const response = await pool.request({ method, path, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-  const text = await response.body.text();
-  if (response.statusCode !== 200) throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`);
-  return text === '' ? null : JSON.parse(text);
-}
 
 export async function benchService(): Promise<void> {
   const service = await Service.start({ LOG_LEVEL: 'warn' }, { alone: ALONE });

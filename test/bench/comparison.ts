@@ -1,0 +1,157 @@
+// Compares an operation of the service with the same of another program by processor time, in alternating rounds, as rows of one table.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RedisServer } from '../support/redis.js';
+import { commandsOf, cpuMsOf, median, quantile, throughput } from './measure.js';
+
+/** A program and its Redis. */
+export interface Side {
+  readonly name: string;
+  readonly pid: number;
+  readonly redis: RedisServer;
+}
+
+export interface Operation {
+  /** Makes ready what that many operations need; not measured. */
+  prepare?(count: number): Promise<void>;
+  /** Resolves with the milliseconds that it took. */
+  run(): Promise<number>;
+}
+
+export function timed(run: () => Promise<void>): Operation {
+  return {
+    run: async () => {
+      const startedAt = performance.now();
+      await run();
+      return performance.now() - startedAt;
+    },
+  };
+}
+
+export interface Comparison {
+  readonly name: string;
+  readonly ours: Side & { readonly operation: Operation };
+  readonly other: Side & { readonly operation: Operation };
+  /** By operations in flight, how many make a round. */
+  readonly counts: Readonly<Record<number, number>>;
+  /** Of the processor time of one operation, the other's through ours, with most in flight. */
+  readonly target: number;
+  /** How many times the other's p50 ours may be with one in flight. */
+  readonly p50Within?: number;
+}
+
+interface Round {
+  /** Microseconds an operation. */
+  readonly cpu: number;
+  readonly redisCpu: number;
+  readonly rate: number;
+  readonly p50: number;
+  /** Commands of Redis an operation. */
+  readonly commands: ReadonlyMap<string, number>;
+}
+
+const ROUNDS = Number(process.env['ROUNDS'] ?? 5);
+/** What an operation leaves to be done after its answer is done within this time, and counts. */
+const AFTERMATH_MS = 250;
+const COLUMNS = [22, 9, 8, 16, 8, 9, 10] as const;
+
+export function tellHeader(): void {
+  line('operation', 'in flight', 'program', 'CPU us + Redis', 'ops/s', 'p50 ms', 'commands');
+}
+
+export async function compare({ name, ours, other, counts, target, p50Within }: Comparison): Promise<void> {
+  const levels = Object.entries(counts)
+    .map(([inFlight, count]) => ({ inFlight: Number(inFlight), count }))
+    .reverse();
+  const [most = { inFlight: 1, count: 1 }] = levels;
+  // Once each, so that nothing is compiled or connected while it is measured.
+  for (const side of [ours, other]) await round(side, most.count, most.inFlight);
+  for (const { inFlight, count } of levels) {
+    const rounds: [Round, Round][] = [];
+    for (let done = 0; done < ROUNDS; done++)
+      rounds.push([await round(ours, count, inFlight), await round(other, count, inFlight)]);
+    const [our, its] = [middle(rounds.map(([first]) => first)), middle(rounds.map(([, second]) => second))];
+    tellRow(name, inFlight, ours.name, our);
+    tellRow('', '', other.name, its);
+    const ratio = (its.cpu + its.redisCpu) / (our.cpu + our.redisCpu);
+    const verdict = inFlight === most.inFlight ? against(ratio >= target, `${target}`) : '';
+    process.stdout.write(`  ${other.name} / ${ours.name} by CPU ${ratio.toFixed(2)}${verdict}\n`);
+    if (inFlight === 1 && p50Within !== undefined) {
+      const times = our.p50 / its.p50;
+      const limit = against(times <= p50Within, `at most ${p50Within}`);
+      process.stdout.write(`  p50 ${ours.name} / ${other.name} ${times.toFixed(2)}${limit}\n`);
+    }
+    process.stdout.write(`  ${ours.name}, commands: ${commonest(our.commands)}\n`);
+  }
+}
+
+async function round({ pid, redis, operation }: Comparison['ours'], count: number, inFlight: number): Promise<Round> {
+  await operation.prepare?.(count);
+  await pause(AFTERMATH_MS);
+  const client = redis.client();
+  const used = async (): Promise<[number, number]> => [await cpuMsOf(pid), await cpuMsOf(redis.pid ?? 0)];
+  const [commandsBefore, [cpuBefore, redisBefore]] = [await commandsOf(client), await used()];
+  const times: number[] = [];
+  const rate = await throughput(count, inFlight, async () => {
+    times.push(await operation.run());
+  });
+  await pause(AFTERMATH_MS);
+  const [[cpu, redisCpu], commands] = [await used(), await commandsOf(client)];
+  client.disconnect();
+  return {
+    cpu: ((cpu - cpuBefore) * 1_000) / count,
+    redisCpu: ((redisCpu - redisBefore) * 1_000) / count,
+    rate,
+    p50: quantile(
+      times.sort((one, next) => one - next),
+      0.5,
+    ),
+    commands: new Map([...commands].map(([name, calls]) => [name, (calls - (commandsBefore.get(name) ?? 0)) / count])),
+  };
+}
+
+/** The medians of each figure; the commands are those of the last round. */
+function middle(rounds: readonly Round[]): Round {
+  const of = (figure: (round: Round) => number): number => median(rounds.map(figure));
+  return {
+    cpu: of(({ cpu }) => cpu),
+    redisCpu: of(({ redisCpu }) => redisCpu),
+    rate: of(({ rate }) => rate),
+    p50: of(({ p50 }) => p50),
+    commands: rounds.at(-1)?.commands ?? new Map(),
+  };
+}
+
+function tellRow(
+  name: string,
+  inFlight: number | string,
+  program: string,
+  { cpu, redisCpu, rate, p50, commands }: Round,
+): void {
+  const total = [...commands.values()].reduce((sum, calls) => sum + calls, 0);
+  line(name, inFlight, program, `${figure(cpu)} + ${figure(redisCpu)}`, figure(rate), p50.toFixed(2), total.toFixed(1));
+}
+
+function commonest(commands: ReadonlyMap<string, number>): string {
+  return [...commands]
+    .filter(([, calls]) => calls >= 0.05)
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, 10)
+    .map(([command, calls]) => `${command} ${calls.toFixed(1)}`)
+    .join(', ');
+}
+
+function against(reached: boolean, target: string): string {
+  return `  (target ${target}: ${reached ? 'reached' : 'MISSED'})`;
+}
+
+function figure(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function line(...cells: readonly (string | number)[]): void {
+  const padded = cells.map((cell, index) => {
+    const width = COLUMNS[index] ?? 0;
+    return index === 0 || index === 2 ? String(cell).padEnd(width) : String(cell).padStart(width);
+  });
+  process.stdout.write(`${padded.join(' ').trimEnd()}\n`);
+}
