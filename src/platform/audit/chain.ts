@@ -1,7 +1,7 @@
 // The hash chain of a stream (docs/architecture.md#the-hash-chain). Written on append, checked by `ops audit verify`.
-import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { hash } from 'node:crypto';
 import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';
+import { canonicalJson } from './canonical-json.js';
 
 /** What a link covers: everything but the chain itself. */
 export interface ChainedContent {
@@ -15,13 +15,12 @@ export interface ChainedContent {
 
 /** `prev` of a stream's first event. */
 export function genesisOf(stream: string): string {
-  return createHash('sha256').update(stream).digest('hex');
+  return hash('sha256', stream);
 }
 
 /** SHA-256 over the previous hash and the RFC 8785 canonical JSON of the content, lowercase hex. */
 export function linkTo(prev: string, content: ChainedContent): ChainLink {
-  const { id, type, stream, revision, data, metadata } = content;
-  const canonical = canonicalize({ id, type, stream, revision, data, metadata, prev });
-  if (canonical === undefined) throw new TypeError('An event must be a JSON object to be chained');
-  return { alg: 'sha-256', prev, hash: createHash('sha256').update(canonical).digest('hex') };
+  const { data, id, metadata, revision, stream, type } = content;
+  const canonical = canonicalJson({ data, id, metadata, prev, revision, stream, type });
+  return { alg: 'sha-256', prev, hash: hash('sha256', canonical) };
 }

@@ -1,0 +1,48 @@
+// The text that the hash chain covers (docs/architecture.md#the-hash-chain, docs/adr/0011).
+
+/** A text that JSON writes as it is: no quote, backslash, control character or surrogate. */
+const PLAIN = /^[ !#-[\]-\uD7FF\uE000-\uFFFF]*$/;
+
+/**
+ * RFC 8785 (JSON Canonicalization Scheme) of a JSON value: no white space, keys in the order of their UTF-16 code units, numbers and
+ * texts as ECMAScript writes them. Members that are undefined are left out; anything else that is not JSON is a TypeError.
+ */
+export function canonicalJson(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return quoted(value);
+    case 'number':
+      return Number.isFinite(value) ? String(value) : refuse();
+    case 'boolean':
+      return String(value);
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value) ? canonicalArray(value) : canonicalObject(value);
+    default:
+      return refuse();
+  }
+}
+
+function canonicalArray(values: readonly unknown[]): string {
+  let text = '';
+  for (const value of values) text += `${text === '' ? '' : ','}${canonicalJson(value)}`;
+  return `[${text}]`;
+}
+
+function canonicalObject(value: object): string {
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member === undefined) continue;
+    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
+}
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function refuse(): never {
+  throw new TypeError('Only JSON has a canonical form');
+}
