@@ -96,7 +96,7 @@ function check(value: unknown, place: string, path: string[]): void {
     case 'boolean':
       return;
     case 'string':
-      return isWellFormed(value) ? undefined : refuse('holds a lone surrogate', place, path);
+      return value.isWellFormed() ? undefined : refuse('holds a lone surrogate', place, path);
     case 'number':
       return Number.isFinite(value) ? undefined : refuse('is not a finite number', place, path);
     case 'object':
@@ -106,9 +106,9 @@ function check(value: unknown, place: string, path: string[]): void {
   }
   if (value === null) return;
   if (path.length >= MAX_DEPTH) return refuse('is nested too deeply', place, path);
+  const keys = Object.keys(value);
   if (Array.isArray(value)) {
     // The indexes come first and in order: as many keys as elements, the last being the last index, are all indexes.
-    const keys = Object.keys(value);
     if (keys.length !== value.length || (keys.length > 0 && keys.at(-1) !== String(value.length - 1))) {
       return refuse('is an array with holes or properties', place, path);
     }
@@ -116,10 +116,10 @@ function check(value: unknown, place: string, path: string[]): void {
     return refuse('is neither a plain object nor an array', place, path);
   }
   if (Object.getOwnPropertySymbols(value).length > 0) return refuse('has a symbol as a key', place, path);
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of keys) {
     path.push(key);
-    if (!isWellFormed(key)) return refuse('has a key with a lone surrogate', place, path);
-    check(member, place, path);
+    if (!key.isWellFormed()) return refuse('has a key with a lone surrogate', place, path);
+    check((value as Readonly<Record<string, unknown>>)[key], place, path);
     path.pop();
   }
 }
@@ -128,10 +128,6 @@ function refuse(reason: string, place: string, path: readonly string[]): never {
   // A key may be anything, personal data included, so only what looks like a name of ours is told.
   const names = path.slice(0, 8).map((key) => (/^[$\w]{1,32}$/.test(key) ? key : '?'));
   throw new UnstorableEvent(`${[place, ...names].join('.')} ${reason}`);
-}
-
-function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
 }
 
 /** Its prototype is none or a root one; asking for `Object.prototype` itself would refuse objects of another realm. */
