@@ -1,16 +1,21 @@
 // (k): the service beside its anchors, hand-made programs for the same work (docs/benchmarks.md).
 // `npm run bench -- k`; `npm run bench -- k submit otp` measures some operations only, and ROUNDS=1 is for a quick look.
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { ALONE, aPerson, Service } from '../support/service.js';
+import { ALONE, Service } from '../support/service.js';
 import { Anchor } from './anchor/process.js';
-import { call, type Caller } from './caller.js';
-import { compare, type Operation, type Side, tellHeader, timed } from './comparison.js';
+import type { Caller } from './caller.js';
+import { compare, type Comparison, type Operation, type Side, tellHeader } from './comparison.js';
+import { deliveryBy, otpAnswer, reading, registration, storedDelivery, submission, submitted } from './operations.js';
+import { StepUps } from './step-ups.js';
 import { BenchReceiver } from './webhook-receiver.js';
 
 const CONNECTIONS = 64;
+/** Whose endpoints get the deliveries. The account whose requests are measured has none. */
+const RECEIVING = ['demo', 'child', 'grandchild', 'unrelated'] as const;
+const JSON_BODY = { 'content-type': 'application/json' };
 
 export async function benchAnchors(chosen: readonly string[]): Promise<void> {
   const receiver = await BenchReceiver.start();
@@ -21,36 +26,96 @@ export async function benchAnchors(chosen: readonly string[]): Promise<void> {
     { alone: ALONE },
   );
   const anchor = await Anchor.start(service.sandboxUrl, { origin: receiver.url(''), ca: receiver.ca });
+  const stepUps = StepUps.open(service.dataDir);
   try {
-    const { headers } = await service.signIn('nopay');
-    const json = { 'content-type': 'application/json' };
-    const pool = (url: string): Pool => new Pool(url, { connections: CONNECTIONS });
-    const ours: Side = { name: 'service', pid: service.program.pid ?? 0, redis: service.redis };
-    const its: Side = { name: 'anchor', pid: anchor.pid, redis: anchor.redis };
-    const page: Caller = { pool: pool(service.baseUrl), headers: { ...headers, ...json } };
-    const hand: Caller = { pool: pool(anchor.url), headers: { authorization: `Bearer ${anchor.token}`, ...json } };
-    const wanted = (name: string): boolean => chosen.length === 0 || chosen.includes(name);
-
+    const comparisons = await comparisonsOf(service, anchor, stepUps, receiver);
     tellHeader();
-    if (wanted('submit'))
-      await compare({
-        name: 'submit',
-        ours: { ...ours, operation: submission(page) },
-        other: { ...its, operation: submission(hand) },
-        counts: { 64: 1_500, 8: 600, 1: 200 },
-        target: 0.5,
-        p50Within: 1.7,
-      });
+    for (const comparison of comparisons)
+      if (chosen.length === 0 || chosen.includes(comparison.name)) await compare(comparison);
   } finally {
+    await stepUps.close();
     await anchor.stop();
     await service.stop();
     await receiver.close();
+    await rm(ca);
   }
 }
 
-function submission(caller: Caller): Operation {
-  return timed(async () => {
-    const { status } = await call(caller, 'POST', '/screening/submit', aPerson());
-    if (status !== 'VERIFIED') throw new Error(`A submission ended as ${status}`);
-  });
+async function comparisonsOf(
+  service: Service,
+  anchor: Anchor,
+  stepUps: StepUps,
+  receiver: BenchReceiver,
+): Promise<readonly Comparison[]> {
+  const ours: Side = { name: 'service', pid: service.program.pid ?? 0, redis: service.redis };
+  const its: Side = { name: 'anchor', pid: anchor.pid, redis: anchor.redis };
+  const { headers } = await service.signIn('nopay');
+  const { accounts } = await service.credentials();
+  const pool = new Pool(service.baseUrl, { connections: CONNECTIONS });
+  const page: Caller = { pool, headers: { ...headers, ...JSON_BODY } };
+  const server: Caller = { pool, headers: { 'x-api-key': accounts.nopay.apiKey, ...JSON_BODY } };
+  const hand: Caller = {
+    pool: new Pool(anchor.url, { connections: CONNECTIONS }),
+    headers: { authorization: `Bearer ${anchor.token}`, ...JSON_BODY },
+  };
+  const [mine, theirs] = [await submitted(page), await submitted(hand)];
+  const status: Operation = reading(page, `/screening/${mine}/status`);
+  return [
+    {
+      name: 'submit',
+      ours: { ...ours, operation: submission(page) },
+      other: { ...its, operation: submission(hand) },
+      counts: { 64: 1_500, 8: 600, 1: 200 },
+      target: 0.5,
+      p50Within: 1.7,
+    },
+    {
+      name: 'otp',
+      ours: { ...ours, operation: otpAnswer(page) },
+      other: { ...its, operation: otpAnswer(hand) },
+      counts: { 64: 1_000, 8: 400, 1: 150 },
+      target: 0.5,
+    },
+    {
+      name: 'delivery',
+      ours: { ...ours, operation: storedDelivery(receiver, stepUps, await endpointsAt(receiver, service)) },
+      other: { ...its, operation: deliveryBy(receiver, (sessionId) => anchor.deliver(sessionId)) },
+      counts: { 64: 1_500, 8: 600, 1: 200 },
+      target: 0.6,
+    },
+    {
+      name: 'status',
+      ours: { ...ours, operation: status },
+      other: { ...its, operation: reading({ ...hand, headers: {} }, `/status/${theirs}`) },
+      counts: { 64: 8_000, 8: 4_000, 1: 1_000 },
+      target: 0.65,
+    },
+    {
+      name: 'report',
+      ours: { ...ours, operation: reading(page, `/reports/${mine}`) },
+      other: { ...ours, name: 'its status', operation: status },
+      counts: { 64: 3_000, 8: 1_000, 1: 300 },
+      target: 1 / 3,
+    },
+    {
+      name: 'register',
+      ours: { ...ours, operation: registration(server) },
+      other: { ...ours, name: 'its submit', operation: submission(page) },
+      counts: { 64: 600, 1: 100 },
+      target: 0.95,
+    },
+  ];
+}
+
+/** Registers endpoints at the receiver; the accounts they are of. */
+async function endpointsAt(receiver: BenchReceiver, service: Service): Promise<readonly string[]> {
+  const { accounts } = await service.credentials();
+  for (const name of RECEIVING) {
+    const reply = await service.request('POST', '/tsp/webhooks', {
+      headers: { authorization: `Bearer ${accounts[name].dashboardTokens.owner}` },
+      body: { url: receiver.url(`/${name}`) },
+    });
+    if (reply.status !== 201) throw new Error(`The endpoint was refused: ${reply.status} ${reply.text}`);
+  }
+  return RECEIVING.map((name) => accounts[name].accountId);
 }

@@ -12,7 +12,7 @@ export interface Side {
 
 export interface Operation {
   /** Makes ready what that many operations need; not measured. */
-  prepare?(count: number): Promise<void>;
+  prepare?(count: number): Promise<unknown>;
   /** Resolves with the milliseconds that it took. */
   run(): Promise<number>;
 }
@@ -49,9 +49,11 @@ interface Round {
   readonly commands: ReadonlyMap<string, number>;
 }
 
-const ROUNDS = Number(process.env['ROUNDS'] ?? 5);
-/** What an operation leaves to be done after its answer is done within this time, and counts. */
-const AFTERMATH_MS = 250;
+const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
+/** A program is idle that uses less of such a time than the processor time beside it. */
+const WATCHED_MS = 250;
+const IDLE_MS = 20;
+const MAX_LOOKS = 240;
 const COLUMNS = [22, 9, 8, 16, 8, 9, 10] as const;
 
 export function tellHeader(): void {
@@ -73,8 +75,9 @@ export async function compare({ name, ours, other, counts, target, p50Within }: 
     tellRow(name, inFlight, ours.name, our);
     tellRow('', '', other.name, its);
     const ratio = (its.cpu + its.redisCpu) / (our.cpu + our.redisCpu);
-    const verdict = inFlight === most.inFlight ? against(ratio >= target, `${target}`) : '';
-    process.stdout.write(`  ${other.name} / ${ours.name} by CPU ${ratio.toFixed(2)}${verdict}\n`);
+    const verdict = inFlight === most.inFlight ? against(ratio >= target, target.toFixed(2)) : '';
+    const rates = (our.rate / its.rate).toFixed(2);
+    process.stdout.write(`  ${other.name} / ${ours.name} by CPU ${ratio.toFixed(2)}${verdict}; rates ${rates}\n`);
     if (inFlight === 1 && p50Within !== undefined) {
       const times = our.p50 / its.p50;
       const limit = against(times <= p50Within, `at most ${p50Within}`);
@@ -86,7 +89,7 @@ export async function compare({ name, ours, other, counts, target, p50Within }: 
 
 async function round({ pid, redis, operation }: Comparison['ours'], count: number, inFlight: number): Promise<Round> {
   await operation.prepare?.(count);
-  await pause(AFTERMATH_MS);
+  await idle(pid);
   const client = redis.client();
   const used = async (): Promise<[number, number]> => [await cpuMsOf(pid), await cpuMsOf(redis.pid ?? 0)];
   const [commandsBefore, [cpuBefore, redisBefore]] = [await commandsOf(client), await used()];
@@ -94,7 +97,8 @@ async function round({ pid, redis, operation }: Comparison['ours'], count: numbe
   const rate = await throughput(count, inFlight, async () => {
     times.push(await operation.run());
   });
-  await pause(AFTERMATH_MS);
+  // What an answer leaves to be done counts.
+  await idle(pid);
   const [[cpu, redisCpu], commands] = [await used(), await commandsOf(client)];
   client.disconnect();
   return {
@@ -107,6 +111,18 @@ async function round({ pid, redis, operation }: Comparison['ours'], count: numbe
     ),
     commands: new Map([...commands].map(([name, calls]) => [name, (calls - (commandsBefore.get(name) ?? 0)) / count])),
   };
+}
+
+/** Resolves when a program has nothing to do any more but look for work. */
+async function idle(pid: number): Promise<void> {
+  let before = await cpuMsOf(pid);
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    await pause(WATCHED_MS);
+    const now = await cpuMsOf(pid);
+    if (now - before <= IDLE_MS) return;
+    before = now;
+  }
+  throw new Error(`Process ${pid} does not come to rest`);
 }
 
 /** The medians of each figure; the commands are those of the last round. */

@@ -1,12 +1,11 @@
-// npm run bench [-- a | b | c | d | e | f | g | h | i]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | d | f | g | i | k]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';
-import { benchDirect } from './direct.js';
 import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
+import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
-import { benchService } from './service.js';
 import { benchWebhooks } from './webhooks.js';
 
 const chosen = process.argv.slice(2);
@@ -14,10 +13,9 @@ const wanted = (name: string): boolean => chosen.length === 0 || chosen.includes
 
 process.stdout.write(`${cpus().length} cores, Node ${process.version}; persistence on everywhere; medians\n`);
 if (wanted('a')) await benchEventStore();
-if (['b', 'c', 'e', 'f'].some(wanted)) await benchService();
 if (wanted('d')) await benchRebuild();
+if (wanted('f')) await benchPayments();
 if (wanted('g')) await benchWebhooks();
-if (wanted('h')) await benchDirect();
 if (wanted('i')) await benchEmbedding();
 if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);

@@ -1,4 +1,4 @@
-// The receiver of the webhook benchmark, in a process of its own: counts unique events by path and how old each was when it came.
+// The receiver of the webhook benchmark, in a process of its own: counts unique events and tells how old each was when it came, and of which session.
 // `/hang...` answers nothing for eight seconds; everything else answers at once.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,12 +19,22 @@ export interface Received {
   readonly ages: readonly number[];
 }
 
+type Message = { readonly arrived: string } | Received;
+
 export class BenchReceiver {
+  private readonly expected = new Map<string, () => void>();
+  private answered: (received: Received) => void = () => undefined;
+
   private constructor(
     private readonly child: ChildProcess,
     readonly ca: string,
     readonly port: number,
-  ) {}
+  ) {
+    child.on('message', (message: Message) => {
+      if ('arrived' in message) this.expected.get(message.arrived)?.();
+      else this.answered(message);
+    });
+  }
 
   static async start(): Promise<BenchReceiver> {
     const child = fork(fileURLToPath(import.meta.url), ['receive'], { stdio: 'inherit' });
@@ -38,10 +48,15 @@ export class BenchReceiver {
 
   /** What has come since the last reset. */
   async received(reset = false): Promise<Received> {
-    const answered = once(this.child, 'message');
+    const answer = new Promise<Received>((resolve) => (this.answered = resolve));
     this.child.send({ reset });
-    const [received] = (await answered) as [Received];
-    return received;
+    return answer;
+  }
+
+  /** Resolves when an event of that session has come for the first time. */
+  async arrival(sessionId: string): Promise<void> {
+    await new Promise<void>((resolve) => this.expected.set(sessionId, resolve));
+    this.expected.delete(sessionId);
   }
 
   async close(): Promise<void> {
@@ -75,10 +90,12 @@ if (process.argv[2] === 'receive') {
         if (!ids.has(id)) {
           ids.add(id);
           lastAt = now;
-          const { occurred_at: occurredAt } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
+          const { occurred_at: occurredAt, data } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
             occurred_at?: string;
+            data?: { session_id?: string };
           };
           if (occurredAt !== undefined) ages.push(now - Date.parse(occurredAt));
+          if (data?.session_id !== undefined) process.send?.({ arrived: data.session_id });
         }
         response.end('ok');
       });

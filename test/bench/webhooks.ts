@@ -1,26 +1,14 @@
-// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, beside a bare BullMQ + undici + HMAC loop in the
-// same run; and what hanging receivers do to the healthy ones. Persistence is on; the receiver is a process of its own.
-import { createHmac, randomUUID } from 'node:crypto';
+// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, and what hanging receivers do to the healthy ones. The
+// receiver is a process of its own. What a delivery costs is measured in (k).
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Queue, Worker } from 'bullmq';
-import { Agent } from 'undici';
-import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import type { ActionContext } from '../../src/kernel/context.js';
-import { newId } from '../../src/kernel/ids.js';
-import { FIRST_CHOICE } from '../../src/kernel/vendor-choice.js';
-import { screeningSession } from '../../src/modules/screening/domain/screening-session.js';
-import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
-import { SystemClock } from '../../src/kernel/clock.js';
-import type { ReadModels } from '../../src/ports/read-models.js';
-import { RedisServer } from '../support/redis.js';
 import { ALONE, aPerson, Service, type PlatformCaller } from '../support/service.js';
 import { quantile, tell, throughput } from './measure.js';
+import { StepUps } from './step-ups.js';
 import { BenchReceiver, type Received } from './webhook-receiver.js';
 import { until } from '../support/eventually.js';
 
 const DELIVERIES = 6_000;
-const IN_FLIGHT = 512;
 const HEALTHY = ['demo', 'child', 'grandchild', 'unrelated', 'nopay'] as const;
 const ACCOUNTS = [...HEALTHY, 'broke'] as const;
 const TRICKLE = 1_200;
@@ -28,12 +16,9 @@ const TRICKLE = 1_200;
 export async function benchWebhooks(): Promise<void> {
   const receiver = await BenchReceiver.start();
   try {
-    const bare = await bareLoop(receiver);
     const calm = await drained(receiver, false);
     const disturbed = await drained(receiver, true);
     tell('(g) deliveries, all receivers healthy', calm, 'unique/s');
-    tell('(g) bare BullMQ + undici + HMAC loop', bare, 'unique/s');
-    tell('(g) deliveries / bare loop', calm / bare, '', { atLeast: 0.6 });
     tell('(g) healthy deliveries while 10 % go to receivers that hang 8 s', disturbed, 'unique/s');
     tell('(g) disturbed / calm, healthy receivers (calm has 10 % more of them)', disturbed / (calm * 0.9), '', {
       atLeast: 0.9,
@@ -106,62 +91,14 @@ async function drained(receiver: BenchReceiver, hanging: boolean): Promise<numbe
 
 /** One event to deliver for each session. */
 async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string>>): Promise<void> {
-  const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
-  const aggregates = new AggregateStore(
-    store,
-    { applyNow: () => Promise.resolve() } as unknown as ReadModels,
-    new SystemClock(),
-    { appendConflict: () => undefined },
-  );
+  const stepUps = StepUps.open(dataDir);
   let next = 0;
   await throughput(DELIVERIES, 64, async () => {
     const index = next++;
     const account = index % 10 === 9 ? 'broke' : (HEALTHY[index % HEALTHY.length] ?? 'nopay');
-    const sessionId = newId();
-    const attemptId = newId();
-    const now = new Date();
-    const context: ActionContext = {
-      accountId: ids[account] ?? '',
-      environment: 'test',
-      actor: { kind: 'system', id: 'bench' },
-      correlationId: sessionId,
-      causationId: sessionId,
-    };
-    const later = new Date(now.getTime() + 3_600_000);
-    const submitted = await aggregates.execute(
-      screeningSession,
-      sessionId,
-      {
-        kind: 'submit',
-        now,
-        attemptId,
-        settleAfter: later,
-        giveUpAfter: later,
-        subjectId: newId(),
-        personId: newId(),
-        userType: 'CONSUMER',
-        termsAcceptedAt: now.toISOString(),
-        paymentRequired: true,
-        vendors: FIRST_CHOICE,
-      },
-      context,
-    );
-    const policy = { attemptsAllowed: 3, stepUpTtlSeconds: 3_600, blockSeconds: 3_600 };
-    await aggregates.execute(
-      screeningSession,
-      sessionId,
-      {
-        kind: 'record-registration',
-        now,
-        attemptId,
-        verdict: { kind: 'step-up', otp: true, questions: [], duplicateGuard: false },
-        policy,
-      },
-      context,
-      submitted,
-    );
+    await stepUps.require(await stepUps.submit(ids[account] ?? ''));
   });
-  await store.close();
+  await stepUps.close();
 }
 
 /** Ages on arrival while people are screened at an unhurried pace. */
@@ -183,61 +120,5 @@ async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Rece
     return await receiver.received(true);
   } finally {
     await service.stop();
-  }
-}
-
-/** What the tools can do without a log of events: a job each, taken from Redis, signed and posted. */
-async function bareLoop(receiver: BenchReceiver): Promise<number> {
-  const redis = await RedisServer.start();
-  const connection = { host: '127.0.0.1', port: redis.port, maxRetriesPerRequest: null };
-  const queue = new Queue('bare', { connection, defaultJobOptions: { removeOnComplete: true } });
-  const agent = new Agent({ connections: 64, connect: { ca: receiver.ca } });
-  const key = Buffer.alloc(32, 7);
-  try {
-    const jobs = Array.from({ length: DELIVERIES }, () => ({
-      name: 'deliver',
-      data: { id: `evt_${randomUUID()}`, at: new Date().toISOString() },
-    }));
-    for (let at = 0; at < jobs.length; at += 500) await queue.addBulk(jobs.slice(at, at + 500));
-    await receiver.received(true);
-    const worker = new Worker(
-      'bare',
-      async (job) => {
-        const { id, at } = job.data as { id: string; at: string };
-        const body = JSON.stringify({
-          id,
-          type: 'screening.step_up_required',
-          schema_version: 1,
-          occurred_at: at,
-          environment: 'test',
-          account_id: id,
-          data: { session_id: id, user_type: 'CONSUMER', methods: ['OTP'] },
-        });
-        const timestamp = Math.floor(Date.now() / 1_000);
-        const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-        const response = await agent.request({
-          origin: receiver.url(''),
-          path: '/bare',
-          method: 'POST',
-          body,
-          headers: {
-            'content-type': 'application/json',
-            'webhook-id': id,
-            'webhook-timestamp': String(timestamp),
-            'webhook-signature': `v1,${signature}`,
-          },
-        });
-        await response.body.dump();
-      },
-      { connection, concurrency: IN_FLIGHT },
-    );
-    await until('the bare loop is done', async () => (await receiver.received()).unique >= DELIVERIES, 120_000);
-    const { unique, firstAt, lastAt } = await receiver.received(true);
-    await worker.close();
-    return unique / ((lastAt - firstAt) / 1_000);
-  } finally {
-    await agent.close();
-    await queue.close();
-    await redis.stop();
   }
 }

@@ -67,7 +67,7 @@ export class Anchor implements Ready {
 
 if (process.argv[2] === 'serve') {
   const { folder, redisUrl, sandboxUrl, receiver } = JSON.parse(process.argv[3] ?? '') as Settings;
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, enableAutoPipelining: true });
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
   const log = AnchorLog.open(join(folder, 'anchor.mdb'));
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const app = fastify();
