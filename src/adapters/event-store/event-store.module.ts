@@ -9,6 +9,7 @@ import { Health, NotReady } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { TestShare } from '../../platform/aggregates/test-share.js';
+import { SharedLogReader } from '../../platform/subscriptions/shared-log-reader.js';
 import { UpcastingEventStore } from '../../platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../platform/upcasting/upcasters.js';
 import { EventStore, StoredLog } from '../../ports/event-store.js';
@@ -25,7 +26,7 @@ import { ReadOnlyEventStore } from './read-only.js';
     {
       provide: EventStore,
       useFactory: (stored: StoredLog, { readOnly }: ProcessSettings, upcasting: Upcasting) =>
-        new UpcastingEventStore(readOnly ? new ReadOnlyEventStore(stored) : stored, upcasting),
+        new SharedLogReader(new UpcastingEventStore(readOnly ? new ReadOnlyEventStore(stored) : stored, upcasting)),
       inject: [StoredLog, ProcessSettings, Upcasting],
     },
     {

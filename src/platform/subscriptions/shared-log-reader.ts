@@ -1,0 +1,220 @@
+// One reading of the live log for all subscriptions of a process: each event is read, parsed and upcast once.
+import { setTimeout as pause } from 'node:timers/promises';
+import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
+import {
+  type AppendOutcome,
+  type EventBatch,
+  EventStore,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  type StreamAppend,
+  type StreamReadOptions,
+  type SubscribeOptions,
+  type TogetherOutcome,
+} from '../../ports/event-store.js';
+
+/** What the tail remembers for subscriptions that are slower than others. One that falls further behind reads for itself until it has caught up. */
+const KEPT_EVENTS = 2_000;
+/** At the end of the log, what is appended within so long is handed on together, milliseconds. */
+const GATHER_MS = 10;
+const DEFAULT_BATCH_SIZE = 500;
+
+/**
+ * The event store with subscriptions that share their reading. A subscription that is behind reads for itself; one that has reached the
+ * end of the log goes on with the tail, which is read once for all of them.
+ */
+export class SharedLogReader extends EventStore {
+  private tail: Tail | null = null;
+
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  override append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
+    return this.store.append(stream, expected, events);
+  }
+
+  override appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
+    return this.store.appendTogether(appends);
+  }
+
+  override readStream(stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]> {
+    return this.store.readStream(stream, options);
+  }
+
+  override readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
+    return this.store.readAll(after, limit);
+  }
+
+  override head(): Promise<string | null> {
+    return this.store.head();
+  }
+
+  override async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
+    const { signal } = options;
+    let place = options.after ?? '';
+    while (!signal.aborted) {
+      if (this.tail?.holds(place) !== true) {
+        // Whatever the tail has read by now is in the log, so that whoever reaches the end of it has seen that too.
+        const passed = this.tail?.through ?? '';
+        let caughtUp = false;
+        for await (const batch of this.store.subscribe({ ...options, after: place || null })) {
+          yield batch;
+          place = batch.through ?? '';
+          caughtUp = batch.caughtUp;
+          if (caughtUp) break;
+        }
+        if (!caughtUp || signal.aborted) return;
+        if (passed > place) place = passed;
+      }
+      const tail = this.tailFrom(place);
+      const leave = tail.join();
+      try {
+        for await (const batch of tail.after(place, options)) {
+          place = batch.through ?? '';
+          yield batch;
+        }
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  override ping(): Promise<void> {
+    return this.store.ping();
+  }
+
+  override close(): Promise<void> {
+    return this.store.close();
+  }
+
+  private tailFrom(place: string): Tail {
+    if (this.tail === null || this.tail.isOver) this.tail = new Tail(this.store, place);
+    return this.tail;
+  }
+}
+
+/** The end of the log, read for as long as somebody follows it. Ends for all of them when it breaks. */
+class Tail {
+  isOver = false;
+  through: string;
+  private from: string;
+  private batches: EventBatch[] = [];
+  /** The number of the first batch that is kept. */
+  private first = 0;
+  private kept = 0;
+  private atEnd = false;
+  private error: unknown = null;
+  private followers = 0;
+  private readonly stopping = new AbortController();
+  private readonly waiting = new Set<() => void>();
+
+  constructor(
+    private readonly store: EventStore,
+    from: string,
+  ) {
+    this.from = from;
+    this.through = from;
+    void this.read();
+  }
+
+  /** Whether everything after a position, as far as it has been read, is still kept. */
+  holds(place: string): boolean {
+    return !this.isOver && place >= this.from && place <= this.through;
+  }
+
+  /** To be called with what it gives back when the follower is gone. */
+  join(): () => void {
+    this.followers += 1;
+    return () => {
+      this.followers -= 1;
+      if (this.followers === 0) this.end(null);
+    };
+  }
+
+  /** Ends without an error on abort, and when the follower is so slow that what comes next is not kept any more. */
+  async *after(
+    place: string,
+    { categories, batchSize = DEFAULT_BATCH_SIZE, signal }: SubscribeOptions,
+  ): AsyncGenerator<EventBatch, void, undefined> {
+    const wanted = categories === undefined ? null : new Set(categories);
+    let next = this.first + this.batches.findIndex(({ through }) => (through ?? '') > place);
+    if (next < this.first) next = this.first + this.batches.length;
+    let toldOfEnd = false;
+    while (!signal.aborted && next >= this.first) {
+      const batch = this.batches[next - this.first];
+      if (batch !== undefined) {
+        next += 1;
+        toldOfEnd = batch.caughtUp;
+        const events = batch.events.filter(
+          ({ position, stream }) => position > place && (wanted === null || wanted.has(categoryOf(stream))),
+        );
+        for (let start = 0; start + batchSize < events.length; start += batchSize) {
+          const part = events.slice(start, start + batchSize);
+          yield { events: part, through: part.at(-1)?.position ?? null, caughtUp: false };
+        }
+        const rest = events.length === 0 ? 0 : Math.floor((events.length - 1) / batchSize) * batchSize;
+        yield { ...batch, events: events.slice(rest) };
+      } else if (this.isOver) {
+        throw this.error;
+      } else if (this.atEnd && !toldOfEnd) {
+        toldOfEnd = true;
+        yield { events: [], through: this.through || null, caughtUp: true };
+      } else {
+        await this.more(signal);
+      }
+    }
+  }
+
+  private async read(): Promise<void> {
+    const { signal } = this.stopping;
+    try {
+      for await (const batch of this.store.subscribe({ after: this.from || null, signal })) {
+        this.keep(batch);
+        if (batch.caughtUp) await pause(GATHER_MS, undefined, { signal });
+      }
+      this.end(new EventStoreUnavailable('The log ended by itself'));
+    } catch (error) {
+      this.end(error);
+    }
+  }
+
+  private keep(batch: EventBatch): void {
+    this.batches.push(batch);
+    this.kept += batch.events.length;
+    this.through = batch.through ?? '';
+    this.atEnd = batch.caughtUp;
+    while (this.batches.length > 1 && this.kept > KEPT_EVENTS) {
+      const dropped = this.batches.shift();
+      this.first += 1;
+      this.kept -= dropped?.events.length ?? 0;
+      this.from = dropped?.through ?? '';
+    }
+    this.wake();
+  }
+
+  private end(error: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.error = error;
+    this.stopping.abort();
+    this.wake();
+  }
+
+  private wake(): void {
+    for (const wake of this.waiting) wake();
+  }
+
+  private more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
+        this.waiting.delete(wake);
+        resolve();
+      };
+      signal.addEventListener('abort', wake);
+      this.waiting.add(wake);
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { SharedLogReader } from '../../../src/platform/subscriptions/shared-log-reader.js';
+import {
+  type EventBatch,
+  type EventStore,
+  EventStoreUnavailable,
+  type SubscribeOptions,
+} from '../../../src/ports/event-store.js';
+import { until } from '../../support/eventually.js';
+import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvents } from './suite.js';
+
+/** The embedded store, whose subscriptions can be counted and cut off. */
+class Cuttable {
+  /** Events that its subscriptions delivered, each as often as it was read. */
+  delivered = 0;
+  private readonly open = new Map<AbortController, 'error' | 'end' | null>();
+
+  constructor(readonly inner: EmbeddedEventStore) {}
+
+  get store(): EventStore {
+    return Object.create(this.inner, {
+      subscribe: { value: (options: SubscribeOptions) => this.subscribe(options) },
+      close: { value: () => this.inner.close() },
+    }) as EventStore;
+  }
+
+  drop(how: 'error' | 'end'): void {
+    for (const cut of this.open.keys()) {
+      this.open.set(cut, how);
+      cut.abort();
+    }
+  }
+
+  private async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
+    const cut = new AbortController();
+    const abort = (): void => cut.abort();
+    options.signal.addEventListener('abort', abort);
+    if (options.signal.aborted) abort();
+    this.open.set(cut, null);
+    try {
+      for await (const batch of this.inner.subscribe({ ...options, signal: cut.signal })) {
+        this.delivered += batch.events.length;
+        yield batch;
+      }
+      if (this.open.get(cut) === 'error') throw new EventStoreUnavailable('cut off');
+    } finally {
+      options.signal.removeEventListener('abort', abort);
+      this.open.delete(cut);
+    }
+  }
+}
+
+class SharedHarness implements EventStoreHarness {
+  readonly logStartsEmpty = true;
+  readonly together = 'all-or-nothing';
+  /** One that is cut off while it catches up goes on with the others' reading; below are those that share it. */
+  readonly dropSubscriptions = 'cannot-drop';
+  log: Cuttable;
+  private directory: string;
+
+  async open(): Promise<EventStore> {
+    this.directory = await mkdtemp(join(tmpdir(), 'event-store-'));
+    return this.reader();
+  }
+
+  async reopen(): Promise<EventStore> {
+    await this.log.inner.close();
+    return this.reader();
+  }
+
+  async close(): Promise<void> {
+    await this.log.inner.close();
+    await rm(this.directory, { recursive: true });
+  }
+
+  private reader(): EventStore {
+    this.log = new Cuttable(EmbeddedEventStore.open({ directory: this.directory }));
+    return new SharedLogReader(this.log.store);
+  }
+}
+
+describeEventStore('shared by the subscriptions of a process', new SharedHarness());
+
+interface Following {
+  readonly seen: string[];
+  atEnd: boolean;
+  hold: Promise<void>;
+  end: Promise<unknown>;
+}
+
+describe('subscriptions that share their reading', () => {
+  const harness = new SharedHarness();
+  let store: EventStore;
+  let category: string;
+  let stop: AbortController;
+  beforeEach(async () => {
+    store = await harness.open();
+    category = newCategory();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await harness.close();
+  });
+
+  const append = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= 100)
+      await store.append(`${category}-${newId()}`, 'no-stream', newEvents(Math.min(left, 100)));
+  };
+
+  /** Follows the log; `seen` is what it has been given, `hold` keeps it from taking more, `end` tells how it was dropped. */
+  function follower(categories: readonly string[] = [category]): Following {
+    const following: Following = { seen: [], atEnd: false, hold: Promise.resolve(), end: Promise.resolve() };
+    const run = async (): Promise<void> => {
+      for await (const { events, caughtUp } of store.subscribe({ after: null, categories, signal: stop.signal })) {
+        following.seen.push(...events.map(({ id }) => id));
+        following.atEnd = caughtUp;
+        await following.hold;
+      }
+    };
+    following.end = run().catch((error: unknown) => error);
+    return following;
+  }
+
+  it('read each event once', async () => {
+    const followers = Array.from({ length: 6 }, () => follower());
+    const elsewhere = follower([newCategory()]);
+    await until('all are at the end', () => [...followers, elsewhere].every(({ atEnd }) => atEnd));
+    const before = harness.log.delivered;
+    await append(300);
+    await until('all have seen it', () => followers.every(({ seen }) => seen.length === 300));
+    expect(harness.log.delivered - before).toBe(300);
+    expect(elsewhere.seen).toEqual([]);
+  });
+
+  it('lose nothing when one is so slow that the others do not wait for it', async () => {
+    const [quick, slow] = [follower(), follower()];
+    await until('both are at the end', () => quick.atEnd && slow.atEnd);
+    let goOn = (): void => undefined;
+    slow.hold = new Promise((resolve) => (goOn = resolve));
+    await append(5_000);
+    await until('the quick one has everything', () => quick.seen.length === 5_000);
+    expect(slow.seen.length).toBeLessThan(5_000);
+    goOn();
+    await until('the slow one too', () => slow.seen.length >= 5_000);
+    await append(1);
+    await until('both go on', () => quick.seen.length === 5_001 && slow.seen.length === 5_001);
+    expect(slow.seen).toEqual(quick.seen);
+  });
+
+  it.each(['error', 'end'] as const)('are all dropped when it breaks by an %s, and can begin again', async (how) => {
+    const followers = Array.from({ length: 3 }, () => follower());
+    await append(5);
+    await until('all share it', () => followers.every(({ seen, atEnd }) => atEnd && seen.length === 5));
+    harness.log.drop(how);
+    for (const { end } of followers) expect(await end).toBeInstanceOf(EventStoreUnavailable);
+    await append(15);
+    const again = follower();
+    await until('it has everything', () => again.seen.length === 20);
+    await append(1);
+    await until('it goes on', () => again.seen.length === 21);
+  });
+
+  it('read for nobody once all are gone, and begin again with the next', async () => {
+    const first = follower();
+    await until('it is at the end', () => first.atEnd);
+    stop.abort();
+    const before = harness.log.delivered;
+    await append(10);
+    stop = new AbortController();
+    const { events } = await follow(
+      store,
+      { after: null, categories: [category] },
+      (seen) => seen.events.length === 10,
+    );
+    expect(events).toHaveLength(10);
+    expect(harness.log.delivered - before).toBe(10);
+  });
+});
