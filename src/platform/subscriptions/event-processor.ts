@@ -25,8 +25,10 @@ export interface EventProcessorObserver extends SubscriptionObserver {
   foreign(reaction: string): Promise<void> | void;
 }
 
-const LEASE_MS = 5_000;
-const RENEW_EVERY_MS = 1_500;
+const LEASE_MS = 6_000;
+const RENEW_EVERY_MS = 2_000;
+/** A reaction that has nothing to do saves no more often how far it is. */
+const SAVE_IDLE_EVERY_MS = 1_000;
 
 /** The lease went to another process while this one was at work. */
 class LeaseLost extends Error {
@@ -86,6 +88,9 @@ class Runner implements Subscription {
   readonly name: string;
   active = false;
   private readonly holder = newId();
+  /** Passed without anything to do there, and not saved yet. */
+  private passed: string | null = null;
+  private savedAt = Number.NEGATIVE_INFINITY;
   private readonly supervisor: SubscriptionSupervisor;
 
   constructor(
@@ -110,12 +115,14 @@ class Runner implements Subscription {
       await this.renew().catch((error: unknown) => this.observer.dropped(this.name, error, RENEW_EVERY_MS));
     }
     await following;
+    if (this.active && this.passed !== null) await this.save(this.passed).catch(() => undefined);
     if (this.active) await this.checkpoints.release(this.name, this.holder).catch(() => undefined);
   }
 
   async open(): Promise<SubscriptionStart | null> {
     const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
     this.active = lease !== null;
+    this.passed = null;
     return lease === null
       ? null
       : { after: (await this.isForeign(lease)) ? null : lease.after, categories: this.reaction.categories };
@@ -144,6 +151,7 @@ class Runner implements Subscription {
 
   async handle({ events, through }: EventBatch): Promise<void> {
     const waiting = events.filter(({ type }) => this.reaction.types.has(type));
+    const isIdle = waiting.length === 0;
     const work = async (): Promise<void> => {
       for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
         if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
@@ -155,16 +163,26 @@ class Runner implements Subscription {
     );
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    if (through !== null && !(await this.checkpoints.save(this.name, this.holder, through, LEASE_MS))) {
+    if (isIdle && performance.now() - this.savedAt < SAVE_IDLE_EVERY_MS) this.passed = through;
+    else if (through !== null && !(await this.save(through))) {
       this.active = false;
       throw new LeaseLost(`${this.name} is run by another process now`);
     }
   }
 
+  /** Renews the lease too; false when another process has it. */
+  private save(through: string): Promise<boolean> {
+    this.passed = null;
+    this.savedAt = performance.now();
+    return this.checkpoints.save(this.name, this.holder, through, LEASE_MS);
+  }
+
   /** Keeps the lease while the log is quiet; takes it over from a process that is gone. */
   private async renew(): Promise<void> {
-    const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
-    const active = lease !== null;
+    const active =
+      this.active && this.passed !== null
+        ? await this.save(this.passed)
+        : (await this.checkpoints.take(this.name, this.holder, LEASE_MS)) !== null;
     if (active === this.active) return;
     this.active = active;
     this.supervisor.restart();
