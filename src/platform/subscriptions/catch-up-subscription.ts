@@ -20,7 +20,7 @@ export interface CatchUpListener {
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
-/** A commit is made when this many events have come in, or some time has passed, or the end of the log is reached. */
+/** A commit is made when this many events have come in, or so long after the first of them; whoever appended them has applied his own at once. */
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
 
@@ -35,6 +35,7 @@ export class CatchUpSubscription implements Subscription {
   private log: string | null = null;
   private uncommitted = 0;
   private committedAt = 0;
+  private gathering: NodeJS.Timeout | undefined;
   /** All commits since the claim, one after another; the log is read on while the newest is under way. */
   private underWay: Promise<void> = Promise.resolve();
 
@@ -90,6 +91,8 @@ export class CatchUpSubscription implements Subscription {
 
   async open(): Promise<SubscriptionStart | null> {
     await this.underWay.catch(() => undefined);
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
     this.writers = new Map();
     this.underWay = Promise.resolve();
     this.uncommitted = 0;
@@ -141,6 +144,7 @@ export class CatchUpSubscription implements Subscription {
       }),
     );
     this.uncommitted += batch.events.length;
+    if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < COMMIT_EVENTS) return this.commitSoon();
     if (
       !batch.caughtUp &&
       this.uncommitted < COMMIT_EVENTS &&
@@ -152,9 +156,18 @@ export class CatchUpSubscription implements Subscription {
     await (batch.caughtUp ? commit : before);
   }
 
+  /** At the end of the log, where the next events may be about to come. */
+  private commitSoon(): void {
+    this.gathering ??= setTimeout(() => {
+      this.commit({ idle: false, atEnd: true }).catch((error: unknown) => this.supervisor.fail(error));
+    }, COMMIT_INTERVAL_MS);
+  }
+
   /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */
   private commit({ idle, atEnd }: { readonly idle: boolean; readonly atEnd: boolean }): Promise<void> {
     const { writers } = this;
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
     this.uncommitted = 0;
     this.committedAt = performance.now();
     this.underWay = this.underWay.then(async () => {

@@ -86,7 +86,7 @@ export class Projector {
   ) {
     this.token = options.holder ?? randomUUID();
     this.leaseMs = options.leaseMs ?? 6_000;
-    this.intervalMs = options.intervalMs ?? 1_000;
+    this.intervalMs = options.intervalMs ?? 2_000;
     const listener: CatchUpListener = {
       unusable: (track, why) => this.unusable(track, why),
       failed: (track, error) => this.failed(track, error),

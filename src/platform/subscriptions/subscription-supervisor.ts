@@ -79,7 +79,7 @@ export class SubscriptionSupervisor {
           failures = 0;
         });
         if (!attempt.signal.aborted) throw new Error('The subscription ended by itself');
-        if (attempt.signal.reason instanceof SilentSubscription) throw attempt.signal.reason;
+        if (attempt.signal.reason !== RESTART) throw attempt.signal.reason;
       } catch (error) {
         if (signal.aborted || attempt.signal.reason === RESTART) continue;
         const delayMs = Math.min(maxDelayMs, minDelayMs * 2 ** failures * (1 + Math.random() / 2));
@@ -99,6 +99,11 @@ export class SubscriptionSupervisor {
   /** Subscribes anew at once, because the consumer wants to begin somewhere else. A batch that is being handled is finished. */
   restart(): void {
     this.attempt.abort(RESTART);
+  }
+
+  /** The consumer could not go on with what it was given: the same as if handling the newest batch had failed. */
+  fail(error: unknown): void {
+    this.attempt.abort(error);
   }
 
   private async follow(signal: AbortSignal, handled: () => void): Promise<void> {
