@@ -5,7 +5,7 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 const QUEUE = 'timers';
 const STOP_WITHIN_MS = 10_000;
 
-/** Timers as BullMQ job schedulers: Redis knows when, whichever worker is free runs it. */
+/** Timers as BullMQ job schedulers, one for all works of an interval: Redis knows when, whichever worker is free runs them. */
 export class BullMqScheduler extends Scheduler {
   private readonly works = new Map<string, { readonly intervalMs: number; readonly run: () => Promise<void> }>();
   private readonly running = new Set<string>();
@@ -30,7 +30,8 @@ export class BullMqScheduler extends Scheduler {
     this.queue.on('error', (error) => this.failed(QUEUE, error));
     this.worker = new Worker(QUEUE, (job) => this.run(job.name), {
       connection: this.connection,
-      concurrency: Math.max(1, this.works.size),
+      // One that takes long keeps the next ones of the others from nothing.
+      concurrency: this.works.size + 1,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 100 },
     });
@@ -51,27 +52,37 @@ export class BullMqScheduler extends Scheduler {
   private async schedule(): Promise<void> {
     const queue = this.queue;
     if (!queue) return;
-    for (const [name, { intervalMs }] of this.works)
+    for (const intervalMs of new Set([...this.works.values()].map((work) => work.intervalMs))) {
+      const name = timerOf(intervalMs);
       await queue.upsertJobScheduler(
         name,
         { every: intervalMs },
         { name, opts: { removeOnComplete: true, removeOnFail: 100 } },
       );
+    }
   }
 
-  private async run(name: string): Promise<void> {
-    const work = this.works.get(name);
-    if (work === undefined) {
-      // A timer of another release. Where that one still runs, it sets the timer again.
-      await this.queue?.removeJobScheduler(name);
-      return;
-    }
+  private async run(timer: string): Promise<void> {
+    const names = [...this.works].flatMap(([name, { intervalMs }]) => (timerOf(intervalMs) === timer ? [name] : []));
+    // A timer of another release. Where that one still runs, it sets the timer again.
+    if (names.length === 0) await this.queue?.removeJobScheduler(timer);
+    await Promise.all(names.map((name) => this.runOne(name)));
+  }
+
+  /** One work at a time of each name, however long it takes. */
+  private async runOne(name: string): Promise<void> {
     if (this.running.has(name)) return;
     this.running.add(name);
     try {
-      await work.run();
+      await this.works.get(name)?.run();
+    } catch (error) {
+      this.failed(name, error);
     } finally {
       this.running.delete(name);
     }
   }
+}
+
+function timerOf(intervalMs: number): string {
+  return `every-${intervalMs}-ms`;
 }

@@ -21,7 +21,7 @@ describe('timers', () => {
     try {
       await until('only the timer of this release is left', async () => {
         const names = (await timers.getJobSchedulers()).map(({ key }) => key);
-        return names.join() === 'of-this-release';
+        return names.join() === 'every-20-ms';
       });
       const soFar = runs;
       await until('it goes on', () => runs > soFar + 1);
