@@ -37,7 +37,7 @@ export interface EmbeddedEventStoreOptions {
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
   /** Whether appends are refused to keep the last room of the disk for what else needs it. */
   readonly diskFull?: () => boolean;
-  /** How soon a live subscription sees what another process appended. */
+  /** How soon a live subscription sees what another process appended, while there is something to see; four times that after a silence. */
   readonly pollIntervalMs?: number;
   /** How long an append may wait for the disk and for other processes; the port promises an answer within 15 s. */
   readonly appendTimeoutMs?: number;
@@ -45,6 +45,7 @@ export interface EmbeddedEventStoreOptions {
 
 const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
 const DEFAULT_POLL_INTERVAL_MS = 25;
+const SILENT_POLL_FACTOR = 4;
 const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
 
 /** One transaction takes no more than this, so that other processes get their turn. */
@@ -186,16 +187,19 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     let position = parsePosition(after);
     let through = after;
     let toldOfEnd = false;
+    let pollMs = this.pollIntervalMs;
     while (!signal.aborted) {
       const page = this.read(() => this.log.page(position, limits, wanted));
       if (page.through > position || (page.atEnd && !toldOfEnd)) {
         if (page.through > position) through = positionText(page.through);
         position = page.through;
         toldOfEnd = page.atEnd;
+        pollMs = this.pollIntervalMs;
         yield { events: page.events, through, caughtUp: page.atEnd };
         await nextTurn();
       } else {
-        await this.moreToRead(signal);
+        await this.moreToRead(signal, pollMs);
+        pollMs = Math.min(pollMs * 2, this.pollIntervalMs * SILENT_POLL_FACTOR);
       }
     }
   }
@@ -285,7 +289,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   }
 
   /** Resolves at the next append of this process, when it is time to look for those of others, on abort and on close. */
-  private moreToRead(signal: AbortSignal): Promise<void> {
+  private moreToRead(signal: AbortSignal, pollMs: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
@@ -293,7 +297,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
         this.waiting.delete(wake);
         resolve();
       };
-      const timer = setTimeout(wake, this.pollIntervalMs);
+      const timer = setTimeout(wake, pollMs);
       signal.addEventListener('abort', wake);
       this.waiting.add(wake);
     });
