@@ -1,8 +1,8 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Decider } from '../../kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
+import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { EventStore } from '../../ports/event-store.js';
-import { ownerOf, unstored, type LoadedAggregate } from './loaded-aggregate.js';
 
 /** So that a long stream is folded piece by piece. */
 const PAGE = 1_000;

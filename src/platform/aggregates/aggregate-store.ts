@@ -1,18 +1,17 @@
 // The read-decide-append loop. Every use case that changes something goes through here and nowhere else.
 import type { ActorKind } from '../../kernel/actor.js';
+import type { Change } from '../../kernel/change.js';
 import type { Clock } from '../../kernel/clock.js';
 import { fold, type Decider } from '../../kernel/decider.js';
-import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/domain-event.js';
-import { newId } from '../../kernel/ids.js';
-import type { JsonObject } from '../../kernel/json.js';
+import { categoryOf, type DomainEvent, type RecordedEvent } from '../../kernel/domain-event.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { EventStore, NewEvent } from '../../ports/event-store.js';
+import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
+import type { EventStore, StreamAppend } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
-import { genesisOf, linkTo } from '../audit/chain.js';
 import type { ActionContext, Owner } from '../../kernel/context.js';
 import { AggregateCache } from './aggregate-cache.js';
 import { KeyedMutex } from './keyed-mutex.js';
-import { ownerOf, unstored, type LoadedAggregate } from './loaded-aggregate.js';
+import { asNewEvent, recordedEvents } from './recorded-events.js';
 
 export { unstored, type LoadedAggregate };
 
@@ -73,11 +72,11 @@ export class AggregateStore {
     if (environment === 'test') this.refuseTestBeyond(1);
   }
 
-  async load<State, Command, Event extends DomainEvent>(
-    decider: Decider<State, Command, Event>,
+  async load<State, Event extends DomainEvent>(
+    decider: Change<State, Event>['decider'],
     id: string,
   ): Promise<LoadedAggregate<State>> {
-    const stream = `${decider.category}-${id}`;
+    const stream = streamOf({ decider, id });
     if (decider.longLived) return this.seen.load(decider, stream);
     const history = await this.store.readStream(stream);
     const [first] = history;
@@ -115,21 +114,39 @@ export class AggregateStore {
    * Throws what the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` error when other
    * processes keep changing the stream.
    */
-  async execute<State, Command, Event extends DomainEvent>(
+  execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
     command: Command,
     context: ActionContext,
     known?: LoadedAggregate<State>,
   ): Promise<CommandResult<State, Event>> {
+    const decide = (state: State): readonly Event[] => decider.decide(command, state);
+    return this.executeTogether([], { decider, id, decide, ...(known && { known }) }, context);
+  }
+
+  /**
+   * The earlier changes and then the last, of different aggregates, in as few appends as the log can make of them; a refusal of any stores
+   * none. But a process that dies, an outage, and a conflict on EventStoreDB leave the first of them stored without
+   * the rest (`EventStore.appendTogether`), so the caller must be right with that. Gives what became of the last.
+   */
+  async executeTogether<State, Event extends DomainEvent>(
+    earlier: readonly Change<unknown, DomainEvent>[],
+    last: Change<State, Event>,
+    context: ActionContext,
+  ): Promise<CommandResult<State, Event>> {
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
-    const result = await this.turns.oneAtATime(`${decider.category}-${id}`, () =>
-      this.untilAppended(decider, id, command, context, known),
-    );
-    if (result.events.length > 0 && !decider.longLived && !context.skipReadYourWrites)
-      await this.readModels.applyNow(result.history);
-    if (result.events.length > 0) await this.handlers.handleInline(result.events);
-    return result;
+    const changes: readonly Change<unknown, DomainEvent>[] = [...earlier, last];
+    const results = await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
+    const shown = results.filter(({ events }, index) => events.length > 0 && !changes[index]?.decider.longLived);
+    if (!context.skipReadYourWrites) await Promise.all(shown.map(({ history }) => this.readModels.applyNow(history)));
+    for (const { events } of results) if (events.length > 0) await this.handlers.handleInline(events);
+    return results.at(-1) as CommandResult<State, Event>;
+  }
+
+  /** The streams are sorted, so that no two commands wait for each other. */
+  private inTurn<Result>([stream, ...others]: readonly string[], work: () => Promise<Result>): Promise<Result> {
+    return stream === undefined ? work() : this.turns.oneAtATime(stream, () => this.inTurn(others, work));
   }
 
   private refuseTestBeyond(usage: number): void {
@@ -139,98 +156,77 @@ export class AggregateStore {
       });
   }
 
-  private async untilAppended<State, Command, Event extends DomainEvent>(
-    decider: Decider<State, Command, Event>,
-    id: string,
-    command: Command,
+  private async untilAppended(
+    changes: readonly Change<unknown, DomainEvent>[],
     context: ActionContext,
-    known: LoadedAggregate<State> | undefined,
-  ): Promise<CommandResult<State, Event>> {
+  ): Promise<CommandResult<unknown, DomainEvent>[]> {
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
-      const loaded = (attempt === 1 ? known : undefined) ?? (await this.load(decider, id));
-      const result = await this.decideAndAppend(decider, `${decider.category}-${id}`, command, context, loaded);
-      if (result !== null) return result;
+      const loaded = await Promise.all(
+        changes.map(async ({ decider, id, known }) => (attempt === 1 ? known : undefined) ?? this.load(decider, id)),
+      );
+      const results = await this.decideAndAppend(changes, loaded, context);
+      if (results !== null) return results;
       // Processes that lost together must not meet again at once.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
     }
-    throw new DomainError('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
+    const categories = changes.map(({ decider }) => decider.category).join(', ');
+    throw new DomainError('service.unavailable', { cause: new Error(`${categories} stays contended`) });
   }
 
-  /** Null when the stream has moved on since it was loaded. */
-  private async decideAndAppend<State, Command, Event extends DomainEvent>(
-    decider: Decider<State, Command, Event>,
-    stream: string,
-    command: Command,
+  /** Null when a stream has moved on since it was loaded. */
+  private async decideAndAppend(
+    changes: readonly Change<unknown, DomainEvent>[],
+    loaded: readonly LoadedAggregate<unknown>[],
     context: ActionContext,
-    loaded: LoadedAggregate<State>,
-  ): Promise<CommandResult<State, Event> | null> {
-    const decided = decider.decide(command, loaded.state);
-    if (decided.length === 0) return { ...loaded, events: [] };
-    const recorded = this.record(stream, loaded, decided, context);
-    const outcome = await this.store.append(stream, loaded.revision ?? 'no-stream', recorded.map(asNewEvent));
-    if (outcome.outcome !== 'appended') {
-      this.observer.appendConflict(decider.category);
-      return null;
-    }
-    const result = {
-      state: decided.reduce((before, event) => decider.evolve(before, event), loaded.state),
-      revision: outcome.revision,
-      owner: loaded.owner ?? { accountId: context.accountId, environment: context.environment },
-      history: [...loaded.history, ...recorded],
-      events: recorded,
-    };
-    if (decider.longLived) this.seen.remember(stream, result);
-    return result;
-  }
-
-  private record<Event extends DomainEvent>(
-    stream: string,
-    loaded: LoadedAggregate<unknown>,
-    decided: readonly Event[],
-    context: ActionContext,
-  ): RecordedEvent<Event>[] {
-    const occurredAt = this.clock.now().toISOString();
-    let revision = loaded.revision ?? -1;
-    let prev = loaded.history.at(-1)?.metadata.chain.hash ?? genesisOf(stream);
-    return decided.map((event) => {
-      revision += 1;
-      const id = newId();
-      const metadata: Omit<EventMetadata, 'chain'> = {
-        schemaVersion: schemaVersionOf(event.type),
-        accountId: context.accountId,
-        environment: context.environment,
-        occurredAt,
-        $correlationId: context.correlationId,
-        $causationId: context.causationId,
-        actor: context.actor,
-      };
-      const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
-      prev = chain.hash;
-      // The position is the store's to give; the read models that get this event before the store delivers it do not look at it.
-      return {
-        id,
-        stream,
-        revision,
-        position: '',
-        type: event.type,
-        data: event.data,
-        metadata: { ...metadata, chain },
-      };
+  ): Promise<CommandResult<unknown, DomainEvent>[] | null> {
+    const results = changes.map((change, index) =>
+      this.decide(change, loaded[index] as LoadedAggregate<unknown>, context),
+    );
+    const appends = changes.flatMap((change, index): StreamAppend[] => {
+      const { events = [] } = results[index] ?? {};
+      const expected = loaded[index]?.revision ?? 'no-stream';
+      return events.length === 0 ? [] : [{ stream: streamOf(change), expected, events: events.map(asNewEvent) }];
     });
+    if (!(await this.append(appends))) return null;
+    for (const [index, change] of changes.entries()) {
+      const result = results[index];
+      if (change.decider.longLived && result && result.events.length > 0) this.seen.remember(streamOf(change), result);
+    }
+    return results;
+  }
+
+  private decide<State, Event extends DomainEvent>(
+    change: Change<State, Event>,
+    loaded: LoadedAggregate<State>,
+    context: ActionContext,
+  ): CommandResult<State, Event> {
+    const decided = change.decide(loaded.state);
+    if (decided.length === 0) return { ...loaded, events: [] };
+    const events = recordedEvents(streamOf(change), loaded, decided, context, this.clock.now());
+    return {
+      state: decided.reduce((before, event) => change.decider.evolve(before, event), loaded.state),
+      revision: events.at(-1)?.revision ?? null,
+      owner: loaded.owner ?? { accountId: context.accountId, environment: context.environment },
+      history: [...loaded.history, ...events],
+      events,
+    };
+  }
+
+  /** False on a conflict. */
+  private async append(appends: readonly StreamAppend[]): Promise<boolean> {
+    const [first, second] = appends;
+    if (first === undefined) return true;
+    const outcome =
+      second === undefined
+        ? { index: 0, ...(await this.store.append(first.stream, first.expected, first.events)) }
+        : await this.store.appendTogether(appends);
+    if (outcome.outcome === 'appended') return true;
+    const { stream } = appends[outcome.index] as StreamAppend;
+    this.observer.appendConflict(categoryOf(stream));
+    return false;
   }
 }
 
-/** 2 of `Thing.v2`; 1 of `Thing`. */
-function schemaVersionOf(type: string): number {
-  const suffix = /\.v(\d+)$/.exec(type);
-  return suffix ? Number(suffix[1]) : 1;
-}
-
-function asNewEvent(event: RecordedEvent): NewEvent {
-  return {
-    id: event.id,
-    type: event.type,
-    data: event.data as JsonObject,
-    metadata: event.metadata as unknown as JsonObject,
-  };
+function streamOf({ decider, id }: { readonly decider: { readonly category: string }; readonly id: string }): string {
+  return `${decider.category}-${id}`;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SetClock } from '../../support/clock.js';
+import type { Change } from '../../../src/kernel/change.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -15,7 +16,12 @@ import { AggregateStore, type LoadedAggregate } from '../../../src/platform/aggr
 import { AggregateCache } from '../../../src/platform/aggregates/aggregate-cache.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../../src/platform/upcasting/upcasters.js';
-import { EventStoreUnavailable, type AppendOutcome, type EventStore } from '../../../src/ports/event-store.js';
+import {
+  EventStoreUnavailable,
+  type EventStore,
+  type StreamAppend,
+  type TogetherOutcome,
+} from '../../../src/ports/event-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 
 type TallyEvent = DomainEvent<'Counted', { readonly by: number }> | DomainEvent<'Closed.v2', { readonly at: number }>;
@@ -90,14 +96,13 @@ describe('aggregates a command', () => {
     let attempts = 0;
     return new Proxy(store, {
       get: (target, name) => {
-        if (name !== 'append') {
-          const member: unknown = Reflect.get(target, name);
-          return typeof member === 'function' ? (member.bind(target) as unknown) : member;
-        }
-        return async (...args: Parameters<EventStore['append']>): Promise<AppendOutcome> => {
+        const member = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+        if (name !== 'append' && name !== 'appendTogether')
+          return typeof member === 'function' ? member.bind(target) : member;
+        return async (...args: unknown[]): Promise<unknown> => {
           attempts += 1;
           await act(attempts);
-          return target.append(...args);
+          return member.apply(target, args);
         };
       },
     });
@@ -319,6 +324,111 @@ describe('aggregates a command', () => {
     expect(await aggregates.create(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
       state: { total: 2 },
       revision: 1,
+    });
+  });
+
+  describe('together with those of other aggregates', () => {
+    let other: string;
+    const counting = (on: string, by: number): Change<Tally, TallyEvent> => ({
+      decider: tally,
+      id: on,
+      decide: (state) => tally.decide({ kind: 'count', by }, state),
+    });
+    const inOther = (): Promise<RecordedEvent[]> => store.readStream(`tally-${other}`);
+    /** As a store has it that makes appends one after the other. */
+    const oneByOne = (act: (place: number) => Promise<unknown>): EventStore =>
+      new Proxy(store, {
+        get: (target, name) => {
+          if (name !== 'appendTogether') return (Reflect.get(target, name) as () => unknown).bind(target);
+          return async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
+            for (const [index, { stream: to, expected, events }] of appends.entries()) {
+              await act(index);
+              const outcome = await target.append(to, expected, events);
+              if (outcome.outcome === 'conflict') return { ...outcome, index };
+            }
+            return { outcome: 'appended', revisions: appends.map(() => 0) };
+          };
+        },
+      });
+
+    beforeEach(() => {
+      other = newId();
+    });
+
+    it('appends all at once in their order, and gives what became of the last', async () => {
+      const handled: string[] = [];
+      const inline = {
+        handleInline: async (events: readonly RecordedEvent[]) =>
+          void handled.push(`${applied.length}: ${events.map((event) => event.stream).join()}`),
+      };
+      const none = { appendConflict: () => undefined };
+      aggregates = new AggregateStore(store, readModels, clock, none, () => 0, inline);
+      const before = await store.head();
+      const result = await aggregates.executeTogether([counting(other, 2)], counting(id, 12), CONTEXT);
+      expect(result).toMatchObject({ state: { total: 12, closed: true }, revision: 1 });
+      const streams = (await store.readAll(before, 10)).map((event) => event.stream);
+      expect(streams).toEqual([`tally-${other}`, `tally-${id}`, `tally-${id}`]);
+      expect(applied.map(([first]) => first?.stream)).toEqual([`tally-${other}`, `tally-${id}`]);
+      expect(handled).toEqual([`2: tally-${other}`, `2: tally-${id},tally-${id}`]);
+    });
+
+    it('stores none when one is refused, whichever', async () => {
+      await rival(12);
+      for (const on of [
+        [id, other],
+        [other, id],
+      ] as const)
+        await expect(
+          aggregates.executeTogether([counting(on[0], 1)], counting(on[1], 1), CONTEXT),
+        ).rejects.toMatchObject({ code: 'request.invalid' });
+      expect(await inOther()).toEqual([]);
+    });
+
+    it('leaves out those that change nothing', async () => {
+      await aggregates.executeTogether([counting(other, 0)], counting(id, 1), CONTEXT);
+      expect(await inOther()).toEqual([]);
+      expect(await aggregates.executeTogether([counting(other, 1)], counting(id, 0), CONTEXT)).toMatchObject({
+        events: [],
+        revision: 0,
+      });
+      expect([await inOther(), await stream()].map((events) => events.length)).toEqual([1, 1]);
+    });
+
+    it('decides all of them again on what is there when somebody was faster with one, and stores each once', async () => {
+      aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
+      const known = await aggregates.load(tally, id);
+      const result = await aggregates.executeTogether([counting(other, 2)], { ...counting(id, 3), known }, CONTEXT);
+      expect(result).toMatchObject({ state: { total: 5 }, revision: 2 });
+      expect(conflicts).toEqual(['tally', 'tally']);
+      expect(await inOther()).toHaveLength(1);
+    });
+
+    it('goes on with the rest when a store has made the first already', async () => {
+      const once: Change<Tally, TallyEvent> = {
+        ...counting(other, 2),
+        decide: ({ total }) => (total === 0 ? [{ type: 'Counted', data: { by: 2 } }] : []),
+      };
+      let rivals = 0;
+      aggregates = handlingOn(oneByOne(async (place) => (place === 1 && rivals++ === 0 ? rival() : undefined)));
+      expect(await aggregates.executeTogether([once], counting(id, 3), CONTEXT)).toMatchObject({
+        state: { total: 4 },
+        revision: 1,
+      });
+      expect(await inOther()).toHaveLength(1);
+      expect(conflicts).toEqual(['tally']);
+    });
+
+    it('lets many at once on the same two aggregates, in either order, all through', async () => {
+      await Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          index % 2 === 0
+            ? aggregates.executeTogether([counting(other, 0.03125)], counting(id, 0.03125), CONTEXT)
+            : aggregates.executeTogether([counting(id, 0.03125)], counting(other, 0.03125), CONTEXT),
+        ),
+      );
+      const totals = await Promise.all([id, other].map(async (on) => (await aggregates.load(tally, on)).state.total));
+      expect(totals).toEqual([1.875, 1.875]);
+      expect(conflicts).toEqual([]);
     });
   });
 

@@ -1,5 +1,5 @@
-import type { Owner } from '../../kernel/context.js';
-import type { RecordedEvent } from '../../kernel/domain-event.js';
+import type { Owner } from './context.js';
+import type { RecordedEvent } from './domain-event.js';
 
 /** An aggregate as it is now. */
 export interface LoadedAggregate<State> {

@@ -1,0 +1,53 @@
+// What was decided, as the log is to have it.
+import type { ActionContext } from '../../kernel/context.js';
+import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/domain-event.js';
+import { newId } from '../../kernel/ids.js';
+import type { JsonObject } from '../../kernel/json.js';
+import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
+import type { NewEvent } from '../../ports/event-store.js';
+import { genesisOf, linkTo } from '../audit/chain.js';
+
+/** The events that follow on the newest of the aggregate, chained to it. Their position is not known yet and empty. */
+export function recordedEvents<Event extends DomainEvent>(
+  stream: string,
+  loaded: LoadedAggregate<unknown>,
+  decided: readonly Event[],
+  context: ActionContext,
+  now: Date,
+): RecordedEvent<Event>[] {
+  const occurredAt = now.toISOString();
+  let revision = loaded.revision ?? -1;
+  let prev = loaded.history.at(-1)?.metadata.chain.hash ?? genesisOf(stream);
+  return decided.map((event) => {
+    revision += 1;
+    const id = newId();
+    const metadata: Omit<EventMetadata, 'chain'> = {
+      schemaVersion: schemaVersionOf(event.type),
+      accountId: context.accountId,
+      environment: context.environment,
+      occurredAt,
+      $correlationId: context.correlationId,
+      $causationId: context.causationId,
+      actor: context.actor,
+    };
+    const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
+    prev = chain.hash;
+    // The position is the store's to give; the read models that get this event before the store delivers it do not look at it.
+    return { id, stream, revision, position: '', type: event.type, data: event.data, metadata: { ...metadata, chain } };
+  });
+}
+
+export function asNewEvent(event: RecordedEvent): NewEvent {
+  return {
+    id: event.id,
+    type: event.type,
+    data: event.data as JsonObject,
+    metadata: event.metadata as unknown as JsonObject,
+  };
+}
+
+/** 2 of `Thing.v2`; 1 of `Thing`. */
+function schemaVersionOf(type: string): number {
+  const suffix = /\.v(\d+)$/.exec(type);
+  return suffix ? Number(suffix[1]) : 1;
+}
