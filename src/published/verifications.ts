@@ -1,5 +1,7 @@
 import type { Applicant } from '../kernel/applicant.js';
+import type { Change } from '../kernel/change.js';
 import type { CallerContext } from '../kernel/context.js';
+import type { DomainEvent } from '../kernel/domain-event.js';
 import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
 import type { ScreeningFacts } from './screenings.js';
 
@@ -27,6 +29,14 @@ export interface VerificationStep {
   readonly step: VendorStep | null;
 }
 
+/** What a party has to do with the opening of its session. */
+export interface PartyOpening {
+  /** The party names the session as its own: just before the session is opened, in one with it where the log can. What it throws refuses both. */
+  readonly registration: Change<unknown, DomainEvent>;
+  /** Called when both are stored, before the vendor is asked. */
+  opened(): Promise<void>;
+}
+
 /**
  * Screening sessions as modules use them that verify parties of the direct API. The newest reply of the vendor in each session is kept
  * in the vault, under the session's subject. Throws what the session and the limits refuse (`screening.*`, `account.not_live`,
@@ -34,9 +44,8 @@ export interface VerificationStep {
  */
 export abstract class Verifications {
   /**
-   * Opens the session of a party. Submitting again under the same session id changes nothing. `begin` is called when the limits have
-   * let the submission in, before anything is stored: the party names the session as its own there. What it throws is thrown, and
-   * no session is opened. That the person has a completed session of the same party is nothing in the way of another: whether it
+   * Opens the session of a party, when the limits have let the submission in. Submitting again under the same session id changes nothing
+   * of the session. What the party's registration throws is thrown, and no session is opened. That the person has a completed session of the same party is nothing in the way of another: whether it
    * may register again is the party's to say.
    */
   abstract submit(
@@ -44,7 +53,7 @@ export abstract class Verifications {
     partyId: string,
     applicant: Applicant,
     context: CallerContext,
-    begin: () => Promise<void>,
+    opening: PartyOpening,
   ): Promise<VerificationStep>;
 
   /** `attemptId` names the answer: the same again is not judged again. `code`: four to eight digits, as text. */

@@ -68,7 +68,7 @@ import type { Accounts } from '../../../src/published/accounts.js';
 import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
-import { Verifications, type VerificationStep } from '../../../src/published/verifications.js';
+import { Verifications, type PartyOpening, type VerificationStep } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
@@ -110,7 +110,10 @@ export class PlayedVerifications extends Verifications {
   readonly steps = new Map<string, VerificationStep>();
   private readonly partyOf = new Map<string, string>();
 
-  constructor(private readonly now: () => Date) {
+  constructor(
+    private readonly now: () => Date,
+    private readonly aggregates: AggregateStore,
+  ) {
     super();
   }
 
@@ -119,11 +122,12 @@ export class PlayedVerifications extends Verifications {
     partyId: string,
     _applicant: Applicant,
     context: CallerContext,
-    begin: () => Promise<void>,
+    { registration, opened }: PartyOpening,
   ): Promise<VerificationStep> {
     if (this.refusal) throw this.refusal;
     const { opening } = this;
-    await begin();
+    await this.aggregates.executeTogether([], registration, context);
+    await opened();
     await opening;
     if (this.steps.has(sessionId)) return this.stepOf(sessionId);
     this.registrations += 1;
@@ -207,7 +211,7 @@ export class House {
   readonly store: EmbeddedEventStore;
   readonly limiter = new CountedInMemory();
   now = new Date('2026-03-01T12:00:00.000Z');
-  readonly verifications = new PlayedVerifications(() => this.now);
+  readonly verifications: PlayedVerifications;
   /** What the vault keeps, by subject and entry. */
   readonly kept = new Map<string, Uint8Array>();
   readonly erased = new Set<string>();
@@ -228,6 +232,14 @@ export class House {
 
   constructor(directory: string) {
     this.store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
+    this.verifications = new PlayedVerifications(() => this.now, this.aggregatesOn(this.store));
+  }
+
+  private aggregatesOn(log: EventStore): AggregateStore {
+    const clock = { now: () => this.now };
+    return new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+      appendConflict: () => undefined,
+    });
   }
 
   later(seconds: number): void {
@@ -256,9 +268,7 @@ export class House {
       },
       readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
     });
-    const aggregates = new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
-      appendConflict: () => undefined,
-    });
+    const aggregates = this.aggregatesOn(log);
     const secrets = new PartySecrets(this.vault());
     const screenings = {
       find: async (sessionId: string) => verifications.steps.get(sessionId)?.session ?? null,
@@ -294,17 +304,7 @@ export class House {
       clock,
     );
     const needs = [aggregates, vendor, references, secrets, recorder] as const;
-    const register = new RegisterPartyHandler(
-      access,
-      ids,
-      aggregates,
-      verifications,
-      directory,
-      reports,
-      secrets,
-      policy,
-      clock,
-    );
+    const register = new RegisterPartyHandler(access, ids, verifications, directory, reports, secrets, policy, clock);
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
     const start = new StartReauthenticationHandler(
       access,

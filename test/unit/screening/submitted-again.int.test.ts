@@ -22,6 +22,7 @@ import {
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
+import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/ports/event-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Reports } from '../../../src/published/reports.js';
@@ -58,6 +59,8 @@ describe('a submission that is made again', () => {
   let calls: number;
   let externalCalls: CallsAtOnce;
   let begun: BegunSession | null;
+  /** So many of the appends that are made together are stored before the process dies. */
+  let diesAfter: number;
   let kept: Map<string, Uint8Array>;
   let submit: (
     sessionId: string,
@@ -87,7 +90,19 @@ describe('a submission that is made again', () => {
       smsPerHour: 6,
       smsPerDay: 12,
     });
-    const aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+    diesAfter = Infinity;
+    const log = Object.assign(Object.create(store) as EventStore, {
+      readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
+      append: (...append: Parameters<EventStore['append']>) => store.append(...append),
+      // A process that dies dies as on a store that makes one append after the other.
+      appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
+        if (diesAfter >= appends.length) return store.appendTogether(appends);
+        for (const { stream, expected, events } of appends.slice(0, diesAfter))
+          await store.append(stream, expected, events);
+        throw new Error('the process died');
+      },
+    });
+    const aggregates = new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     });
     kept = new Map();
@@ -173,6 +188,30 @@ describe('a submission that is made again', () => {
     const first = await submit(sessionId);
     expect(await submit(sessionId)).toMatchObject({ sessionId, session: { status: first.session.status } });
     expect(calls).toBe(1);
+  });
+
+  it('opens the session that a process did not get to open after its person, once', async () => {
+    const sessionId = newId();
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    diesAfter = 1;
+    await expect(submit(sessionId)).rejects.toThrow('died');
+    expect((await store.readAll(null, 10)).map(({ type }) => type)).toEqual(['ScreeningOpened']);
+    diesAfter = Infinity;
+    expect(await submit(sessionId)).toMatchObject({ sessionId, session: { status: 'VERIFIED' } });
+    const types = (await store.readAll(null, 10)).map(({ type }) => type);
+    expect(types.filter((type) => type === 'ScreeningOpened' || type === 'ScreeningSubmitted')).toHaveLength(2);
+    expect([calls, externalCalls.admitted.size]).toEqual([1, 0]);
+  });
+
+  it('for another person is refused, and nothing is stored of that person', async () => {
+    const sessionId = newId();
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    await submit(sessionId);
+    const head = await store.head();
+    await expect(submit(sessionId, { ...APPLICANT, ssn: '666123457' })).rejects.toMatchObject({
+      code: 'request.idempotency_key_reused',
+    });
+    expect([await store.head(), calls, externalCalls.admitted.size]).toEqual([head, 1, 0]);
   });
 
   it("waits for the sweep when the vendor's verdict was not recorded", async () => {

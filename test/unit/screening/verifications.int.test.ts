@@ -42,6 +42,7 @@ import {
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
+import type { PartyEvent } from '../../../src/modules/parties/domain/party.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import { eventsAbout } from '../../../src/ops/events-about.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
@@ -60,6 +61,7 @@ import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
+import type { PartyOpening } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
@@ -244,7 +246,15 @@ async function registered(verdict: RegistrationVerdict | 'dies', applicant = REN
   return { ...service, sessionId, step };
 }
 
-const begins = async (): Promise<void> => undefined;
+/** The party has its own end of it. */
+const openingOf = (
+  decide: () => readonly PartyEvent[],
+  opened = async (): Promise<void> => undefined,
+): PartyOpening => ({
+  registration: { decider: party, id: PARTY, decide },
+  opened,
+});
+const begins = openingOf(() => []);
 
 describe('a registration', () => {
   it('that the vendor confirms is verified, and tells its reply as it came', async () => {
@@ -358,7 +368,9 @@ describe('a registration', () => {
 
   it('that the party refuses, or that is made again under its session id, is not counted', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
-    const refuses = (): Promise<void> => Promise.reject(new Error('Another was first'));
+    const refuses = openingOf(() => {
+      throw new Error('Another was first');
+    });
     for (let time = 0; time < 5; time++) {
       await expect(verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toThrow('Another');
       await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
@@ -383,22 +395,42 @@ describe('a registration', () => {
     });
   });
 
-  it('begins for its party before anything is stored, and not at all when the party refuses', async () => {
-    const service = house();
+  it('is stored together with that of its party, which hears of it before the vendor does', async () => {
+    const sessionId = newId();
+    const registeredAt = now.toISOString();
+    let heard: unknown[] = [];
+    const opening = openingOf(
+      () => [{ type: 'PartyRegistered', data: { kind: 'renter', sessionId, bodyHash: 'hash', registeredAt } }],
+      async () => {
+        heard = [(await store.readAll(null, 10)).map(({ type }) => type), asked.length];
+      },
+    );
+    vendorSays.push({ kind: 'confirmed', vendorSession: 'v' });
+    await house().verifications.submit(sessionId, PARTY, RENTER, SERVER, opening);
+    expect(heard).toEqual([['PartyRegistered', 'ScreeningOpened', 'ScreeningSubmitted', 'VerificationRequested'], 0]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('stores nothing when the party refuses', async () => {
     const refusal = new DomainError('party.already_confirmed');
-    let stored: unknown[] = [];
-    const refuses = async (): Promise<void> => {
-      stored = await store.readAll(null, 10);
-      throw refusal;
-    };
-    await expect(service.verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toBe(refusal);
-    expect([stored, await store.readAll(null, 10), asked]).toEqual([[], [], []]);
+    let opened = 0;
+    const refuses = openingOf(
+      () => {
+        throw refusal;
+      },
+      async () => void (opened += 1),
+    );
+    await expect(house().verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toBe(refusal);
+    expect([await store.readAll(null, 10), asked, opened]).toEqual([[], [], 0]);
   });
 
   it('does not begin for its party when the limits or the person refuse it', async () => {
     await registered({ kind: 'locked', unblockAt: null });
     let begun = 0;
-    const counts = async (): Promise<void> => void (begun += 1);
+    const counts = openingOf(() => {
+      begun += 1;
+      return [];
+    });
     const { verifications } = house();
     for (let time = 0; time < 6; time++)
       await expect(verifications.submit(newId(), PARTY, RENTER, SERVER, counts)).rejects.toBeInstanceOf(DomainError);

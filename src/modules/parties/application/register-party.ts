@@ -1,14 +1,14 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { Applicant } from '../../../kernel/applicant.js';
+import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { Reports } from '../../../published/reports.js';
 import { Verifications, type VerificationStep } from '../../../published/verifications.js';
-import type { Registration } from '../domain/party.js';
+import type { PartyEvent, PartyState, Registration } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartyAccess, type FoundParty, type NamedParty } from './party-access.js';
 import { answerOf, type PartyAnswer } from './party-answer.js';
@@ -51,7 +51,6 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   constructor(
     private readonly access: PartyAccess,
     private readonly ids: PartyIds,
-    private readonly aggregates: AggregateStore,
     private readonly verifications: Verifications,
     private readonly directory: PartyDirectory,
     private readonly reports: Reports,
@@ -134,22 +133,25 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const sessionId = opening ?? command.sessionId;
     const { named, applicant, context } = command;
     const after = loaded.state.registrations.at(-1)?.sessionId ?? null;
-    const begin = async (): Promise<void> => {
-      const registeredAt = this.clock.now().toISOString();
-      const { state } = await this.aggregates.execute(
-        party,
-        partyId,
-        { kind: 'register', of: named.kind, sessionId, after, bodyHash, registeredAt },
-        context,
-        loaded,
-      );
-      if (state.registrations.at(-1)?.sessionId !== sessionId) throw new Overtaken();
+    const registration: Change<PartyState, PartyEvent> = {
+      decider: party,
+      id: partyId,
+      known: loaded,
+      decide: (state) => {
+        const registeredAt = this.clock.now().toISOString();
+        const register = { kind: 'register', of: named.kind, sessionId, after, bodyHash, registeredAt } as const;
+        const events = party.decide(register, state);
+        if (events.length === 0 && state.registrations.at(-1)?.sessionId !== sessionId) throw new Overtaken();
+        return events;
+      },
+    };
+    const opened = async (): Promise<void> => {
       // With the registration an open challenge is over.
       const { challenge } = loaded.state;
       if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
     };
     try {
-      const step = await this.verifications.submit(sessionId, partyId, applicant, context, begin);
+      const step = await this.verifications.submit(sessionId, partyId, applicant, context, { registration, opened });
       // Whoever was to open it may have done so just now.
       return step.end === 'timed-out' ? await this.awaited(sessionId, endsAt) : step;
     } catch (error) {

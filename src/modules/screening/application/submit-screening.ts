@@ -2,13 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import type { CallerContext } from '../../../kernel/context.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import {
+  AggregateStore,
+  unstored,
+  type CommandResult,
+  type LoadedAggregate,
+} from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import {
   IdentityVendor,
@@ -20,11 +27,18 @@ import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
+import type { PartyOpening } from '../../../published/verifications.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
-import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
-import { pending, personBlocked, screeningSession } from '../domain/screening-session.js';
-import { reasonForBrowsers, type Session, type UnitAddressContent } from '../domain/session.js';
+import { lockAt, screenedPerson, subjectOf, type PersonEvent, type PersonState } from '../domain/screened-person.js';
+import { pending, personBlocked, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import {
+  reasonForBrowsers,
+  type Session,
+  type SessionEvent,
+  type SessionState,
+  type UnitAddressContent,
+} from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 import type { StepTaken } from './step-up-service.js';
@@ -138,10 +152,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 
   /**
-   * The session afterwards, whatever the vendor said. Throws what opens no session, and what the limits refuse. `begin` is called
-   * when nothing refuses the submission, before anything is stored of it, and refuses it by what it throws.
+   * The session afterwards, whatever the vendor said. Throws what opens no session, and what the limits refuse. `opening` is that of
+   * the party that the session verifies.
    */
-  async take(command: SubmitScreening, begin = async (): Promise<void> => undefined): Promise<StepTaken> {
+  async take(command: SubmitScreening, opening: PartyOpening | null = null): Promise<StepTaken> {
     const { sessionId, applicant, context, clientAddress } = command;
     const { environment } = context;
     const account = await this.admit(command);
@@ -152,12 +166,17 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     await this.limits.admit([...uses, ...sms]);
     let smsSent = false;
     let refused = false;
-    const refusing = (error: unknown): never => {
-      refused = true;
-      throw error;
+    const decide = (state: unknown): readonly DomainEvent[] => {
+      try {
+        return opening?.registration.decide(state) ?? [];
+      } catch (error) {
+        refused = true;
+        throw error;
+      }
     };
     try {
-      const reserved = await this.reserve(command, account, personId, () => begin().catch(refusing));
+      const watched = opening && { ...opening, registration: { ...opening.registration, decide } };
+      const reserved = await this.reserve(command, account, personId, watched);
       if (reserved.attempt === null) {
         // Counted when it was submitted first.
         await this.limits.giveBack(uses);
@@ -187,7 +206,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     { sessionId, applicant, context, grantId, partyId, said }: SubmitScreening,
     account: AccountFacts,
     personId: string,
-    begin: () => Promise<void>,
+    opening: PartyOpening | null,
   ): Promise<{ readonly session: Session; readonly attempt: Attempt | null }> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
@@ -215,44 +234,69 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     let reserved = false;
     try {
       if (grant) await this.beginUnder(grant.grantId, sessionId, context);
-      await begin();
-      await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
       if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
       const { unitAddress, termsVersion } = said;
       const unitAddressKept =
         unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
       const { termsAcceptedAt, productId } = applicant;
-      const submitted = await this.aggregates.create(
-        screeningSession,
-        sessionId,
-        {
-          kind: 'submit',
-          ...times,
-          subjectId,
-          personId,
-          userType: applicant.userType,
-          vendors,
-          ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
-          ...(termsVersion !== undefined && { termsVersion }),
-          ...(endUserType !== undefined && { endUserType }),
-          ...(productId !== undefined && { productId }),
-          ...(unitAddressKept && { unitAddressKept }),
-          paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
-          ...(grant && {
-            grantId: grant.grantId,
-            ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
-          }),
-          ...(partyId !== null && { partyId }),
-        },
-        context,
-      );
+      const submission: SessionCommand = {
+        kind: 'submit',
+        ...times,
+        subjectId,
+        personId,
+        userType: applicant.userType,
+        vendors,
+        ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
+        ...(termsVersion !== undefined && { termsVersion }),
+        ...(endUserType !== undefined && { endUserType }),
+        ...(productId !== undefined && { productId }),
+        ...(unitAddressKept && { unitAddressKept }),
+        paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
+        ...(grant && {
+          grantId: grant.grantId,
+          ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
+        }),
+        ...(partyId !== null && { partyId }),
+      };
+      const submitted = await this.open(sessionId, personId, person, submission, opening, context);
+      await opening?.opened();
       reserved = submitted.events.length > 0;
-      const session = existing(submitted.state);
-      if (session.personId !== personId) throw new DomainError('request.idempotency_key_reused');
-      return { session, attempt: reserved ? attempt : null };
+      return { session: existing(submitted.state), attempt: reserved ? attempt : null };
     } finally {
       if (!reserved) await this.calls.withdraw(this.registration, attempt);
     }
+  }
+
+  /**
+   * The person knows of a session before it is there, and the party before both: what died in between is opened by whoever submits
+   * again. Read models are not told: a status that is asked for now is folded from the log.
+   */
+  private open(
+    sessionId: string,
+    personId: string,
+    person: LoadedAggregate<PersonState>,
+    submission: SessionCommand,
+    opening: PartyOpening | null,
+    context: CallerContext,
+  ): Promise<CommandResult<SessionState, SessionEvent>> {
+    const opened: Change<PersonState, PersonEvent> = {
+      decider: screenedPerson,
+      id: personId,
+      known: person,
+      decide: (state) => screenedPerson.decide({ kind: 'open', personId, sessionId }, state),
+    };
+    const submitted: Change<SessionState, SessionEvent> = {
+      decider: screeningSession,
+      id: sessionId,
+      known: unstored(screeningSession.initial),
+      decide: (state) => {
+        if (state.status !== 'NONE' && state.personId !== personId)
+          throw new DomainError('request.idempotency_key_reused');
+        return screeningSession.decide(submission, state);
+      },
+    };
+    const earlier = opening === null ? [opened] : [opening.registration, opened];
+    return this.aggregates.executeTogether(earlier, submitted, { ...context, skipReadYourWrites: true });
   }
 
   /** One session a grant, and another only after that one ended without success (docs/contract/server.md#what-a-grant-binds). */
