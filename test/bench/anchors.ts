@@ -29,6 +29,8 @@ export async function benchAnchors(chosen: readonly string[]): Promise<void> {
   const stepUps = StepUps.open(service.dataDir);
   try {
     const comparisons = await comparisonsOf(service, anchor, stepUps, receiver);
+    const unknown = chosen.filter((name) => !comparisons.some((comparison) => comparison.name === name));
+    if (unknown.length > 0) throw new Error(`(k) does not measure ${unknown.join(', ')}`);
     tellHeader();
     for (const comparison of comparisons)
       if (chosen.length === 0 || chosen.includes(comparison.name)) await compare(comparison);
