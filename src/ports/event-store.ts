@@ -29,8 +29,13 @@ export interface StreamAppend {
 export type TogetherOutcome =
   /** Durable. The revision of each append's last event, in their order. */
   | { readonly outcome: 'appended'; readonly revisions: readonly number[] }
-  /** The stream of the append at this index, the first such, is not at the expected revision. */
-  | { readonly outcome: 'conflict'; readonly index: number; readonly current: ExpectedRevision };
+  /** The stream of the append at this index, the first such, is not at the expected revision. So many of those before it are stored: all or none. */
+  | {
+      readonly outcome: 'conflict';
+      readonly index: number;
+      readonly current: ExpectedRevision;
+      readonly stored: number;
+    };
 
 /**
  * Part of the log, in order. `through` is the position up to which every matching event has been delivered (this batch

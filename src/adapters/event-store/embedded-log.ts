@@ -255,7 +255,7 @@ export class EmbeddedLog {
     const index = verdicts.findIndex(({ is }) => is === 'conflict');
     if (index >= 0) {
       const { current } = verdicts[index] as Verdict;
-      return { outcome: 'conflict', index, current: current === NO_STREAM ? 'no-stream' : current };
+      return { outcome: 'conflict', index, current: current === NO_STREAM ? 'no-stream' : current, stored: 0 };
     }
     for (const [place, verdict] of verdicts.entries())
       if (verdict.is === 'new') this.store(appends[place] as LogAppend, verdict, log);

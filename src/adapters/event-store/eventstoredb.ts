@@ -123,7 +123,8 @@ export class EventStoreDbEventStore extends EventStore {
     const revisions: number[] = [];
     for (const { stream, expected, events } of appends) {
       const outcome = await this.append(stream, expected, events);
-      if (outcome.outcome === 'conflict') return { ...outcome, index: revisions.length };
+      const stored = revisions.length;
+      if (outcome.outcome === 'conflict') return { ...outcome, index: stored, stored };
       revisions.push(outcome.revision);
     }
     return { outcome: 'appended', revisions };

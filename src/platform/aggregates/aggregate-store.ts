@@ -3,10 +3,10 @@ import type { ActorKind } from '../../kernel/actor.js';
 import type { Change } from '../../kernel/change.js';
 import type { Clock } from '../../kernel/clock.js';
 import { fold, type Decider } from '../../kernel/decider.js';
-import { categoryOf, type DomainEvent, type RecordedEvent } from '../../kernel/domain-event.js';
+import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
-import type { EventStore, StreamAppend } from '../../ports/event-store.js';
+import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import type { ActionContext, Owner } from '../../kernel/context.js';
 import { AggregateCache } from './aggregate-cache.js';
@@ -19,6 +19,15 @@ export { unstored, type LoadedAggregate };
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
   /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
   readonly events: readonly RecordedEvent<Event>[];
+}
+
+type AnyChange = Change<unknown, DomainEvent>;
+type AnyResult = CommandResult<unknown, DomainEvent>;
+
+interface Decided {
+  readonly change: AnyChange;
+  readonly before: LoadedAggregate<unknown>;
+  readonly result: AnyResult;
 }
 
 /** Handles what was appended just now, before the caller goes on. Never throws: what fails is done by the subscription. */
@@ -127,16 +136,17 @@ export class AggregateStore {
 
   /**
    * The earlier changes and then the last, of different aggregates, in as few appends as the log can make of them; a refusal of any stores
-   * none. But a process that dies, an outage, and a conflict on EventStoreDB leave the first of them stored without
-   * the rest (`EventStore.appendTogether`), so the caller must be right with that. Gives what became of the last.
+   * none. But a process that dies, an outage, and on EventStoreDB a conflict leave the first of them stored without
+   * the rest (`EventStore.appendTogether`), so the caller must be right with that. After a conflict only what is not stored is
+   * decided again. Gives what became of the last.
    */
   async executeTogether<State, Event extends DomainEvent>(
-    earlier: readonly Change<unknown, DomainEvent>[],
+    earlier: readonly AnyChange[],
     last: Change<State, Event>,
     context: ActionContext,
   ): Promise<CommandResult<State, Event>> {
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
-    const changes: readonly Change<unknown, DomainEvent>[] = [...earlier, last];
+    const changes: readonly AnyChange[] = [...earlier, last];
     const results = await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
     const shown = results.filter(({ events }, index) => events.length > 0 && !changes[index]?.decider.longLived);
     if (!context.skipReadYourWrites) await Promise.all(shown.map(({ history }) => this.readModels.applyNow(history)));
@@ -156,16 +166,19 @@ export class AggregateStore {
       });
   }
 
-  private async untilAppended(
-    changes: readonly Change<unknown, DomainEvent>[],
-    context: ActionContext,
-  ): Promise<CommandResult<unknown, DomainEvent>[]> {
+  private async untilAppended(changes: readonly AnyChange[], context: ActionContext): Promise<AnyResult[]> {
+    const made: Decided[] = [];
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const left = changes.slice(made.length);
       const loaded = await Promise.all(
-        changes.map(async ({ decider, id, known }) => (attempt === 1 ? known : undefined) ?? this.load(decider, id)),
+        left.map(async ({ decider, id, known }) => (attempt === 1 ? known : undefined) ?? this.load(decider, id)),
       );
-      const results = await this.decideAndAppend(changes, loaded, context);
-      if (results !== null) return results;
+      const decided = left.map((change, place) => {
+        const before = loaded[place] as LoadedAggregate<unknown>;
+        return { change, before, result: this.decide(change, before, context) };
+      });
+      made.push(...(await this.append(decided)));
+      if (made.length === changes.length) return made.map(({ result }) => result);
       // Processes that lost together must not meet again at once.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
     }
@@ -173,57 +186,38 @@ export class AggregateStore {
     throw new DomainError('service.unavailable', { cause: new Error(`${categories} stays contended`) });
   }
 
-  /** Null when a stream has moved on since it was loaded. */
-  private async decideAndAppend(
-    changes: readonly Change<unknown, DomainEvent>[],
-    loaded: readonly LoadedAggregate<unknown>[],
-    context: ActionContext,
-  ): Promise<CommandResult<unknown, DomainEvent>[] | null> {
-    const results = changes.map((change, index) =>
-      this.decide(change, loaded[index] as LoadedAggregate<unknown>, context),
-    );
-    const appends = changes.flatMap((change, index): StreamAppend[] => {
-      const { events = [] } = results[index] ?? {};
-      const expected = loaded[index]?.revision ?? 'no-stream';
-      return events.length === 0 ? [] : [{ stream: streamOf(change), expected, events: events.map(asNewEvent) }];
-    });
-    if (!(await this.append(appends))) return null;
-    for (const [index, change] of changes.entries()) {
-      const result = results[index];
-      if (change.decider.longLived && result && result.events.length > 0) this.seen.remember(streamOf(change), result);
-    }
-    return results;
-  }
-
-  private decide<State, Event extends DomainEvent>(
-    change: Change<State, Event>,
-    loaded: LoadedAggregate<State>,
-    context: ActionContext,
-  ): CommandResult<State, Event> {
-    const decided = change.decide(loaded.state);
-    if (decided.length === 0) return { ...loaded, events: [] };
-    const events = recordedEvents(streamOf(change), loaded, decided, context, this.clock.now());
+  private decide(change: AnyChange, before: LoadedAggregate<unknown>, context: ActionContext): AnyResult {
+    const decided = change.decide(before.state);
+    if (decided.length === 0) return { ...before, events: [] };
+    const events = recordedEvents(streamOf(change), before, decided, context, this.clock.now());
     return {
-      state: decided.reduce((before, event) => change.decider.evolve(before, event), loaded.state),
+      state: decided.reduce((state, event) => change.decider.evolve(state, event), before.state),
       revision: events.at(-1)?.revision ?? null,
-      owner: loaded.owner ?? { accountId: context.accountId, environment: context.environment },
-      history: [...loaded.history, ...events],
+      owner: before.owner ?? { accountId: context.accountId, environment: context.environment },
+      history: [...before.history, ...events],
       events,
     };
   }
 
-  /** False on a conflict. */
-  private async append(appends: readonly StreamAppend[]): Promise<boolean> {
+  /** Gives what is made of it: all, or what a conflict lets stand. */
+  private async append(decided: readonly Decided[]): Promise<readonly Decided[]> {
+    const written = decided.filter(({ result }) => result.events.length > 0);
+    const appends = written.map(({ change, before, result }) => ({
+      stream: streamOf(change),
+      expected: before.revision ?? ('no-stream' as const),
+      events: result.events.map(asNewEvent),
+    }));
     const [first, second] = appends;
-    if (first === undefined) return true;
+    if (first === undefined) return decided;
     const outcome =
       second === undefined
-        ? { index: 0, ...(await this.store.append(first.stream, first.expected, first.events)) }
+        ? { index: 0, stored: 0, ...(await this.store.append(first.stream, first.expected, first.events)) }
         : await this.store.appendTogether(appends);
-    if (outcome.outcome === 'appended') return true;
-    const { stream } = appends[outcome.index] as StreamAppend;
-    this.observer.appendConflict(categoryOf(stream));
-    return false;
+    const lost = outcome.outcome === 'conflict' ? written[outcome.index] : undefined;
+    if (lost) this.observer.appendConflict(lost.change.decider.category);
+    const stored = outcome.outcome === 'conflict' ? written.slice(0, outcome.stored) : written;
+    for (const { change, result } of stored) if (change.decider.longLived) this.seen.remember(streamOf(change), result);
+    return lost ? decided.slice(0, decided.findIndex((one) => one === stored.at(-1)) + 1) : decided;
   }
 }
 

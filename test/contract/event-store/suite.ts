@@ -471,8 +471,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           { stream, expected: 0, events: newEvents(1) },
           { stream: last, expected: 4, events: newEvents(1) },
         ] as const;
-        expect(await store.appendTogether(appends)).toEqual({ outcome: 'conflict', index: 1, current: 1 });
-        expect(await store.readStream(first)).toHaveLength(harness.together === 'all-or-nothing' ? 0 : 1);
+        const stored = harness.together === 'all-or-nothing' ? 0 : 1;
+        expect(await store.appendTogether(appends)).toEqual({ outcome: 'conflict', index: 1, current: 1, stored });
+        expect(await store.readStream(first)).toHaveLength(stored);
         expect(await store.readStream(stream)).toHaveLength(2);
         expect(await store.readStream(last)).toEqual([]);
       });
@@ -490,7 +491,8 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const stored = await Promise.all(writers.map((own) => store.readStream(own)));
         expect(answers.filter(({ outcome }) => outcome === 'appended')).toHaveLength(1);
         for (const [index, answer] of answers.entries()) {
-          if (answer.outcome === 'conflict') expect(answer).toEqual({ outcome: 'conflict', index: 0, current: 0 });
+          if (answer.outcome === 'conflict')
+            expect(answer).toEqual({ outcome: 'conflict', index: 0, current: 0, stored: 0 });
           expect(stored[index]).toHaveLength(answer.outcome === 'appended' ? 1 : 0);
         }
       });
