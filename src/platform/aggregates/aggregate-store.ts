@@ -154,6 +154,11 @@ export class AggregateStore {
     return results.at(-1) as CommandResult<State, Event>;
   }
 
+  /** For an aggregate that changed with `skipReadYourWrites` and of which a caller is to be told now. */
+  async show({ history }: LoadedAggregate<unknown>): Promise<void> {
+    await this.readModels.applyNow(history);
+  }
+
   /** The streams are sorted, so that no two commands wait for each other. */
   private inTurn<Result>([stream, ...others]: readonly string[], work: () => Promise<Result>): Promise<Result> {
     return stream === undefined ? work() : this.turns.oneAtATime(stream, () => this.inTurn(others, work));

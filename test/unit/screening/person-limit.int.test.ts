@@ -33,7 +33,7 @@ import { VendorResultRecorder } from '../../../src/modules/screening/application
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import type { EventStore } from '../../../src/ports/event-store.js';
+import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/ports/event-store.js';
 import type { AnswerVerdict, IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Vault } from '../../../src/ports/vault.js';
@@ -117,6 +117,17 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       )
         throw new ProcessDied();
       return store.append(stream, expected, events);
+    },
+    // One after the other, as on a store that leaves the first of them when a process dies.
+    appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
+      const revisions: number[] = [];
+      for (const { stream, expected, events } of appends) {
+        const outcome = await log.append(stream, expected, events);
+        const stored = revisions.length;
+        if (outcome.outcome === 'conflict') return { ...outcome, index: stored, stored };
+        revisions.push(outcome.revision);
+      }
+      return { outcome: 'appended', revisions };
     },
     readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
   });

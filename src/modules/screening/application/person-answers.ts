@@ -2,6 +2,7 @@
 // is admitted there before the vendor is asked, and what it was is counted there before its own session records it. Until
 // then that session's attempt is open, so that whatever dies in between the recovery job does again.
 import { Injectable } from '@nestjs/common';
+import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -12,6 +13,7 @@ import {
   screenedPerson,
   type AnswerLimit,
   type PersonCommand,
+  type PersonEvent,
   type PersonState,
 } from '../domain/screened-person.js';
 import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
@@ -48,19 +50,30 @@ export class PersonAnswers {
   /** Before the vendor is asked. `others-first`: answers in other sessions are with the vendor that may use up what is left. */
   async admit(
     { personId }: Pick<Session, 'personId'>,
-    { sessionId, attemptId, context }: Asked,
+    asked: Asked,
     giveUpAfter: Date,
     limit: AnswerLimit = this.policy.verdicts,
   ): Promise<Admission> {
-    const now = this.clock.now();
-    const { state } = await this.aggregates.execute(
-      screenedPerson,
-      personId,
-      { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit },
-      context,
-    );
+    const admitting = this.admitting(personId, asked, giveUpAfter, limit);
+    const { state } = await this.aggregates.executeTogether([], admitting, asked.context);
+    return this.admissionIn(state, asked.attemptId);
+  }
+
+  /** The admission as part of more. */
+  admitting(
+    personId: string,
+    { sessionId, attemptId }: Pick<Asked, 'sessionId' | 'attemptId'>,
+    giveUpAfter: Date,
+    limit: AnswerLimit = this.policy.verdicts,
+  ): Change<PersonState, PersonEvent> {
+    const command = { kind: 'admit-answer', now: this.clock.now(), sessionId, attemptId, giveUpAfter, limit } as const;
+    return { decider: screenedPerson, id: personId, decide: (state) => screenedPerson.decide(command, state) };
+  }
+
+  /** What `admitting` came to. */
+  admissionIn(state: PersonState, attemptId: string): Admission {
     if (state.admitted.some((answer) => answer.attemptId === attemptId)) return { kind: 'admitted' };
-    const lockedUntil = lockAt(state, now);
+    const lockedUntil = lockAt(state, this.clock.now());
     return lockedUntil === null ? { kind: 'others-first' } : { kind: 'locked', lockedUntil };
   }
 

@@ -3,16 +3,13 @@
 import { Injectable } from '@nestjs/common';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import type { Attempt, ExternalCall } from '../../../external-calls/external-call.js';
+import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
-import {
-  AggregateStore,
-  type CommandResult,
-  type LoadedAggregate,
-} from '../../../platform/aggregates/aggregate-store.js';
-import { isOverdue, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { attemptOf, isOverdue, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionEvent, SessionState } from '../domain/session.js';
 import { PersonAnswers } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -84,31 +81,66 @@ export class StepUpService {
     await this.calls.admit(call, attempt);
     let reserved = false;
     try {
-      const known = await this.aggregates.execute(screeningSession, sessionId, command, context, loaded);
       reserved =
-        known.events.length > 0 && (command.kind === 'resend-otp' || (await this.admitAnswer(attempt, known, command)));
+        command.kind === 'resend-otp'
+          ? await this.requestResend(attempt, loaded, command)
+          : await this.requestAnswer(attempt, loaded, command);
     } finally {
       if (!reserved) await this.calls.withdraw(call, attempt);
     }
     return reserved ? attempt : null;
   }
 
-  /** The session as it is. */
+  /** The session as it is; its readers see an attempt of which the end is not known. */
   async session(sessionId: string): Promise<Session> {
-    return existing((await this.aggregates.load(screeningSession, sessionId)).state);
+    const loaded = await this.aggregates.load(screeningSession, sessionId);
+    if (attemptOf(loaded.state) !== null) await this.aggregates.show(loaded);
+    return existing(loaded.state);
   }
 
-  /** Whether the person may still be wrong, over all sessions (docs/contract/platform.md#wrong-answers-of-a-person). */
-  private async admitAnswer(
-    { id: sessionId, attemptId, context }: Attempt,
-    known: CommandResult<SessionState, SessionEvent>,
-    { giveUpAfter }: StepUpCommand,
+  private async requestResend(
+    { id, context }: Attempt,
+    loaded: LoadedAggregate<SessionState>,
+    command: StepUpCommand,
   ): Promise<boolean> {
-    const attempted = { sessionId, attemptId, context, known };
-    const admission = await this.answers.admit(existing(known.state), attempted, giveUpAfter);
-    if (admission.kind === 'locked') await this.answers.block(attempted, admission.lockedUntil);
+    const unseen = { ...context, skipReadYourWrites: true } as const;
+    return (await this.aggregates.execute(screeningSession, id, command, unseen, loaded)).events.length > 0;
+  }
+
+  /**
+   * The session's attempt and the person's admission, which says whether the person may still be wrong, over all sessions
+   * (docs/contract/platform.md#wrong-answers-of-a-person). The session comes first: the recovery job ends an attempt that was
+   * stored without its admission.
+   */
+  private async requestAnswer(
+    { id: sessionId, attemptId, context }: Attempt,
+    loaded: LoadedAggregate<SessionState>,
+    command: StepUpCommand,
+  ): Promise<boolean> {
+    let requested = false;
+    const request: Change<SessionState, SessionEvent> = {
+      decider: screeningSession,
+      id: sessionId,
+      known: loaded,
+      decide: (state) => {
+        const events = screeningSession.decide(command, state);
+        requested = events.length > 0;
+        return events;
+      },
+    };
+    const asked = { sessionId, attemptId, context };
+    const admitting = this.answers.admitting(existing(loaded.state).personId, asked, command.giveUpAfter);
+    const { state } = await this.aggregates.executeTogether(
+      [request],
+      { ...admitting, decide: (person) => (requested ? admitting.decide(person) : []) },
+      { ...context, skipReadYourWrites: true },
+    );
+    if (!requested) return false;
+    const admission = this.answers.admissionIn(state, attemptId);
+    if (admission.kind === 'locked') await this.answers.block(asked, admission.lockedUntil);
     if (admission.kind === 'others-first') {
-      await this.recorder.notExecuted(attempted);
+      const known = await this.aggregates.load(screeningSession, sessionId);
+      await this.recorder.notExecuted({ ...asked, known });
       throw new DomainError('screening.attempt_in_progress');
     }
     return admission.kind === 'admitted';
