@@ -114,6 +114,7 @@ if (process.argv[2] === 'receive') {
     ids = new Set();
     ages = [];
   });
+  process.on('disconnect', () => process.exit());
   server.listen(0, '127.0.0.1', () =>
     process.send?.({ ca: authority.cert, port: (server.address() as AddressInfo).port }),
   );

@@ -74,6 +74,7 @@ if (process.argv[2] === 'serve') {
   mountRoutes(app, { redis, log, sandboxUrl, publicKey });
   const deliver = deliveries(redis, log, receiver);
   process.on('message', (sessionId: string) => deliver(sessionId));
+  process.on('disconnect', () => process.exit());
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const token = await new SignJWT({ sub: 'bench' })
     .setProtectedHeader({ alg: 'ES256' })
