@@ -36,6 +36,8 @@ export class CatchUpSubscription implements Subscription {
   private uncommitted = 0;
   private committedAt = 0;
   private gathering: NodeJS.Timeout | undefined;
+  /** Whether the newest batch ended where the log did. */
+  private atEnd = false;
   /** All commits since the claim, one after another; the log is read on while the newest is under way. */
   private underWay: Promise<void> = Promise.resolve();
 
@@ -82,7 +84,7 @@ export class CatchUpSubscription implements Subscription {
   /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
   async checkpointIdle(): Promise<void> {
     try {
-      await this.commit({ idle: true, atEnd: false });
+      await this.commit({ idle: true, atEnd: this.atEnd });
     } catch {
       // Whatever it was, beginning again from what is stored brings it up once more, where it is reported.
       this.restart();
@@ -96,6 +98,7 @@ export class CatchUpSubscription implements Subscription {
     this.writers = new Map();
     this.underWay = Promise.resolve();
     this.uncommitted = 0;
+    this.atEnd = false;
     const { tracks } = this;
     const checkpoints = await Promise.all(
       tracks.map(({ projection, generation }) => this.store.checkpoint(projection, generation)),
@@ -120,7 +123,7 @@ export class CatchUpSubscription implements Subscription {
     };
   }
 
-  async handle(batch: EventBatch): Promise<void> {
+  async handle(batch: EventBatch): Promise<void | 'unsaved'> {
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();
     for (const event of batch.events) {
@@ -144,22 +147,27 @@ export class CatchUpSubscription implements Subscription {
       }),
     );
     this.uncommitted += batch.events.length;
-    if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < COMMIT_EVENTS) return this.commitSoon();
+    this.atEnd = batch.caughtUp;
+    if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < COMMIT_EVENTS) {
+      this.commitSoon();
+      return 'unsaved';
+    }
     if (
       !batch.caughtUp &&
       this.uncommitted < COMMIT_EVENTS &&
       performance.now() - this.committedAt < COMMIT_INTERVAL_MS
     )
-      return;
+      return 'unsaved';
     const before = this.underWay;
-    const commit = this.commit({ idle: false, atEnd: batch.caughtUp });
+    const commit = this.commit({ idle: false, atEnd: this.atEnd });
     await (batch.caughtUp ? commit : before);
+    return 'unsaved';
   }
 
   /** At the end of the log, where the next events may be about to come. */
   private commitSoon(): void {
     this.gathering ??= setTimeout(() => {
-      this.commit({ idle: false, atEnd: true }).catch((error: unknown) => this.supervisor.fail(error));
+      this.commit({ idle: false, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
     }, COMMIT_INTERVAL_MS);
   }
 
@@ -173,6 +181,7 @@ export class CatchUpSubscription implements Subscription {
     this.underWay = this.underWay.then(async () => {
       await Promise.all([...writers].map(([track, writer]) => this.commitOne(track, writer, idle)));
       if (writers !== this.writers) return;
+      this.supervisor.saved();
       for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
     });
     // The caller that awaits this commit is told, now or before the next.

@@ -13,6 +13,7 @@ import {
   type SubscribeOptions,
   type TogetherOutcome,
 } from '../../ports/event-store.js';
+import { SilentSubscription } from './subscription-supervisor.js';
 
 /** What the tail remembers for subscriptions that are slower than others. One that falls further behind reads for itself until it has caught up. */
 const KEPT_EVENTS = 2_000;
@@ -55,7 +56,7 @@ export class SharedLogReader extends EventStore {
     const { signal } = options;
     let place = options.after ?? '';
     while (!signal.aborted) {
-      if (this.tail?.holds(place) !== true) {
+      if (this.tail === null || place > this.tail.through || !this.tail.holds(place)) {
         // Whatever the tail has read by now is in the log, so that whoever reaches the end of it has seen that too.
         const passed = this.tail?.through ?? '';
         let caughtUp = false;
@@ -67,6 +68,8 @@ export class SharedLogReader extends EventStore {
         }
         if (!caughtUp || signal.aborted) return;
         if (passed > place) place = passed;
+        // Begun by another meanwhile, from further on than here.
+        if (this.tail?.isOver === false && !this.tail.holds(place)) continue;
       }
       const tail = this.tailFrom(place);
       const leave = tail.join();
@@ -75,6 +78,8 @@ export class SharedLogReader extends EventStore {
           place = batch.through ?? '';
           yield batch;
         }
+        // It missed something here that is in the log.
+        if (signal.reason instanceof SilentSubscription) tail.end(signal.reason);
       } finally {
         leave();
       }
@@ -119,9 +124,9 @@ class Tail {
     void this.read();
   }
 
-  /** Whether everything after a position, as far as it has been read, is still kept. */
+  /** Whether everything after a position is kept, or still to be read. */
   holds(place: string): boolean {
-    return !this.isOver && place >= this.from && place <= this.through;
+    return !this.isOver && place >= this.from;
   }
 
   /** To be called with what it gives back when the follower is gone. */
@@ -141,7 +146,8 @@ class Tail {
     const wanted = categories === undefined ? null : new Set(categories);
     let next = this.first + this.batches.findIndex(({ through }) => (through ?? '') > place);
     if (next < this.first) next = this.first + this.batches.length;
-    let toldOfEnd = false;
+    // Who is ahead of the tail has been at the end.
+    let toldOfEnd = place > this.through;
     while (!signal.aborted && next >= this.first) {
       const batch = this.batches[next - this.first];
       if (batch !== undefined) {
@@ -194,7 +200,7 @@ class Tail {
     this.wake();
   }
 
-  private end(error: unknown): void {
+  end(error: unknown): void {
     if (this.isOver) return;
     this.isOver = true;
     this.error = error;

@@ -12,8 +12,11 @@ export interface Subscription {
   readonly name: string;
   /** Asked before every attempt, for what is saved now. Null when there is nothing to follow until the next `restart`. */
   open(): Promise<SubscriptionStart | null>;
-  /** Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. */
-  handle(batch: EventBatch): Promise<void>;
+  /**
+   * Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. `unsaved`: that is still to come,
+   * and the supervisor is told how it went by `saved` or `fail`.
+   */
+  handle(batch: EventBatch): Promise<void | 'unsaved'>;
 }
 
 export interface SubscriptionObserver {
@@ -44,6 +47,8 @@ const LOOK_AHEAD = 200;
  */
 export class SubscriptionSupervisor {
   private attempt = new AbortController();
+  /** In a row. */
+  private failures = 0;
   private categories: readonly string[] | undefined;
   private through: string | null = null;
   private atEnd = false;
@@ -70,20 +75,17 @@ export class SubscriptionSupervisor {
     const stop = (): void => this.attempt.abort();
     signal.addEventListener('abort', stop);
     const { minDelayMs = 200, maxDelayMs = 10_000 } = this.options;
-    let failures = 0;
     while (!signal.aborted) {
       const attempt = new AbortController();
       this.attempt = attempt;
       try {
-        await this.follow(attempt.signal, () => {
-          failures = 0;
-        });
+        await this.follow(attempt.signal);
         if (!attempt.signal.aborted) throw new Error('The subscription ended by itself');
         if (attempt.signal.reason !== RESTART) throw attempt.signal.reason;
       } catch (error) {
         if (signal.aborted || attempt.signal.reason === RESTART) continue;
-        const delayMs = Math.min(maxDelayMs, minDelayMs * 2 ** failures * (1 + Math.random() / 2));
-        failures += 1;
+        const delayMs = Math.min(maxDelayMs, minDelayMs * 2 ** this.failures * (1 + Math.random() / 2));
+        this.failures += 1;
         this.observer.dropped(this.subscription.name, error, delayMs);
         this.attempt = new AbortController();
         if (!signal.aborted) await delay(delayMs, this.attempt.signal);
@@ -106,7 +108,12 @@ export class SubscriptionSupervisor {
     this.attempt.abort(error);
   }
 
-  private async follow(signal: AbortSignal, handled: () => void): Promise<void> {
+  /** What was handled before is saved now. */
+  saved(): void {
+    this.failures = 0;
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
     const start = await this.subscription.open();
     this.idle = start === null;
     if (start === null) return aborted(signal);
@@ -126,8 +133,7 @@ export class SubscriptionSupervisor {
     for await (const batch of this.store.subscribe(options)) {
       if (signal.aborted) break;
       this.waiting = false;
-      await this.subscription.handle(batch);
-      handled();
+      if ((await this.subscription.handle(batch)) !== 'unsaved') this.saved();
       this.through = batch.through;
       this.atEnd = batch.caughtUp;
       if (this.target !== null && (batch.caughtUp || (batch.through !== null && batch.through >= this.target.position)))
@@ -175,7 +181,8 @@ export class SubscriptionSupervisor {
   }
 }
 
-class SilentSubscription extends Error {
+/** The reason of an attempt that is given up because nothing came though the log has something. */
+export class SilentSubscription extends Error {
   override readonly name = 'SilentSubscription';
 }
 

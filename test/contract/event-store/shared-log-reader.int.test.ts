@@ -153,6 +153,41 @@ describe('subscriptions that share their reading', () => {
     expect(slow.seen).toEqual(quick.seen);
   });
 
+  it('lose nothing when one joins late, after others have gone further', async () => {
+    await append(3);
+    const late = follower();
+    let goOn = (): void => undefined;
+    late.hold = new Promise((resolve) => (goOn = resolve));
+    // At the end of its own reading, where it is held.
+    await until('it has read so far', () => late.seen.length === 3);
+    await append(2);
+    const early = follower();
+    await until('the other is at the end', () => early.seen.length === 5 && early.atEnd);
+    goOn();
+    await append(1);
+    await until('both have everything', () => early.seen.length === 6 && late.seen.length === 6);
+    expect(late.seen).toEqual(early.seen);
+  });
+
+  it('never go back', async () => {
+    const early = follower();
+    await until('one is at the end', () => early.atEnd);
+    for (let round = 0; round < 20; round++) {
+      await append(1);
+      // The other may not have been given it yet.
+      const after = await store.head();
+      const { batches } = await follow(
+        store,
+        { after, categories: [category] },
+        ({ events }) => events.length > 0,
+        async () => {
+          if ((await store.head()) === after) await append(1);
+        },
+      );
+      for (const { through } of batches) expect(through! >= after!).toBe(true);
+    }
+  });
+
   it.each(['error', 'end'] as const)('are all dropped when it breaks by an %s, and can begin again', async (how) => {
     const followers = Array.from({ length: 3 }, () => follower());
     await append(5);
