@@ -76,6 +76,8 @@ let vendorAnswers: Map<string, AnswerVerdict>;
 let vendorIsBusy: Promise<void>;
 let now: Date;
 let registrations: number;
+/** Answers that the vendor was asked to judge. */
+let answersAsked: number;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'person-limit-'));
@@ -87,6 +89,7 @@ beforeEach(() => {
   vendorAnswers = new Map();
   vendorIsBusy = Promise.resolve();
   registrations = 0;
+  answersAsked = 0;
   now = new Date('2026-03-01T12:00:00.000Z');
 });
 afterEach(() => store.close());
@@ -149,6 +152,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       const verdict: AnswerVerdict =
         code === RIGHT ? { kind: 'confirmed' } : { kind: 'wrong', attemptsRemaining: null };
       vendorAnswers.set(attemptId, verdict);
+      answersAsked += 1;
       await vendorIsBusy;
       return verdict;
     },
@@ -192,8 +196,8 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     calls,
     opens: async (): Promise<string> =>
       (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
-    answers: (sessionId: string, code: string): Promise<Session> =>
-      otp.execute(new SubmitOtp(sessionId, newId(), code, CONTEXT)),
+    answers: (sessionId: string, code: string, attemptId = newId()): Promise<Session> =>
+      otp.execute(new SubmitOtp(sessionId, attemptId, code, CONTEXT)),
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     expires: (sessionId: string) => expire.execute(new ExpireSession(sessionId)),
     status: async (sessionId: string): Promise<string> =>
@@ -247,6 +251,20 @@ describe('wrong answers of one person in several sessions', () => {
     expect(vendorAnswers.size).toBe(3);
     await expect(service.opens()).rejects.toMatchObject({ code: 'screening.person_blocked' });
     expect(kept.size).toBe(0);
+  });
+
+  it('are one and are asked about once when several processes are given the same answer at once', async () => {
+    const processes = [aProcess(), aProcess(), aProcess()] as const;
+    const sessionId = await processes[0].opens();
+    const attemptId = newId();
+    let release = (): void => undefined;
+    vendorIsBusy = new Promise((resolve) => (release = resolve));
+    const answers = processes.map((process) => process.answers(sessionId, WRONG, attemptId));
+    // All but the one that asks end without the vendor.
+    await Promise.any(answers);
+    release();
+    await Promise.all(answers);
+    expect([answersAsked, await countOf('AnswerAdmitted'), await countOf('WrongAnswerCounted')]).toEqual([1, 1, 1]);
   });
 
   it('are never more than three with the vendor, however many processes send them at once', async () => {
