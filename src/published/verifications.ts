@@ -29,13 +29,8 @@ export interface VerificationStep {
   readonly step: VendorStep | null;
 }
 
-/** What a party has to do with the opening of its session. */
-export interface PartyOpening {
-  /** The party names the session as its own: just before the session is opened, in one with it where the log can. What it throws refuses both. */
-  readonly registration: Change<unknown, DomainEvent>;
-  /** Called when both are stored, before the vendor is asked. */
-  opened(): Promise<void>;
-}
+/** The party names the session as its own: just before the session is opened, in one with it where the log can. What it throws refuses both. */
+export type PartyRegistration = Change<unknown, DomainEvent>;
 
 /**
  * Screening sessions as modules use them that verify parties of the direct API. The newest reply of the vendor in each session is kept
@@ -45,15 +40,15 @@ export interface PartyOpening {
 export abstract class Verifications {
   /**
    * Opens the session of a party, when the limits have let the submission in. Submitting again under the same session id changes nothing
-   * of the session. What the party's registration throws is thrown, and no session is opened. That the person has a completed session of the same party is nothing in the way of another: whether it
-   * may register again is the party's to say.
+   * of the session. What the party's registration throws is thrown, and no session is opened. That the person has a completed
+   * session of the same party is nothing in the way of another: whether it may register again is the party's to say.
    */
   abstract submit(
     sessionId: string,
     partyId: string,
     applicant: Applicant,
     context: CallerContext,
-    opening: PartyOpening,
+    registration: PartyRegistration,
   ): Promise<VerificationStep>;
 
   /** `attemptId` names the answer: the same again is not judged again. `code`: four to eight digits, as text. */

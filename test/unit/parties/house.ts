@@ -68,7 +68,7 @@ import type { Accounts } from '../../../src/published/accounts.js';
 import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
-import { Verifications, type PartyOpening, type VerificationStep } from '../../../src/published/verifications.js';
+import { Verifications, type PartyRegistration, type VerificationStep } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
@@ -122,12 +122,11 @@ export class PlayedVerifications extends Verifications {
     partyId: string,
     _applicant: Applicant,
     context: CallerContext,
-    { registration, opened }: PartyOpening,
+    registration: PartyRegistration,
   ): Promise<VerificationStep> {
     if (this.refusal) throw this.refusal;
     const { opening } = this;
     await this.aggregates.executeTogether([], registration, context);
-    await opened();
     await opening;
     if (this.steps.has(sessionId)) return this.stepOf(sessionId);
     this.registrations += 1;

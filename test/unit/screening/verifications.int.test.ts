@@ -61,7 +61,7 @@ import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
-import type { PartyOpening } from '../../../src/published/verifications.js';
+import type { PartyRegistration } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
@@ -247,14 +247,12 @@ async function registered(verdict: RegistrationVerdict | 'dies', applicant = REN
 }
 
 /** The party has its own end of it. */
-const openingOf = (
-  decide: () => readonly PartyEvent[],
-  opened = async (): Promise<void> => undefined,
-): PartyOpening => ({
-  registration: { decider: party, id: PARTY, decide },
-  opened,
+const registrationOf = (decide: () => readonly PartyEvent[]): PartyRegistration => ({
+  decider: party,
+  id: PARTY,
+  decide,
 });
-const begins = openingOf(() => []);
+const begins = registrationOf(() => []);
 
 describe('a registration', () => {
   it('that the vendor confirms is verified, and tells its reply as it came', async () => {
@@ -368,7 +366,7 @@ describe('a registration', () => {
 
   it('that the party refuses, or that is made again under its session id, is not counted', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
-    const refuses = openingOf(() => {
+    const refuses = registrationOf(() => {
       throw new Error('Another was first');
     });
     for (let time = 0; time < 5; time++) {
@@ -395,39 +393,37 @@ describe('a registration', () => {
     });
   });
 
-  it('is stored together with that of its party, which hears of it before the vendor does', async () => {
+  it('is stored together with that of its party, before the vendor is asked', async () => {
     const sessionId = newId();
     const registeredAt = now.toISOString();
-    let heard: unknown[] = [];
-    const opening = openingOf(
-      () => [{ type: 'PartyRegistered', data: { kind: 'renter', sessionId, bodyHash: 'hash', registeredAt } }],
-      async () => {
-        heard = [(await store.readAll(null, 10)).map(({ type }) => type), asked.length];
-      },
-    );
+    const registration = registrationOf(() => [
+      { type: 'PartyRegistered', data: { kind: 'renter', sessionId, bodyHash: 'hash', registeredAt } },
+    ]);
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v' });
-    await house().verifications.submit(sessionId, PARTY, RENTER, SERVER, opening);
-    expect(heard).toEqual([['PartyRegistered', 'ScreeningOpened', 'ScreeningSubmitted', 'VerificationRequested'], 0]);
+    await house().verifications.submit(sessionId, PARTY, RENTER, SERVER, registration);
+    const types = (await store.readAll(null, 10)).map(({ type }) => type);
+    expect(types.slice(0, 4)).toEqual([
+      'PartyRegistered',
+      'ScreeningOpened',
+      'ScreeningSubmitted',
+      'VerificationRequested',
+    ]);
     expect(asked).toHaveLength(1);
   });
 
   it('stores nothing when the party refuses', async () => {
     const refusal = new DomainError('party.already_confirmed');
-    let opened = 0;
-    const refuses = openingOf(
-      () => {
-        throw refusal;
-      },
-      async () => void (opened += 1),
-    );
+    const refuses = registrationOf(() => {
+      throw refusal;
+    });
     await expect(house().verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toBe(refusal);
-    expect([await store.readAll(null, 10), asked, opened]).toEqual([[], [], 0]);
+    expect([await store.readAll(null, 10), asked]).toEqual([[], []]);
   });
 
   it('does not begin for its party when the limits or the person refuse it', async () => {
     await registered({ kind: 'locked', unblockAt: null });
     let begun = 0;
-    const counts = openingOf(() => {
+    const counts = registrationOf(() => {
       begun += 1;
       return [];
     });

@@ -145,13 +145,11 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
         return events;
       },
     };
-    const opened = async (): Promise<void> => {
+    try {
+      const step = await this.verifications.submit(sessionId, partyId, applicant, context, registration);
       // With the registration an open challenge is over.
       const { challenge } = loaded.state;
       if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
-    };
-    try {
-      const step = await this.verifications.submit(sessionId, partyId, applicant, context, { registration, opened });
       // Whoever was to open it may have done so just now.
       return step.end === 'timed-out' ? await this.awaited(sessionId, endsAt) : step;
     } catch (error) {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
-import { Verifications, type PartyOpening, type VerificationStep } from '../../../published/verifications.js';
+import { Verifications, type PartyRegistration, type VerificationStep } from '../../../published/verifications.js';
 import { isOpen, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { ResendOtp, ResendOtpHandler } from './resend-otp.js';
@@ -31,11 +31,11 @@ export class PartyVerifications extends Verifications {
     partyId: string,
     applicant: Applicant,
     context: CallerContext,
-    opening: PartyOpening,
+    registration: PartyRegistration,
   ): Promise<VerificationStep> {
     const digits = applicant.phoneNumber?.replace(/\D/g, '');
     const stripped = { ...applicant, ...(digits !== undefined && { phoneNumber: digits }) };
-    await this.submitting.take(new SubmitScreening(sessionId, stripped, context, null, null, partyId), opening);
+    await this.submitting.take(new SubmitScreening(sessionId, stripped, context, null, null, partyId), registration);
     return this.standing(sessionId, ([registration]) => registration);
   }
 

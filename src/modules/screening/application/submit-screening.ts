@@ -27,7 +27,7 @@ import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
-import type { PartyOpening } from '../../../published/verifications.js';
+import type { PartyRegistration } from '../../../published/verifications.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 import { lockAt, screenedPerson, subjectOf, type PersonEvent, type PersonState } from '../domain/screened-person.js';
@@ -152,10 +152,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 
   /**
-   * The session afterwards, whatever the vendor said. Throws what opens no session, and what the limits refuse. `opening` is that of
-   * the party that the session verifies.
+   * The session afterwards, whatever the vendor said. Throws what opens no session, and what the limits refuse. `partyRegistration` is that
+   * of the party that the session verifies.
    */
-  async take(command: SubmitScreening, opening: PartyOpening | null = null): Promise<StepTaken> {
+  async take(command: SubmitScreening, partyRegistration: PartyRegistration | null = null): Promise<StepTaken> {
     const { sessionId, applicant, context, clientAddress } = command;
     const { environment } = context;
     const account = await this.admit(command);
@@ -168,14 +168,14 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     let refused = false;
     const decide = (state: unknown): readonly DomainEvent[] => {
       try {
-        return opening?.registration.decide(state) ?? [];
+        return partyRegistration?.decide(state) ?? [];
       } catch (error) {
         refused = true;
         throw error;
       }
     };
     try {
-      const watched = opening && { ...opening, registration: { ...opening.registration, decide } };
+      const watched = partyRegistration && { ...partyRegistration, decide };
       const reserved = await this.reserve(command, account, personId, watched);
       if (reserved.attempt === null) {
         // Counted when it was submitted first.
@@ -206,7 +206,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     { sessionId, applicant, context, grantId, partyId, said }: SubmitScreening,
     account: AccountFacts,
     personId: string,
-    opening: PartyOpening | null,
+    partyRegistration: PartyRegistration | null,
   ): Promise<{ readonly session: Session; readonly attempt: Attempt | null }> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
@@ -258,8 +258,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         }),
         ...(partyId !== null && { partyId }),
       };
-      const submitted = await this.open(sessionId, personId, person, submission, opening, context);
-      await opening?.opened();
+      const submitted = await this.open(sessionId, personId, person, submission, partyRegistration, context);
       reserved = submitted.events.length > 0;
       return { session: existing(submitted.state), attempt: reserved ? attempt : null };
     } finally {
@@ -276,7 +275,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     personId: string,
     person: LoadedAggregate<PersonState>,
     submission: SessionCommand,
-    opening: PartyOpening | null,
+    partyRegistration: PartyRegistration | null,
     context: CallerContext,
   ): Promise<CommandResult<SessionState, SessionEvent>> {
     const opened: Change<PersonState, PersonEvent> = {
@@ -295,7 +294,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         return screeningSession.decide(submission, state);
       },
     };
-    const earlier = opening === null ? [opened] : [opening.registration, opened];
+    const earlier = partyRegistration === null ? [opened] : [partyRegistration, opened];
     return this.aggregates.executeTogether(earlier, submitted, { ...context, skipReadYourWrites: true });
   }
 
