@@ -46,7 +46,7 @@ export class VerifyAuditCommand extends OperatorCommand {
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-    const report = await verifyLog(store, {
+    const verified = verifyLog(store, {
       since: since ?? null,
       vault: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
       onFault: print,
@@ -56,11 +56,14 @@ export class VerifyAuditCommand extends OperatorCommand {
             `${sofar.events} events verified, ${sofar.faults} faults, through ${sofar.through} of ${head}; ${goOn(sofar)}`,
         ),
       signal: interrupted.signal,
-    }).catch((error: unknown) => {
-      throw error instanceof RangeError
-        ? new WrongInput('--since must be a position that an earlier run told as "through".')
-        : error;
     });
+    const report = await verified
+      .catch((error: unknown) => {
+        throw error instanceof RangeError
+          ? new WrongInput('--since must be a position that an earlier run told as "through".')
+          : error;
+      })
+      .finally(() => process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
     print(report);
     if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
     if (report.faults > 0) process.exitCode = 1;
