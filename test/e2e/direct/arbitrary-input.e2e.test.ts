@@ -37,7 +37,7 @@ function expectDocumented({ name, path, statuses }: Route, { status, text, body,
   expect({ name, status, documented: statuses.has(status) }).toEqual({ name, status, documented: true });
   // The vendor does not know a token that was stored for an organization as it was.
   if (body?.errors?.[0]?.errorCode !== 1010) expect([name, status < 500]).toEqual([name, true]);
-  expect(text).not.toMatch(/\bat .+:\d+:\d+|node_modules|Error:/);
+  expect(text).not.toMatch(/(?:\n|\\n)\s*at .+:\d+:\d+|node_modules|Error:/);
   if (status === 200 && headers.get('content-type')?.startsWith('text/html')) return;
   const reduced = body.payload === undefined && status === 400;
   const keys = path.startsWith('/pay') ? ['errors', 'payload'] : ['payload', 'errors'];

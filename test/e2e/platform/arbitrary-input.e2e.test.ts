@@ -31,7 +31,7 @@ const STATUSES = [
 function expectDocumented(reply: Reply): void {
   expect(reply.status).toBeLessThan(500);
   expect(reply.headers.get('x-request-id')).toBeTruthy();
-  expect(reply.text).not.toMatch(/\bat .+:\d+:\d+|node_modules|Error:/);
+  expect(reply.text).not.toMatch(/(?:\n|\\n)\s*at .+:\d+:\d+|node_modules|Error:/);
   if (reply.status === 200) {
     expect(reply.body).toMatchObject(
       reply.body.token === undefined
