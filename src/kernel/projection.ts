@@ -21,6 +21,11 @@ export interface Projection<Doc extends object, State = Doc> {
   /** Raise it when anything below gives something else: the next start builds the new version beside the old one. */
   readonly version: number;
   readonly category: string;
+  /**
+   * Where those who append do not write the document as well (`skipReadYourWrites`, `Decider.longLived`): what follows the log does not
+   * wait for more events then.
+   */
+  readonly onlyFromLog?: true;
   /** Pure. An event it does not know must throw: an unknown type stops the projection with an alarm. */
   evolve(state: State | null, event: RecordedEvent): State;
   /** What readers get: named fields, no state of an aggregate. */

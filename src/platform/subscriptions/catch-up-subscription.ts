@@ -20,9 +20,20 @@ export interface CatchUpListener {
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
-/** A commit is made when this many events have come in, or so long after the first of them; whoever appended them has applied his own at once. */
+/**
+ * A commit is made when this many events have come in, or so long after the first of them: whoever appended them has applied his own
+ * at once. What is only written from the log is not kept waiting at its end.
+ */
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
+
+interface CommitChoice {
+  /** Whether the checkpoints of projections without news move. */
+  readonly idle: boolean;
+  readonly atEnd: boolean;
+  /** Only what nobody else writes. */
+  readonly onlyFromLog?: boolean;
+}
 
 /**
  * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
@@ -150,6 +161,7 @@ export class CatchUpSubscription implements Subscription {
     this.atEnd = batch.caughtUp;
     if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < COMMIT_EVENTS) {
       this.commitSoon();
+      await this.commit({ idle: false, atEnd: true, onlyFromLog: true });
       return 'unsaved';
     }
     if (
@@ -172,17 +184,20 @@ export class CatchUpSubscription implements Subscription {
   }
 
   /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */
-  private commit({ idle, atEnd }: { readonly idle: boolean; readonly atEnd: boolean }): Promise<void> {
+  private commit({ idle, atEnd, onlyFromLog = false }: CommitChoice): Promise<void> {
     const { writers } = this;
-    clearTimeout(this.gathering);
-    this.gathering = undefined;
-    this.uncommitted = 0;
-    this.committedAt = performance.now();
+    const chosen = [...writers].filter(([track]) => !onlyFromLog || track.projection.onlyFromLog);
+    if (!onlyFromLog) {
+      clearTimeout(this.gathering);
+      this.gathering = undefined;
+      this.uncommitted = 0;
+      this.committedAt = performance.now();
+    }
     this.underWay = this.underWay.then(async () => {
-      await Promise.all([...writers].map(([track, writer]) => this.commitOne(track, writer, idle)));
+      await Promise.all(chosen.map(([track, writer]) => this.commitOne(track, writer, idle)));
       if (writers !== this.writers) return;
       this.supervisor.saved();
-      for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
+      for (const [track, writer] of chosen) this.listener.committed(track, writer.committed, atEnd);
     });
     // The caller that awaits this commit is told, now or before the next.
     this.underWay.catch(() => undefined);

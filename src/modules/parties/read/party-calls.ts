@@ -23,6 +23,7 @@ export const partyCalls: Projection<PartyCalls, Followed> = {
   name: 'party_calls',
   version: 2,
   category: party.category,
+  onlyFromLog: true,
 
   evolve(followed, event) {
     const { environment } = event.metadata;

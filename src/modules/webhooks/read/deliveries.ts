@@ -52,6 +52,7 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
   version: 3,
   category: delivery.category,
+  onlyFromLog: true,
 
   evolve(doc, event) {
     const delivered = known(event);
