@@ -40,6 +40,7 @@ interface CommitChoice {
  * come and go; each change begins a new subscription from the furthest behind of them, and a track that is ahead skips what it has.
  */
 export class CatchUpSubscription implements Subscription {
+  readonly savesLater = true;
   private readonly supervisor: SubscriptionSupervisor;
   private tracks: readonly Track[] = [];
   private writers = new Map<Track, GenerationWriter>();
@@ -134,7 +135,7 @@ export class CatchUpSubscription implements Subscription {
     };
   }
 
-  async handle(batch: EventBatch): Promise<void | 'unsaved'> {
+  async handle(batch: EventBatch): Promise<void> {
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();
     for (const event of batch.events) {
@@ -161,19 +162,17 @@ export class CatchUpSubscription implements Subscription {
     this.atEnd = batch.caughtUp;
     if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < COMMIT_EVENTS) {
       this.commitSoon();
-      await this.commit({ idle: false, atEnd: true, onlyFromLog: true });
-      return 'unsaved';
+      return this.commit({ idle: false, atEnd: true, onlyFromLog: true });
     }
     if (
       !batch.caughtUp &&
       this.uncommitted < COMMIT_EVENTS &&
       performance.now() - this.committedAt < COMMIT_INTERVAL_MS
     )
-      return 'unsaved';
+      return;
     const before = this.underWay;
     const commit = this.commit({ idle: false, atEnd: this.atEnd });
     await (batch.caughtUp ? commit : before);
-    return 'unsaved';
   }
 
   /** At the end of the log, where the next events may be about to come. */

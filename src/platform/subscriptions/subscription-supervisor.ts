@@ -12,11 +12,10 @@ export interface Subscription {
   readonly name: string;
   /** Asked before every attempt, for what is saved now. Null when there is nothing to follow until the next `restart`. */
   open(): Promise<SubscriptionStart | null>;
-  /**
-   * Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. `unsaved`: that is still to come,
-   * and the supervisor is told how it went by `saved` or `fail`.
-   */
-  handle(batch: EventBatch): Promise<void | 'unsaved'>;
+  /** Whether it saves what it handled some time later, and tells the supervisor by `saved` or `fail` how that went. */
+  readonly savesLater?: true;
+  /** Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. */
+  handle(batch: EventBatch): Promise<void>;
 }
 
 export interface SubscriptionObserver {
@@ -133,7 +132,8 @@ export class SubscriptionSupervisor {
     for await (const batch of this.store.subscribe(options)) {
       if (signal.aborted) break;
       this.waiting = false;
-      if ((await this.subscription.handle(batch)) !== 'unsaved') this.saved();
+      await this.subscription.handle(batch);
+      if (!this.subscription.savesLater) this.saved();
       this.through = batch.through;
       this.atEnd = batch.caughtUp;
       if (this.target !== null && (batch.caughtUp || (batch.through !== null && batch.through >= this.target.position)))
