@@ -195,7 +195,7 @@ export class CatchUpSubscription implements Subscription {
     this.underWay = this.underWay.then(async () => {
       await Promise.all(chosen.map(([track, writer]) => this.commitOne(track, writer, idle)));
       if (writers !== this.writers) return;
-      this.supervisor.saved();
+      if (!onlyFromLog) this.supervisor.saved();
       for (const [track, writer] of chosen) this.listener.committed(track, writer.committed, atEnd);
     });
     // The caller that awaits this commit is told, now or before the next.
