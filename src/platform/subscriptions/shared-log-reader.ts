@@ -1,18 +1,13 @@
 // One reading of the live log for all subscriptions of a process: each event is read, parsed and upcast once.
 import { setTimeout as pause } from 'node:timers/promises';
-import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
+import { categoryOf } from '../../kernel/domain-event.js';
 import {
-  type AppendOutcome,
   type EventBatch,
-  EventStore,
+  type EventStore,
   EventStoreUnavailable,
-  type ExpectedRevision,
-  type NewEvent,
-  type StreamAppend,
-  type StreamReadOptions,
   type SubscribeOptions,
-  type TogetherOutcome,
 } from '../../ports/event-store.js';
+import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 import { SilentSubscription } from './subscription-supervisor.js';
 
 /** What the tail remembers for subscriptions that are slower than others. One that falls further behind reads for itself until it has caught up. */
@@ -25,32 +20,8 @@ const DEFAULT_BATCH_SIZE = 500;
  * The event store with subscriptions that share their reading. A subscription that is behind reads for itself; one that has reached the
  * end of the log goes on with the tail, which is read once for all of them.
  */
-export class SharedLogReader extends EventStore {
+export class SharedLogReader extends EventStoreDecorator {
   private tail: Tail | null = null;
-
-  constructor(private readonly store: EventStore) {
-    super();
-  }
-
-  override append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
-    return this.store.append(stream, expected, events);
-  }
-
-  override appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
-    return this.store.appendTogether(appends);
-  }
-
-  override readStream(stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]> {
-    return this.store.readStream(stream, options);
-  }
-
-  override readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
-    return this.store.readAll(after, limit);
-  }
-
-  override head(): Promise<string | null> {
-    return this.store.head();
-  }
 
   override async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
     const { signal } = options;
@@ -84,14 +55,6 @@ export class SharedLogReader extends EventStore {
         leave();
       }
     }
-  }
-
-  override ping(): Promise<void> {
-    return this.store.ping();
-  }
-
-  override close(): Promise<void> {
-    return this.store.close();
   }
 
   private tailFrom(place: string): Tail {

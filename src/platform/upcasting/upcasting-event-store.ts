@@ -1,56 +1,27 @@
 import type { RecordedEvent } from '../../kernel/domain-event.js';
-import {
-  EventStore,
-  type AppendOutcome,
-  type EventBatch,
-  type ExpectedRevision,
-  type NewEvent,
-  type StreamAppend,
-  type StreamReadOptions,
-  type SubscribeOptions,
-  type TogetherOutcome,
-} from '../../ports/event-store.js';
+import type { EventBatch, EventStore, StreamReadOptions, SubscribeOptions } from '../../ports/event-store.js';
+import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 import type { Upcasting } from './upcasters.js';
 
 /** An event store as the application sees it: every read passes the upcasters. Audit reads the store beneath. */
-export class UpcastingEventStore extends EventStore {
+export class UpcastingEventStore extends EventStoreDecorator {
   constructor(
     readonly raw: EventStore,
     private readonly upcasting: Upcasting,
   ) {
-    super();
-  }
-
-  override append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
-    return this.raw.append(stream, expected, events);
-  }
-
-  override appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
-    return this.raw.appendTogether(appends);
+    super(raw);
   }
 
   override async readStream(stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]> {
-    return this.current(await this.raw.readStream(stream, options));
+    return this.current(await this.store.readStream(stream, options));
   }
 
   override async readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
-    return this.current(await this.raw.readAll(after, limit));
-  }
-
-  override head(): Promise<string | null> {
-    return this.raw.head();
+    return this.current(await this.store.readAll(after, limit));
   }
 
   override async *subscribe(options: SubscribeOptions): AsyncIterable<EventBatch> {
-    for await (const batch of this.raw.subscribe(options)) yield { ...batch, events: this.current(batch.events) };
-  }
-
-  override ping(): Promise<void> {
-    return this.raw.ping();
-  }
-
-  override close(): Promise<void> {
-    return this.raw.close();
+    for await (const batch of this.store.subscribe(options)) yield { ...batch, events: this.current(batch.events) };
   }
 
   private current(events: readonly RecordedEvent[]): RecordedEvent[] {
