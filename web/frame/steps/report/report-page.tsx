@@ -9,20 +9,23 @@ export interface ReportPageProps {
   readonly html: string;
   readonly title: string;
   readonly page: RefObject<HTMLIFrameElement | null>;
+  /** It is there, as high as it will be: what stands below it stays where it is. */
+  readonly onFitted: () => void;
 }
 
 /** As high as its content, so that the page around it is what scrolls. */
-export function ReportPage({ settings, html, title, page }: ReportPageProps) {
+export function ReportPage({ settings, html, title, page, onFitted }: ReportPageProps) {
   useEffect(() => {
     const frame = page.current;
     if (!frame) return;
     let observer: ResizeObserver | null = null;
     const fit = (): void => {
       const content = frame.contentDocument?.documentElement;
-      if (!content) return;
+      if (!content) return onFitted();
       observer?.disconnect();
       observer = new ResizeObserver(() => {
         frame.style.height = `${Math.ceil(content.getBoundingClientRect().height)}px`;
+        onFitted();
       });
       observer.observe(content);
     };

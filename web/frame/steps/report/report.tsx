@@ -14,6 +14,8 @@ export function ReportStep({ journey }: StepProps) {
   const sessionId = journey.session?.id ?? journey.start.screeningId ?? '';
   const [read, setRead] = useState<ReadReport | null>(null);
   const [visit, setVisit] = useState(0);
+  // What would come before would be pushed away while it is being pressed.
+  const [fitted, setFitted] = useState(false);
   const page = useRef<HTMLIFrameElement>(null);
   const { ask, answer } = useSteps(journey);
   // The session is known to those alone who screen.
@@ -55,8 +57,14 @@ export function ReportStep({ journey }: StepProps) {
       lead={isRecipient ? texts.leadOfRecipient : texts[read.report.score ? 'lead' : 'leadWithoutScore']}
     >
       <Actions journey={journey} sessionId={sessionId} html={read.html} page={page} />
-      <ReportPage settings={journey.settings} html={read.html} title={texts.page} page={page} />
-      <Share journey={journey} sessionId={sessionId} onAsked={ask} onAnswered={answer} />
+      <ReportPage
+        settings={journey.settings}
+        html={read.html}
+        title={texts.page}
+        page={page}
+        onFitted={() => setFitted(true)}
+      />
+      {fitted && <Share journey={journey} sessionId={sessionId} onAsked={ask} onAnswered={answer} />}
     </StepFrame>
   );
 }
