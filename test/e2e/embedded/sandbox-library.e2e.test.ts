@@ -99,14 +99,15 @@ function mount({ key = KEY, clientSecret, options = {} }: Mounted): Promise<any>
 const card = (): FrameLocator => page.frameLocator('#place iframe');
 const step = (): FrameLocator => page.frameLocator('dialog iframe');
 
+const LABELS = {
+  en: ['Card number', 'Expiration date', 'Security code', 'ZIP code'],
+  es: ['Número de tarjeta', 'Fecha de vencimiento', 'Código de seguridad', 'Código postal'],
+};
+
 async function type(number: string, language: 'en' | 'es' = 'en'): Promise<void> {
-  const labels = {
-    en: ['Card number', 'Expiration date', 'Security code', 'ZIP code'],
-    es: ['Número de tarjeta', 'Fecha de vencimiento', 'Código de seguridad', 'Código postal'],
-  }[language];
   for (const [index, value] of [number, '1234', '123', '78701'].entries())
     await card()
-      .getByLabel(labels[index] as string)
+      .getByLabel(LABELS[language][index] as string)
       .fill(value);
 }
 
@@ -329,9 +330,12 @@ describe('the element', () => {
         });
       });
     });
-    for (const value of [AUTHENTICATION, '1234', '123', '78701']) {
+    const values = [AUTHENTICATION, '1234', '123', '78701'];
+    for (const [index, label] of LABELS.en.entries()) {
       await page.keyboard.press('Tab');
-      await page.keyboard.type(value);
+      // The focus goes to the frame of another origin in its own time, and keys typed before would be the page's.
+      await card().getByLabel(label).and(card().locator(':focus')).waitFor();
+      await page.keyboard.type(values[index] as string);
     }
     await page.keyboard.press('Enter');
     await step().getByRole('button', { name: 'Complete' }).and(step().locator(':focus')).waitFor();
