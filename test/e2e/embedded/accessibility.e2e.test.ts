@@ -122,8 +122,14 @@ describe('The keyboard alone', () => {
   async function tabTo(name: string, key = 'Tab'): Promise<string[]> {
     const stops: string[] = [];
     while (stops.at(-1) !== name) {
+      const before = await focused();
       await host.page.keyboard.press(key);
-      const stop = await focused();
+      // From one frame to another it moves in its own time.
+      let stop = before;
+      await until('the focus has moved', async () => {
+        stop = await focused();
+        return stop.name !== before.name;
+      });
       expect({ stops, ...stop }).toMatchObject({ isSeen: true });
       stops.push(stop.name);
       if (stops.length > 30) throw new Error(`${name} was not reached: ${stops.join(', ')}`);
