@@ -1,5 +1,8 @@
 // ops audit verify | stream show | timeline: for investigators
 import { Command, Option, SubCommand } from 'nest-commander';
+import { eventsFolder } from '../adapters/event-store/event-store.module.js';
+import { DataFolderSettings } from '../config/data-folder.js';
+import { EventStoreSettings } from '../config/event-store.js';
 import { Clock } from '../kernel/clock.js';
 import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
@@ -8,7 +11,7 @@ import { screeningSession } from '../modules/screening/domain/screening-session.
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
 import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
-import { type LogReport, verifyLog } from '../platform/audit/verify.js';
+import { type LogReport, verifyLog, type VerifyOptions } from '../platform/audit/verify.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
 import { Vault } from '../ports/vault.js';
@@ -17,6 +20,7 @@ import { eventsAbout } from './events-about.js';
 import { operatorContext, print, Progress, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
+import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
 @SubCommand({
   name: 'verify',
@@ -27,6 +31,8 @@ export class VerifyAuditCommand extends OperatorCommand {
   constructor(
     private readonly store: StoredLog,
     private readonly vault: Vault,
+    private readonly place: EventStoreSettings,
+    private readonly folder: DataFolderSettings,
   ) {
     super();
   }
@@ -39,15 +45,16 @@ export class VerifyAuditCommand extends OperatorCommand {
     return /^\d{1,20}$/.test(text) ? text.padStart(20, '0') : text;
   }
 
-  override async run(_: string[], { since }: { readonly since?: string } = {}): Promise<void> {
+  override async run(_: string[], { since = null }: { readonly since?: string | null } = {}): Promise<void> {
     const { store } = this;
     const head = await store.head();
+    const walked = this.walkedInThreads(since, head);
     const progress = new Progress();
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
     const verified = verifyLog(store, {
-      since: since ?? null,
+      since,
       vault: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
       onFault: print,
       onProgress: (sofar) =>
@@ -56,6 +63,7 @@ export class VerifyAuditCommand extends OperatorCommand {
             `${sofar.events} events verified, ${sofar.faults} faults, through ${sofar.through} of ${head}; ${goOn(sofar)}`,
         ),
       signal: interrupted.signal,
+      ...(walked && { walked }),
     });
     const report = await verified
       .catch((error: unknown) => {
@@ -68,6 +76,15 @@ export class VerifyAuditCommand extends OperatorCommand {
     if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
     if (report.faults > 0) process.exitCode = 1;
     else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
+  }
+
+  /** Null where threads have nothing to divide. */
+  private walkedInThreads(since: string | null, head: string | null): VerifyOptions['walked'] | null {
+    const { place } = this.place;
+    const ranges = rangesOf(since, head);
+    if (place.kind !== 'embedded' || ranges.length < 2) return null;
+    const directory = eventsFolder(this.folder);
+    return (chosenTypes) => walkInThreads(ranges, { directory, mapSizeBytes: place.maxBytes, chosenTypes });
   }
 }
 

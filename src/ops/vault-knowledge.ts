@@ -42,6 +42,7 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
     ...ENDPOINT_SECRETS,
     ...PARTY_SECRETS,
   ],
+  erasures: ERASURES,
   erasedBefore,
   erasureRecorded: async (subject, event, first, store) => {
     // Details that a person took over are not traced to that person: what else the vault keeps of them is, under the same subject.

@@ -88,15 +88,20 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
+/** Where the embedded log lies. */
+export function eventsFolder({ path }: DataFolderSettings): string {
+  return join(path, 'events');
+}
+
 async function open(
   { place }: EventStoreSettings,
-  { path }: DataFolderSettings,
+  folder: DataFolderSettings,
   disk: DiskSpace,
   log: Log,
 ): Promise<StoredLog> {
   if (place.kind === 'embedded')
     return EmbeddedEventStore.open({
-      directory: join(path, 'events'),
+      directory: eventsFolder(folder),
       mapSizeBytes: place.maxBytes,
       onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
       diskFull: () => disk.full,

@@ -18,11 +18,13 @@ export class RecentLinks {
 
   constructor(private readonly store: EventStore) {}
 
-  /** Null: there is none before it in the log. `unreadable`: there is, but what it says is not known. */
-  async before(event: RecordedEvent): Promise<Link | 'unreadable' | null> {
-    const { stream, revision, position } = event;
-    const known = this.recent.get(stream);
-    if (known !== undefined || revision === 0) return known ?? null;
+  /** What is remembered of the event before it; null for the first of a stream, undefined when the log has to be asked. */
+  known({ stream, revision }: RecordedEvent): Link | 'unreadable' | null | undefined {
+    return this.recent.get(stream) ?? (revision === 0 ? null : undefined);
+  }
+
+  /** What the log has of the event before it. Null: there is none before it in the log. */
+  async read({ stream, revision, position }: RecordedEvent): Promise<Link | null> {
     try {
       const [before] = await this.store.readStream(stream, { from: revision - 1, limit: 1 });
       return before !== undefined && before.position < position ? linkOf(before) : null;

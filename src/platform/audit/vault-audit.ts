@@ -10,6 +10,8 @@ export interface VaultKnowledge {
   readonly promises: readonly VaultPromise[];
   /** Whether the log says that the subject was erased; `event` named something of it. */
   erasureRecorded(subject: string, event: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<boolean>;
+  /** The types of the events that say that a subject was erased. */
+  readonly erasures: ReadonlySet<string>;
   /** The subject that was erased before the event was recorded; null for any other event. */
   erasedBefore(event: RecordedEvent): string | null;
 }
@@ -31,6 +33,8 @@ const MAX_WAITING = 1_000;
  * whatever does not hold is looked at once more, at the end or when there is much of it, and told only then.
  */
 export class VaultAudit {
+  /** Of the events that `check` has to see; others it passes over. */
+  readonly types: ReadonlySet<string>;
   private readonly promises = new Map<string, VaultPromise[]>();
   private suspicions: Suspicion[] = [];
 
@@ -39,6 +43,7 @@ export class VaultAudit {
     private readonly vault: Vault,
     private readonly knowledge: VaultKnowledge,
   ) {
+    this.types = new Set([...knowledge.promises.map(({ type }) => type), ...knowledge.erasures]);
     for (const promise of knowledge.promises) {
       const key = `${promise.category} ${promise.type}`;
       this.promises.set(key, [...(this.promises.get(key) ?? []), promise]);

@@ -1,11 +1,9 @@
 // Walks the log and holds it against itself: every event is there, every hash chain holds, the indexes say what the events say, and
 // the vault has what the events name. Reads what is stored, not what upcasters make of it.
-import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
-import { type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
-import { genesisOf, linkTo } from './chain.js';
-import { RecentLinks, type Link } from './recent-links.js';
+import type { LogFault } from '../../ports/inspectable-log.js';
 import type { VaultAudit } from './vault-audit.js';
+import { walk, type WalkedPage } from './walk.js';
 
 export interface LogReport {
   readonly events: number;
@@ -28,9 +26,9 @@ export interface VerifyOptions {
   readonly onProgress?: (report: LogReport) => void;
   /** Ends the walk after the page at hand. */
   readonly signal?: AbortSignal;
+  /** The log from `since` to its end as something else than this thread walks it, in order; asked for the events of these types. */
+  readonly walked?: (chosenTypes: ReadonlySet<string>) => AsyncIterable<WalkedPage>;
 }
-
-const PAGE = 500;
 
 /**
  * A chain shows that nothing in a stream was altered, dropped from its middle or forged without recomputing all that
@@ -39,70 +37,39 @@ const PAGE = 500;
  */
 export async function verifyLog(
   store: EventStore,
-  { since = null, vault = null, onFault, onProgress, signal }: VerifyOptions,
+  { since = null, vault = null, onFault, onProgress, signal, walked }: VerifyOptions,
 ): Promise<LogReport> {
-  const links = new RecentLinks(store);
   let [events, streams, brokenLinks, faults] = [0, 0, 0, 0];
   let through = since;
+  /** Of the last gap that was told. */
+  let gapThrough = '';
   const tell = (fault: LogFault): void => {
     faults += 1;
     onFault(fault);
   };
   const report = (): LogReport => ({ events, streams, through, brokenLinks, faults });
-  for (let end: InspectedPage['end'] = null; end === null && signal?.aborted !== true;) {
-    const page = await pageOf(store, through);
-    page.faults.forEach(tell);
-    const unreadable = page.faults.filter(({ eventId }) => eventId === undefined);
-    const passUnreadable = (before: string): void => {
-      while (unreadable[0] !== undefined && (unreadable[0].position ?? '') < before)
-        links.passUnreadable(unreadable.shift()?.stream);
-    };
-    for (const event of page.events) {
-      passUnreadable(event.position);
-      events += 1;
-      if (event.revision === 0) streams += 1;
-      const fault =
-        through !== null && event.position <= through
-          ? 'position out of order'
-          : faultOf(event, await links.before(event));
-      if (fault !== null) {
-        brokenLinks += 1;
-        tell({ position: event.position, stream: event.stream, revision: event.revision, eventId: event.id, fault });
-      }
-      links.pass(event);
-      through = event.position;
+  if (signal?.aborted) return report();
+  const types = vault?.types ?? new Set<string>();
+  const pages = walked?.(types) ?? walk(store, { after: since, until: null }, types);
+  for await (const page of pages) {
+    for (const fault of page.faults) {
+      // A range that begins within a gap tells the rest of it again.
+      if (fault.eventId === undefined && fault.position !== null && fault.position <= gapThrough) continue;
+      gapThrough = fault.through ?? gapThrough;
+      tell(fault);
     }
-    passUnreadable('\uffff');
-    for (const fault of (await vault?.check(page.events)) ?? []) tell(fault);
-    ({ through, end } = page);
+    events += page.events;
+    streams += page.streams;
+    brokenLinks += page.brokenLinks;
+    ({ through } = page);
+    for (const fault of (await vault?.check(page.chosen)) ?? []) tell(fault);
     onProgress?.(report());
-    if (end === null) continue;
-    for (const fault of end.faults) tell(fault);
-    if (since === null && end.streams !== null && end.streams !== streams)
-      tell({ position: null, fault: `the index of streams has ${end.streams} entries where ${streams} belong` });
+    for (const fault of page.end?.faults ?? []) tell(fault);
+    const indexed = page.end?.streams ?? null;
+    if (since === null && indexed !== null && indexed !== streams)
+      tell({ position: null, fault: `the index of streams has ${indexed} entries where ${streams} belong` });
+    if (signal?.aborted) break;
   }
   for (const fault of (await vault?.finish()) ?? []) tell(fault);
   return report();
-}
-
-async function pageOf(store: EventStore, after: string | null): Promise<InspectedPage> {
-  if (isInspectable(store)) return store.inspect(after);
-  const events = await store.readAll(after, PAGE);
-  return {
-    events,
-    faults: [],
-    through: events.at(-1)?.position ?? after,
-    end: events.length < PAGE ? { streams: null, faults: [] } : null,
-  };
-}
-
-/** `before` is the link of the event before it in its stream. */
-function faultOf(event: RecordedEvent, before: Link | 'unreadable' | null): string | null {
-  const { chain, ...metadata } = event.metadata as Partial<RecordedEvent['metadata']> &
-    Omit<RecordedEvent['metadata'], 'chain'>;
-  if (before !== 'unreadable' && event.revision !== (before?.revision ?? -1) + 1) return 'revision out of order';
-  if (chain?.alg !== 'sha-256') return 'no chain';
-  if (before !== 'unreadable' && chain.prev !== (before?.hash ?? genesisOf(event.stream)))
-    return 'does not follow the event before it';
-  return linkTo(chain.prev, { ...event, metadata }).hash === chain.hash ? null : 'content does not match its hash';
 }

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, open } from 'lmdb';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
@@ -12,6 +13,7 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/kernel/json.js';
 import { VAULT_KNOWLEDGE } from '../../../src/ops/vault-knowledge.js';
+import { rangesOf, walkInThreads } from '../../../src/ops/verify-in-threads.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { VaultAudit } from '../../../src/platform/audit/vault-audit.js';
 import { type LogReport, verifyLog } from '../../../src/platform/audit/verify.js';
@@ -27,6 +29,7 @@ interface Trees {
   readonly ids: Database<Bytes, Bytes>;
 }
 
+const THREAD = pathToFileURL(join(import.meta.dirname, '../../../dist/src/ops/verify-thread.js'));
 const KEYS = MasterKeys.parse(masterKey('k'));
 /** Of the people whose screenings are in the log; each has a session, a report and a stream of their own. */
 const PEOPLE = 8;
@@ -98,7 +101,32 @@ describe('audit verify', () => {
       ...(signal && { signal }),
     });
     expect(report.faults).toBe(faults.length);
+    if (!signal) await verifyInThreads(since, report, faults);
     return { report, faults };
+  }
+
+  /** The command divides a long log between threads: they find whatever is found by one, wherever a range begins. */
+  async function verifyInThreads(since: string | null, report: LogReport, faults: readonly LogFault[]): Promise<void> {
+    const found: LogFault[] = [];
+    const data = { directory: join(folder, 'events'), mapSizeBytes: 2 ** 30 };
+    const ranges = rangesOf(since, await store.head(), 5);
+    const reported = await verifyLog(store, {
+      since,
+      vault: new VaultAudit(store, vault, VAULT_KNOWLEDGE),
+      onFault: (fault) => found.push(fault),
+      walked: (chosenTypes) => walkInThreads(ranges, { ...data, chosenTypes }, THREAD),
+    });
+    // What follows from another fault may differ: an event whose predecessor is in another range is held against what the indexes say of it.
+    const itself = (all: readonly LogFault[]): string[] =>
+      all
+        .filter(({ fault }) => fault !== 'revision out of order')
+        .map((fault) => JSON.stringify(fault))
+        .sort();
+    expect(itself(found)).toEqual(itself(faults));
+    const places = (all: readonly LogFault[]): (string | null)[] => all.map(({ position }) => position);
+    expect(places(found)).toEqual(expect.arrayContaining(places(faults)));
+    expect(reported).toMatchObject({ events: report.events, streams: report.streams, through: report.through });
+    if (faults.length === 0) expect(reported).toEqual(report);
   }
 
   /** Changes the log while nobody has it open. */

@@ -1,0 +1,115 @@
+// Reads a range of the log and holds each event against the one before it in its stream and against its own hash.
+import type { RecordedEvent } from '../../kernel/domain-event.js';
+import type { EventStore } from '../../ports/event-store.js';
+import { type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
+import { genesisOf, linkTo } from './chain.js';
+import { type Link, RecentLinks } from './recent-links.js';
+
+export interface LogRange {
+  /** Exclusive; null: from the beginning. */
+  readonly after: string | null;
+  /** Inclusive; null: to the end, and what is wrong with the log as a whole is told there. */
+  readonly until: string | null;
+}
+
+/** What a stretch of the log came to. Plain data, so that a thread can tell it another. */
+export interface WalkedPage {
+  readonly events: number;
+  /** Streams that begin here. */
+  readonly streams: number;
+  readonly brokenLinks: number;
+  /** Broken links among them. A gap that goes on beyond the range is told whole. */
+  readonly faults: readonly LogFault[];
+  readonly through: string | null;
+  /** Told when the range ended where the log did. */
+  readonly end: InspectedPage['end'];
+  /** The events of the types that were asked for. */
+  readonly chosen: readonly RecordedEvent[];
+}
+
+const PAGE = 500;
+
+/** What lies before the range is taken for verified: an event whose predecessor is there is held against what the log has of it. */
+export async function* walk(
+  store: EventStore,
+  { after, until }: LogRange,
+  chosenTypes: ReadonlySet<string>,
+): AsyncGenerator<WalkedPage, void, undefined> {
+  const links = new RecentLinks(store);
+  let through = after;
+  for (let ended = false; !ended;) {
+    const page = await pageOf(store, through);
+    const isWithin = ({ position }: { readonly position: string | null }): boolean =>
+      until === null || position === null || position <= until;
+    const events = page.events.filter(isWithin);
+    const faults = page.faults.filter(isWithin);
+    const broken = await brokenLinksOf(events, faults, through, links);
+    through = until !== null && page.through !== null && page.through > until ? until : page.through;
+    ended = page.end !== null || (until !== null && through !== null && through >= until);
+    yield {
+      events: events.length,
+      streams: events.filter(({ revision }) => revision === 0).length,
+      brokenLinks: broken.length,
+      faults: [...faults, ...broken],
+      through,
+      end: until === null ? page.end : null,
+      chosen: events.filter(({ type }) => chosenTypes.has(type)),
+    };
+  }
+}
+
+async function brokenLinksOf(
+  events: readonly RecordedEvent[],
+  faults: readonly LogFault[],
+  after: string | null,
+  links: RecentLinks,
+): Promise<LogFault[]> {
+  const broken: LogFault[] = [];
+  const unreadable = faults.filter(({ eventId }) => eventId === undefined);
+  const passUnreadable = (before: string): void => {
+    while (unreadable[0] !== undefined && (unreadable[0].position ?? '') < before)
+      links.passUnreadable(unreadable.shift()?.stream);
+  };
+  let through = after;
+  for (const event of events) {
+    passUnreadable(event.position);
+    // Only what the memory does not hold is waited for.
+    const known = links.known(event);
+    const before = known === undefined ? await links.read(event) : known;
+    const fault = through !== null && event.position <= through ? 'position out of order' : faultOf(event, before);
+    if (fault !== null)
+      broken.push({
+        position: event.position,
+        stream: event.stream,
+        revision: event.revision,
+        eventId: event.id,
+        fault,
+      });
+    links.pass(event);
+    through = event.position;
+  }
+  passUnreadable('\uffff');
+  return broken;
+}
+
+async function pageOf(store: EventStore, after: string | null): Promise<InspectedPage> {
+  if (isInspectable(store)) return store.inspect(after);
+  const events = await store.readAll(after, PAGE);
+  return {
+    events,
+    faults: [],
+    through: events.at(-1)?.position ?? after,
+    end: events.length < PAGE ? { streams: null, faults: [] } : null,
+  };
+}
+
+/** `before` is the link of the event before it in its stream. */
+function faultOf(event: RecordedEvent, before: Link | 'unreadable' | null): string | null {
+  const { chain, ...metadata } = event.metadata as Partial<RecordedEvent['metadata']> &
+    Omit<RecordedEvent['metadata'], 'chain'>;
+  if (before !== 'unreadable' && event.revision !== (before?.revision ?? -1) + 1) return 'revision out of order';
+  if (chain?.alg !== 'sha-256') return 'no chain';
+  if (before !== 'unreadable' && chain.prev !== (before?.hash ?? genesisOf(event.stream)))
+    return 'does not follow the event before it';
+  return linkTo(chain.prev, { ...event, metadata }).hash === chain.hash ? null : 'content does not match its hash';
+}
