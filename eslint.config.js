@@ -107,6 +107,7 @@ export default defineConfig(
     languageOptions: {
       globals: Object.fromEntries(
         [
+          'AbortController',
           'AbortSignal',
           'Buffer',
           'URL',

@@ -2,9 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './ports.mjs';
 import { Problem } from './problem.mjs';
 import { install, onPath } from './programs.mjs';
 
@@ -146,16 +147,5 @@ function tryConnect(target) {
     socket.setTimeout(ANSWER_WITHIN_MS, () => done('no answer'));
     socket.on('connect', () => done(undefined));
     socket.on('error', (error) => done(error.code ?? error.message));
-  });
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
   });
 }

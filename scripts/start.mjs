@@ -1,8 +1,5 @@
 // `npm start`: everything the service needs on this machine, then the service; Ctrl-C ends all of it.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Children } from './children.mjs';
@@ -10,14 +7,14 @@ import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { DataFolderLock } from './data-folder-lock.mjs';
 import { prepareReceiver } from './demo/receiver.mjs';
 import { ensureBuilt, ensureInstalled, ensureNodeVersion, ROOT } from './installation.mjs';
+import { ensurePortFree } from './ports.mjs';
+import { statusOf } from './probe.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { only } from './programs.mjs';
 import { checkForeignRedis, ensureRedisServer, preparePrivateRedis } from './redis.mjs';
+import { placeProcesses, SERVICE_READY_WITHIN_MS, startService } from './service.mjs';
 import { welcome } from './welcome.mjs';
 
-const SERVICE_READY_WITHIN_MS = 120_000;
-/** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
-const SERVICE_GRACE_MS = 40_000;
 const GRACE_MS = 15_000;
 /** What the sandbox reads. The keys of the service are no business of a vendor. */
 const FOR_SANDBOX = [
@@ -95,6 +92,9 @@ async function readConfiguration(dataDir) {
       port: http.port,
       host: http.host,
       tls: http.tls,
+      processes: role.processes,
+      metricsPort: http.metricsPort,
+      metricsHost: http.metricsHost,
       // An integrator's page has nothing to show without demo keys and an API.
       demo: role.demoAccounts && !role.readOnly && ['all', 'api'].includes(role.role),
       demoPort: process.env.DEMO_PORT?.trim() ? http.demoPort : null,
@@ -135,6 +135,8 @@ async function start(dataDir, lock, children) {
   if (config.sandboxPort !== null) await ensurePortFree('SANDBOX_PORT', config.sandboxPort, '127.0.0.1');
   if (config.demo && config.demoPort !== null) await ensurePortFree('DEMO_PORT', config.demoPort, '127.0.0.1');
 
+  const processes = config.processes && (await placeProcesses(config));
+
   const redisUrl = config.redisUrl ?? (await startPrivateRedis(config, children));
   if (config.redisUrl !== null) await checkForeignRedis(config.redisUrl);
   if (!ensureChromium()) console.error(`PDFs are answered with 503: there is ${NO_CHROMIUM}.`);
@@ -150,14 +152,15 @@ async function start(dataDir, lock, children) {
   };
   const demo = config.demo ? await startDemo(config, env, children) : null;
   if (config.sandboxPort !== null) await startSandbox(config, env, children);
-  await startService(config, { ...env, ...demo?.serviceEnv }, children);
+  await startService(config, { ...env, ...demo?.serviceEnv }, processes, children);
 
   const address = `${config.tls ? 'https' : 'http'}://localhost:${config.port}`;
-  lock.set({ address });
+  lock.set({ address, ...(processes && { processes }) });
   console.log(
     welcome({
       demoUrl: demo?.url ?? null,
       address,
+      processes,
       sandboxUrl: config.sandboxUrl,
       dataDir: config.dataDir,
       credentials: readDemoCredentials(config),
@@ -204,53 +207,6 @@ async function startSandbox(config, env, children) {
     // Any answer will do: the sandbox listens once it can serve.
     isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,
     readyWithinMs: SERVICE_READY_WITHIN_MS,
-  });
-}
-
-async function startService(config, env, children) {
-  const host = ['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host;
-  const ready = `${config.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${config.port}/health/ready`;
-  await children.start({
-    name: 'service',
-    file: process.execPath,
-    // A large young generation: most of what a request makes is garbage when it ends.
-    args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist', 'src', 'main.js')],
-    word: join('dist', 'src', 'main.js'),
-    env,
-    // Where production collects logs, it collects them from standard output.
-    toTerminal: config.production,
-    graceMs: SERVICE_GRACE_MS,
-    isReady: async () => (await statusOf(ready)) === 200,
-    readyWithinMs: SERVICE_READY_WITHIN_MS,
-  });
-}
-
-/** The status of a GET, or undefined while nobody answers. */
-function statusOf(url) {
-  return new Promise((resolve) => {
-    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-    // The certificate is for the public name and is not what is asked here.
-    const request = send(url, { rejectUnauthorized: false, timeout: 5_000, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(undefined));
-    request.end();
-  });
-}
-
-function ensurePortFree(name, port, host) {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', (error) => {
-      reject(
-        new Problem(
-          `Port ${port} cannot be used (${error.code === 'EADDRINUSE' ? 'another program listens on it' : error.code}); set ${name} to another one.`,
-        ),
-      );
-    });
-    server.listen({ port, host, exclusive: true }, () => server.close(resolve));
   });
 }
 

@@ -1,11 +1,13 @@
 // What `npm start` prints when everything runs: addresses, the demo keys, and a first request to paste.
 import { join } from 'node:path';
 
-export function welcome({ demoUrl, address, sandboxUrl, dataDir, credentials }) {
+export function welcome({ demoUrl, address, processes, sandboxUrl, dataDir, credentials }) {
   const lines = [''];
   if (demoUrl !== null) lines.push(`The demo page is at   ${demoUrl}`);
   lines.push(`The service runs at   ${address}`, `API documentation at  ${address}/docs`);
   if (sandboxUrl !== null) lines.push(`Sandbox vendors at    ${sandboxUrl}`);
+  if (processes !== null) lines.push('', 'Health and metrics of each process');
+  for (const { role, probes } of processes ?? []) lines.push(`  ${role.padEnd(18)}  ${probes}`);
   const demo = credentials?.accounts?.demo;
   if (demo) {
     lines.push(

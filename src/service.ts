@@ -13,6 +13,7 @@ import { ErrorReplies } from './platform/http/error-reply.js';
 import { Health, serveHealth } from './platform/http/health.js';
 import { internalRoutes, listenForInternal, serveInternalToLoopback } from './platform/http/internal-listener.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
+import { listenForProbes } from './platform/http/probes.js';
 import { serveOpenApi } from './platform/http/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
 import { createServer } from './platform/http/server.js';
@@ -73,13 +74,20 @@ export async function createService(
   if (readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
   serveHealth(fastify, app.get(Health));
-  if (http.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
-  else await listenForMetrics(http.metricsPort, http.metricsHost, metrics);
+  // Several processes share the main port where there is a probe port: nobody could tell whose metrics are there.
+  if (http.probePort === null) {
+    if (http.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
+    else await listenForMetrics(http.metricsPort, http.metricsHost, metrics);
+  }
   const internal = runs(config.process, 'api') && !readOnly ? internalRoutes(app.get(DiscoveryService)) : [];
   let internalServer: FastifyInstance | null = null;
+  let probes: FastifyInstance | null = null;
   const replies = new ErrorReplies(SURFACES, log);
   if (http.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
-  fastify.addHook('onClose', async () => internalServer?.close());
+  fastify.addHook('onClose', async () => {
+    await internalServer?.close();
+    await probes?.close();
+  });
   serveOpenApi(app, http.publicUrl, SURFACES);
   if (runs(config.process, 'api')) {
     const reason = serveEmbedded(fastify, app.get(AccessKeys, { strict: false }), {
@@ -96,8 +104,12 @@ export async function createService(
       await app.get(RoleRunner, { strict: false }).start();
       if (http.internalPort !== null && internal.length > 0)
         internalServer = await listenForInternal(http.internalPort, http.internalHost, internal, replies);
-      await app.listen({ port: http.port, host: http.host });
-      log.info({ address: await app.getUrl(), eventStore: config.eventStore.place.kind }, 'listening');
+      const { probePort } = http;
+      const serves = probePort === null || runs(config.process, 'api');
+      if (serves) await app.listen({ port: http.port, host: http.host });
+      if (probePort !== null) probes = await listenForProbes(probePort, http.metricsHost, app.get(Health), metrics);
+      const where = { ...(serves && { address: await app.getUrl() }), ...(probePort !== null && { probePort }) };
+      log.info({ ...where, eventStore: config.eventStore.place.kind }, 'listening');
     },
     async stop() {
       app.get(Health).stop();

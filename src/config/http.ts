@@ -21,6 +21,8 @@ export abstract class HttpSettings {
   /** Null: `/metrics` is on the main port, for loopback callers only. */
   abstract readonly metricsPort: number | null;
   abstract readonly metricsHost: string;
+  /** For the health and the metrics of this process alone, where several share the main port; a role that serves no API then has no other port. */
+  abstract readonly probePort: number | null;
   /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
   abstract readonly internalPort: number | null;
   abstract readonly internalHost: string;
@@ -50,6 +52,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     demoPort: env.port('DEMO_PORT', 5173, lowestPort),
     metricsPort: env.optionalPort('METRICS_PORT'),
     metricsHost: env.text('METRICS_HOST') ?? '127.0.0.1',
+    probePort: env.optionalPort('PROBE_PORT'),
     internalPort: env.optionalPort('INTERNAL_PORT'),
     internalHost: env.text('INTERNAL_HOST') ?? '127.0.0.1',
   };

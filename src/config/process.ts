@@ -8,6 +8,13 @@ import { isLoopback, type Variables } from './variables.js';
  */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'operator';
 
+/** What runs in processes of their own, in the order in which they start. */
+const APART = ['projector', 'worker', 'api'] as const;
+const MAX_PROCESSES = 64;
+
+/** How many processes of each role the start command runs. */
+export type ProcessCounts = Readonly<Record<(typeof APART)[number], number>>;
+
 /** What this process is for; also the injection token. */
 export abstract class ProcessSettings {
   abstract readonly production: boolean;
@@ -17,6 +24,8 @@ export abstract class ProcessSettings {
   /** Whether demo accounts are made at the start. */
   abstract readonly demoAccounts: boolean;
   abstract readonly logLevel: string;
+  /** For the start command alone; null where one process does it all. */
+  abstract readonly processes: ProcessCounts | null;
 }
 
 /** Whether a process of this role does what `part` stands for. An investigation does all but work. */
@@ -46,5 +55,21 @@ export function readProcess(
     // The keys of demo accounts lie in a file. Where NODE_ENV is forgotten they are made only if no other machine reaches the service.
     demoAccounts: !env.production && (env.text('NODE_ENV') !== null || isLoopback(host)),
     logLevel: env.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    processes: readProcesses(env),
   };
+}
+
+function readProcesses(env: Variables): ProcessCounts | null {
+  if (env.text('ROLES') === null) return null;
+  if (env.text('ROLE') !== null) env.fault('ROLES', 'must not be set together with ROLE');
+  const parts = env.list('ROLES').map((part) => /^(\w+)(?::([1-9]\d?))?$/.exec(part));
+  const counts = new Map(parts.map((part) => [part?.[1], Number(part?.[2] ?? 1)]));
+  const countOf = (role: string): number => counts.get(role) ?? 0;
+  const isWhole = parts.length === APART.length && APART.every((role) => countOf(role) > 0);
+  if (!isWhole || Math.max(...counts.values()) > MAX_PROCESSES)
+    env.fault(
+      'ROLES',
+      `must name each of api, worker and projector once, with up to ${MAX_PROCESSES} processes, as in api:2,worker:1,projector:1`,
+    );
+  return { projector: countOf('projector'), worker: countOf('worker'), api: countOf('api') };
 }

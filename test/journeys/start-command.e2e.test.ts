@@ -27,14 +27,18 @@ import { freePort } from '../support/redis.js';
 const STUB = (name: string, port: string) => `
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-const note = (what) => appendFileSync(process.env.DATA_DIR + '/order', '${name} ' + what + '\\n');
+const { ROLE = '', PROBE_PORT } = process.env;
+const note = (what) => appendFileSync(process.env.DATA_DIR + '/order', '${name} ' + (PROBE_PORT ? ROLE + ' ' : '') + what + '\\n');
 if (existsSync(process.env.DATA_DIR + '/crash-${name}')) { console.error('the ${name} cannot go on'); process.exit(7); }
 writeFileSync(process.env.DATA_DIR + '/${name}.env', JSON.stringify(process.env));
 const account = { publishableKey: 'pk_test_stub', secretKey: 'sk_test_stub', apiKey: 'ak_test_stub', allowedOrigins: ['http://localhost:5173'] };
 const baseUrl = 'http://localhost:' + process.env.PORT;
 writeFileSync(process.env.DATA_DIR + '/demo-credentials.json',
   JSON.stringify({ baseUrl, embeddedUrl: baseUrl + '/embedded', accounts: { demo: account, nopay: account } }));
-const server = createServer((request, response) => response.end('ok')).listen(Number(process.env.${port}), '127.0.0.1');
+const listen = (port) => createServer((request, response) => (request.url === '/die' ? process.exit(9) : response.end(ROLE)))
+  .listen({ port, host: '127.0.0.1', exclusive: port === PROBE_PORT });
+if (!PROBE_PORT || ROLE === 'api') listen(process.env.${port});
+if (PROBE_PORT) listen(PROBE_PORT);
 process.on('SIGTERM', () => { note('told'); setTimeout(() => { note('gone'); process.exit(0); }, 50); });
 `;
 
@@ -134,6 +138,56 @@ describe('npm start', () => {
       SANDBOX_URL: `http://127.0.0.1:${ports.SANDBOX_PORT}`,
       REDIS_URL: expect.stringMatching(/^redis:\/\/:[\w-]{32}@127\.0\.0\.1:\d+$/),
     });
+  });
+
+  it('runs as many processes of each role as ROLES says, shows their probes, and ends them in order', async () => {
+    const run = await started({ ROLES: 'api:2,projector,worker:1' });
+    const { processes } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'));
+    const roles = ['projector', 'worker', 'api', 'api'];
+    expect(processes.map(({ role }: { role: string }) => role)).toEqual(roles);
+    for (const { role, probes } of processes) {
+      expect(run.output).toContain(probes);
+      expect(await (await fetch(probes)).text()).toBe(role);
+    }
+    expect(await (await fetch(`http://localhost:${ports.PORT}`)).text()).toBe('api');
+    run.process.kill('SIGINT');
+    expect(await run.ended).toBe(0);
+    const order = readFileSync(join(dataDir, 'order'), 'utf8').trim().split('\n');
+    expect(order.filter((line) => line.startsWith('service')).map((line) => line.split(' ')[1])).toEqual([
+      'api',
+      'api',
+      'api',
+      'api',
+      'worker',
+      'worker',
+      'projector',
+      'projector',
+    ]);
+    expect(order.at(-1)).toBe('sandbox gone');
+  });
+
+  it('starts a process of a role again when it dies', async () => {
+    const run = await started({ ROLES: 'api,projector,worker' });
+    const probes: string[] = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')).processes.map(
+      (one: { probes: string }) => one.probes,
+    );
+    const deaths = (): string[] =>
+      readFileSync(join(dataDir, 'logs', 'service.log'), 'utf8').match(/"how":"[^"]*"/g) ?? [];
+    for (const [index, probe] of probes.entries()) {
+      await fetch(`${probe}/die`).catch(() => undefined);
+      await until('its death is told', () => deaths().length === index + 1);
+      await until('it is there again', async () => (await fetch(probe).catch(() => null))?.ok === true);
+    }
+    expect(deaths()).toEqual(Array(3).fill('"how":"ended with exit code 9"'));
+    expect(run.process.exitCode).toBeNull();
+  });
+
+  it('fails as a whole when a process of a role cannot start', async () => {
+    write('data/crash-service', '');
+    const run = start({ ROLES: 'api,projector,worker' });
+    expect(await run.ended).toBe(1);
+    expect(run.output).toContain('the service cannot go on');
+    expect(run.output).toMatch(/The projector \(process \d+\) ended with exit code 7 before it was ready\./);
   });
 
   it('tells the sandbox nothing that only the service needs', async () => {
@@ -311,6 +365,8 @@ describe('npm start', () => {
   it.each<[string, Record<string, string>]>([
     ['a port among others', { PORT: 'abc', EVENT_STORE: 'foo', LOG_LEVEL: 'zz', TOKEN_TTL: '-1' }],
     ['ports that nobody could be told', { PORT: '0', SANDBOX_PORT: '0', GRANT_TTL: 'soon' }],
+    ['processes', { ROLES: 'api:2,king', TOKEN_TTL: '-1' }],
+    ['a role and processes', { ROLE: 'king', ROLES: 'api,worker,projector' }],
     ['a sandbox port and a Redis', { SANDBOX_PORT: '70000', REDIS_URL: 'redis://a:b:c', ROLE: 'king' }],
   ])('names every wrong variable in one sentence, and starts nothing: %s', async (_, env) => {
     const run = start(env);
@@ -568,6 +624,7 @@ function spawnRun(file: string, args: string[], env: Record<string, string> = {}
     DEMO_PORT: _demo,
     WEBHOOK_EGRESS_ALLOW: _allowed,
     NODE_EXTRA_CA_CERTS: _trusted,
+    ROLES: _roles,
     npm_lifecycle_event: _npm,
     ...inherited
   } = process.env;

@@ -65,7 +65,11 @@ export interface StartOptions {
   readonly alone?: readonly ProgramName[];
   /** A file descriptor for the standard output of a service that runs alone. */
   readonly stdout?: number | 'pipe';
+  /** The service in processes of these roles, in the order of their start. */
+  readonly roles?: readonly Role[];
 }
+
+export type Role = 'projector' | 'worker' | 'api';
 
 const SHARED = [
   'INTERNAL_PORT',
@@ -184,6 +188,11 @@ function asUsersRunIt(env: Readonly<Record<string, string>>, stdout: number | 'p
   return new Program('dist/src/main.js', env, [], ['--max-semi-space-size=64'], stdout);
 }
 
+async function withProbePorts(roles: readonly Role[]): Promise<string[]> {
+  const ports = await Promise.all(roles.map(() => freePort()));
+  return roles.map((role, index) => `${role}:${ports[index]}`);
+}
+
 interface ServiceHost {
   /** Resolves with what stops it. */
   start(
@@ -214,7 +223,7 @@ export class Service {
   /** Starts everything; `env` overrides the service's environment. */
   static async start(
     env: Readonly<Record<string, string>> = {},
-    { stored = {}, alone = [], stdout = 'pipe' }: StartOptions = {},
+    { stored = {}, alone = [], stdout = 'pipe', roles = [] }: StartOptions = {},
   ): Promise<Service> {
     const [redis, dataDir, port, sandboxPort] = await Promise.all([
       RedisServer.start(stored.redis),
@@ -250,7 +259,11 @@ export class Service {
       alone.includes('sandbox')
         ? new Program('dist/sandbox/main.js', sandboxEnv)
         : new HostedProgram('sandbox', sandboxEnv),
-      alone.includes('service') ? asUsersRunIt(serviceEnv, stdout) : new HostedProgram('service', serviceEnv),
+      roles.length > 0
+        ? new Program('scripts/role-processes.mjs', serviceEnv, await withProbePorts(roles))
+        : alone.includes('service')
+          ? asUsersRunIt(serviceEnv, stdout)
+          : new HostedProgram('service', serviceEnv),
       serviceEnv,
     );
     service.sandbox.spawn();
@@ -290,6 +303,12 @@ export class Service {
       },
       READY_WITHIN_MS,
     );
+    if (this.program instanceof Program) {
+      for (const probed of this.program.args.map((argument) => argument.split(':')[1])) {
+        const ready = `http://127.0.0.1:${probed}/health/ready`;
+        await until('each process is ready', async () => (await fetch(ready).catch(() => null))?.ok === true, 30_000);
+      }
+    }
     await until(
       'the sandbox answers',
       async () => (await fetch(`${this.sandboxUrl}/control/calls`).catch(() => null))?.ok === true,
@@ -317,6 +336,16 @@ export class Service {
   async ops(...args: string[]): Promise<{ readonly exitCode: number; readonly stdout: string }> {
     const { exitCode, inOrder } = await runOperatorCommand(args, this.env);
     return { exitCode, stdout: inOrder };
+  }
+
+  /** The processes of a role, by what they logged last when they listened, with the addresses of their probes. */
+  processesOf(role: Role): { readonly pid: number; readonly probes: string }[] {
+    const byPort = new Map<number, number>();
+    for (const line of this.program.output.split('\n')) {
+      const entry = line.includes('"listening"') ? (parsed(line) as any) : undefined;
+      if (entry?.role === role) byPort.set(entry.probePort, entry.pid);
+    }
+    return [...byPort].map(([port, pid]) => ({ pid, probes: `http://127.0.0.1:${port}` }));
   }
 
   /** Kills the service process without warning; the sandbox and Redis stay. */
@@ -354,7 +383,11 @@ export class Service {
   }
 
   /** A caller with a fresh token of the account's publishable key. */
-  async signIn(account: keyof Credentials['accounts'] = 'demo', key?: string): Promise<PlatformCaller> {
+  async signIn(
+    account: keyof Credentials['accounts'] = 'demo',
+    key?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<PlatformCaller> {
     const { publishableKey, allowedOrigins } = (await this.credentials()).accounts[account];
     // http://localhost is for test keys only.
     const origin = allowedOrigins[key?.startsWith('pk_live_') ? 1 : 0] as string;
@@ -362,7 +395,7 @@ export class Service {
       headers: { 'x-publishable-key': key ?? publishableKey, origin },
     });
     if (reply.status !== 200) throw new Error(`Token exchange answered ${reply.status}: ${reply.text}`);
-    return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
+    return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin, ...headers });
   }
 
   /** A page of the account under a session grant that its server has minted. */

@@ -1,0 +1,29 @@
+// The ports that a command is about to listen on.
+import { createServer } from 'node:net';
+import { Problem } from './problem.mjs';
+
+export function ensurePortFree(name, port, host) {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', (error) => {
+      reject(
+        new Problem(
+          `Port ${port} cannot be used (${error.code === 'EADDRINUSE' ? 'another program listens on it' : error.code}); set ${name} to another one.`,
+        ),
+      );
+    });
+    server.listen({ port, host, exclusive: true }, () => server.close(resolve));
+  });
+}
+
+/** A port of the loopback that nobody listens on. */
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

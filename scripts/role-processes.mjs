@@ -1,0 +1,127 @@
+// The service in several processes: `node scripts/role-processes.mjs projector:9465 worker:9466 api:9467 api:9468`, each with the port of
+// its probes, in the order of their start. Those of the api role share PORT. This process holds no data: it hands on connections and log
+// lines, starts again what dies, and ends all of them in order, the intake first.
+import cluster from 'node:cluster';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ROOT } from './installation.mjs';
+import { localAddress, statusOf } from './probe.mjs';
+
+/** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
+const GRACE_MS = 40_000;
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 30_000;
+/** What lasted so long was started well. */
+const STEADY_AFTER_MS = 60_000;
+const NEWLINE = 10;
+
+class RoleProcess {
+  #worker;
+  #ended;
+  #failures = 0;
+  #stopping = new AbortController();
+
+  constructor(role, port) {
+    this.role = role;
+    this.port = port;
+  }
+
+  /** Resolves when it is ready, and rejects when it ended before. From then on it is started again whenever it ends. */
+  async start() {
+    this.#fork();
+    const ended = this.#ended.then((how) => {
+      throw new Error(`The ${this.role} (process ${this.#worker.process.pid}) ${how} before it was ready.`);
+    });
+    ended.catch(() => undefined);
+    const ready = `http://${localAddress(process.env.METRICS_HOST?.trim() || '127.0.0.1', this.port)}/health/ready`;
+    while ((await Promise.race([statusOf(ready), ended])) !== 200) await Promise.race([delay(100), ended]);
+    void this.#keep();
+  }
+
+  async stop() {
+    this.#stopping.abort();
+    const killer = setTimeout(() => this.#worker.process.kill('SIGKILL'), GRACE_MS);
+    this.#worker?.process.kill('SIGTERM');
+    await this.#ended;
+    clearTimeout(killer);
+  }
+
+  #fork() {
+    const worker = cluster.fork({ ROLE: this.role, PROBE_PORT: String(this.port) });
+    passWholeLines(worker.process.stdout, process.stdout);
+    passWholeLines(worker.process.stderr, process.stderr);
+    this.#worker = worker;
+    this.#ended = new Promise((resolve) => {
+      worker.on('error', (error) => resolve(`could not be started: ${error.message}`));
+      worker.on('exit', (code, signal) => resolve(signal ? `was killed by ${signal}` : `ended with exit code ${code}`));
+    });
+  }
+
+  async #keep() {
+    const { signal } = this.#stopping;
+    for (;;) {
+      const startedAt = Date.now();
+      const how = await this.#ended;
+      if (signal.aborted) return;
+      this.#failures = Date.now() - startedAt > STEADY_AFTER_MS ? 1 : this.#failures + 1;
+      const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#failures - 1));
+      log('error', { role: this.role, pid: this.#worker.process.pid, how, delayMs }, 'a process is started again');
+      await delay(delayMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      this.#fork();
+    }
+  }
+}
+
+/** Several processes write to one stream, and a line may come in parts. */
+function passWholeLines(from, to) {
+  let rest = Buffer.alloc(0);
+  from.on('data', (chunk) => {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) to.write(Buffer.concat([rest, chunk.subarray(0, end)]));
+    rest = end > 0 ? chunk.subarray(end) : Buffer.concat([rest, chunk]);
+  });
+  from.on('close', () => {
+    if (rest.length > 0) to.write(`${rest}\n`);
+  });
+}
+
+/** As the service logs. */
+function log(level, fields, msg) {
+  console.log(JSON.stringify({ level, time: new Date().toISOString(), service: 'seed', ...fields, msg }));
+}
+
+// Who reads it may be gone.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+cluster.setupPrimary({
+  exec: join(ROOT, 'dist', 'src', 'main.js'),
+  args: [],
+  // A large young generation: most of what a request makes is garbage when it ends.
+  execArgv: ['--enable-source-maps', '--max-semi-space-size=64'],
+  silent: true,
+});
+
+const stopRequest = new Promise((resolve) => {
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => resolve());
+});
+const processes = process.argv.slice(2).map((argument) => new RoleProcess(...argument.split(':')));
+const started = [];
+
+async function start() {
+  // The first makes what all of them share in a new data folder.
+  for (const role of new Set(processes.map(({ role }) => role))) {
+    const ofRole = processes.filter((one) => one.role === role);
+    started.unshift(ofRole);
+    await Promise.all(ofRole.map((one) => one.start()));
+  }
+}
+
+try {
+  await Promise.race([start().then(() => stopRequest), stopRequest]);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+for (const ofRole of started) await Promise.all(ofRole.map((one) => one.stop()));
+process.exit();
