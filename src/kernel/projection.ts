@@ -26,6 +26,11 @@ export interface Projection<Doc extends object, State = Doc> {
    * wait for more events then.
    */
   readonly onlyFromLog?: true;
+  /**
+   * Its documents are kept however old they are: they are few, and read all the time. Others are kept for some days after their last
+   * event, and folded from their stream when they are read after that; what lists them stays.
+   */
+  readonly lasting?: true;
   /** Pure. An event it does not know must throw: an unknown type stops the projection with an alarm. */
   evolve(state: State | null, event: RecordedEvent): State;
   /** What readers get: named fields, no state of an aggregate. */

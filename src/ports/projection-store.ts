@@ -24,6 +24,8 @@ export interface DocumentWrite {
   readonly id: string;
   readonly revision: number;
   readonly state: unknown;
+  /** ISO 8601 UTC, of the event with that revision. */
+  readonly occurredAt: string;
 }
 
 /** The checkpoint moves from `expected` to `next` in the same step as the writes. */
@@ -67,6 +69,9 @@ export interface Lease {
  * that a writer whose lease ran out while it slept changes nothing. A commit is atomic: documents, index entries and checkpoint together
  * or not at all. A document never goes back: a write with a revision that is not higher than the stored one is dropped
  * without an error.
+ *
+ * A document whose last event is older than the store keeps documents may be gone, unless its projection is lasting; its entries stay.
+ * Whoever reads it folds its stream.
  *
  * Everything here may vanish at any time; `missing` and null say so. Throws ReadModelsUnavailable when it cannot be reached.
  */

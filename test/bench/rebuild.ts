@@ -15,7 +15,7 @@ import type { JsonObject } from '../../src/kernel/json.js';
 import type { NewEvent } from '../../src/ports/event-store.js';
 import type { DocumentWrite } from '../../src/ports/projection-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { anEvent } from './event-store.js';
 import { medians, tell } from './measure.js';
 
@@ -45,7 +45,7 @@ async function benchCommit(): Promise<void> {
   const server = await RedisServer.start();
   try {
     const redis = server.client();
-    const store = new RedisProjectionStore(redis);
+    const store = new RedisProjectionStore(redis, KEPT_MS);
     await store.lease(deliveryLog, 'bench', 600_000);
     await store.beginGeneration(deliveryLog, 'bench', 1, false);
     const [, docs, entries] = keysOf(deliveryLog).building;
@@ -86,7 +86,12 @@ function aDelivery(): DocumentWrite {
     stream: `${delivery.category}-${id}`,
     revision: 0,
   };
-  return { id, revision: 0, state: foldState(deliveryLog, [event as unknown as RecordedEvent]) };
+  return {
+    id,
+    revision: 0,
+    state: foldState(deliveryLog, [event as unknown as RecordedEvent]),
+    occurredAt: SCHEDULED.occurredAt,
+  };
 }
 
 const SCHEDULED = {
@@ -155,7 +160,7 @@ async function rebuilt(store: EmbeddedEventStore): Promise<number> {
   const served = new Set<string>();
   let done: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (done = resolve));
-  const projector = new Projector(store, new RedisProjectionStore(redis), PROJECTIONS, {
+  const projector = new Projector(store, new RedisProjectionStore(redis, KEPT_MS), PROJECTIONS, {
     dropped: () => undefined,
     lag: () => undefined,
     stopped: (projection, error) => {

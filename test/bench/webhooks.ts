@@ -41,7 +41,7 @@ export async function benchWebhooks(): Promise<void> {
 }
 
 /** Starts a service whose accounts have their endpoints at the receiver; of `broke` at one that hangs, if so. */
-async function serviceWithEndpoints(
+export async function serviceWithEndpoints(
   receiver: BenchReceiver,
   hanging: boolean,
 ): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {

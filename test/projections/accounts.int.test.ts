@@ -21,7 +21,7 @@ import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accou
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { Vendors } from '../../src/ports/vendors.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
 const OPERATOR = {
@@ -57,12 +57,18 @@ describe('accounts and keys as they are read', () => {
     folder = await mkdtemp(join(tmpdir(), 'accounts-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: folder });
-    const readModels = new RedisReadModels(redis.client(), store, [accountProjection, accessKeyProjection], {
-      applyFailed: (_projection, _stream, error) => {
-        throw error;
+    const readModels = new RedisReadModels(
+      redis.client(),
+      store,
+      [accountProjection, accessKeyProjection],
+      {
+        applyFailed: (_projection, _stream, error) => {
+          throw error;
+        },
+        missed: () => undefined,
       },
-      missed: () => undefined,
-    });
+      KEPT_MS,
+    );
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     accounts = new AccountDirectory(readModels, { production: true, testVendors: true }, clock);
     keys = new AccessKeyDirectory(store, readModels, accounts, clock);

@@ -5,7 +5,7 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
@@ -22,11 +22,11 @@ describe('a complete list', () => {
   beforeEach(async () => {
     await server.flush();
     log = await Log.open();
-    store = new RedisProjectionStore(server.client());
+    store = new RedisProjectionStore(server.client(), KEPT_MS);
     lists = new CompleteLists(
       log.store,
       store,
-      new RedisReadModels(server.client(), log.store, [parcels], new Failures()),
+      new RedisReadModels(server.client(), log.store, [parcels], new Failures(), KEPT_MS),
     );
     progress = [];
   });
@@ -47,7 +47,13 @@ describe('a complete list', () => {
   }
 
   async function project(): Promise<void> {
-    const projector = new Projector(log.store, new RedisProjectionStore(server.client()), [parcels], new Told(), QUICK);
+    const projector = new Projector(
+      log.store,
+      new RedisProjectionStore(server.client(), KEPT_MS),
+      [parcels],
+      new Told(),
+      QUICK,
+    );
     projector.start();
     const head = await log.store.head();
     await until('it has caught up', async () => {
@@ -92,7 +98,7 @@ describe('a complete list', () => {
     lists = new CompleteLists(
       log.store,
       store,
-      new RedisReadModels(server.client(), log.store, [parcels], new Failures()),
+      new RedisReadModels(server.client(), log.store, [parcels], new Failures(), KEPT_MS),
     );
     const ids = await appendParcels(4);
     expect(await listed()).toEqual(ids);

@@ -33,6 +33,7 @@ export const parcels: Projection<Parcel> = {
   name: 'parcels',
   version: 1,
   category: 'parcel',
+  lasting: true,
   evolve(doc, event) {
     const data = event.data as { readonly account?: string; readonly dueAt?: string };
     switch (event.type) {
@@ -59,6 +60,7 @@ export const weights: Projection<{ readonly events: number }> = {
   name: 'weights',
   version: 1,
   category: 'parcel',
+  lasting: true,
   evolve: (doc) => ({ events: (doc?.events ?? 0) + 1 }),
   view: (doc) => doc,
 };

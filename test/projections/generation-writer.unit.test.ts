@@ -36,7 +36,7 @@ it('forgets streams beyond its room, and reads them again when they go on', asyn
   });
   const streams = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => `large-${id}`);
   for (let revision = 0; revision < 3; revision++) {
-    const batch = streams.map((stream) => ({ stream, revision }) as RecordedEvent);
+    const batch = streams.map((stream) => ({ stream, revision, metadata: {} }) as RecordedEvent);
     for (const event of batch) log.set(event.stream, [...(log.get(event.stream) ?? []), event]);
     await writer.fold(batch, String(revision));
     await writer.commit(null, { idle: false });

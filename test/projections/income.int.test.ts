@@ -54,7 +54,7 @@ import { Screenings, type ScreeningFacts, type VendorReference } from '../../src
 import { CallProcesses } from '../contract/external-calls/call-processes.js';
 import { until } from '../support/eventually.js';
 import { CallsAtOnce } from '../support/external-calls.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
 const REPORT: IncomeReport = {
@@ -235,12 +235,18 @@ describe('income sessions', () => {
       keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`),
       clock,
     });
-    readModels = new RedisReadModels(redis.client(), store, [incomeStatus], {
-      applyFailed: (_projection, _stream, error) => {
-        throw error;
+    readModels = new RedisReadModels(
+      redis.client(),
+      store,
+      [incomeStatus],
+      {
+        applyFailed: (_projection, _stream, error) => {
+          throw error;
+        },
+        missed: () => undefined,
       },
-      missed: () => undefined,
-    });
+      KEPT_MS,
+    );
     statuses = new IncomeStatusReader(readModels, accounts);
   });
 

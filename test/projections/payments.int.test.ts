@@ -37,7 +37,7 @@ import type { Vault } from '../../src/ports/vault.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
 import { CallsAtOnce } from '../support/external-calls.js';
 import { IntentsOnly } from '../support/intents-only.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
@@ -101,13 +101,19 @@ describe('the sweep of payments', () => {
     folder = await mkdtemp(join(tmpdir(), 'payments-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: folder });
-    readModels = new RedisReadModels(redis.client(), store, [openPayments], {
-      applyFailed: (_projection, _stream, error) => {
-        throw error;
+    readModels = new RedisReadModels(
+      redis.client(),
+      store,
+      [openPayments],
+      {
+        applyFailed: (_projection, _stream, error) => {
+          throw error;
+        },
+        missed: () => undefined,
       },
-      missed: () => undefined,
-    });
-    const projections = new RedisProjectionStore(redis.client());
+      KEPT_MS,
+    );
+    const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
     projector = new Projector(store, projections, [openPayments], new Told(), QUICK);
     projector.start();
     await until(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Commit, RebuildReport } from '../../src/ports/projection-store.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { liveContents, parcels, storedDocuments } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
@@ -13,7 +13,8 @@ describe('the projection store in Redis', () => {
   let store: RedisProjectionStore;
 
   const id = newId();
-  const parcel = (stamps: number) => ({ revision: stamps, state: { account: 'a', stamps, dueAt: null } });
+  const occurredAt = '2024-05-06T07:08:09.123Z';
+  const parcel = (stamps: number) => ({ revision: stamps, state: { account: 'a', stamps, dueAt: null }, occurredAt });
   const commit = (expected: string | null, next: string, stamps: number): Commit => ({
     expected,
     next,
@@ -44,7 +45,7 @@ describe('the projection store in Redis', () => {
   /** Generation 1 is live and empty. */
   beforeEach(async () => {
     await server.flush();
-    store = new RedisProjectionStore(server.client());
+    store = new RedisProjectionStore(server.client(), KEPT_MS);
     await store.lease(parcels, 'test', 60_000);
     await store.beginGeneration(parcels, 'test', 1, true);
     await store.promote(parcels, 'test', null, report(1));
@@ -92,7 +93,7 @@ describe('the projection store in Redis', () => {
 
     it('never takes a document or its entries back, and moves on all the same', async () => {
       const due = (stamps: number, dueAt: string | null): Commit['writes'] => [
-        { id, revision: stamps, state: { account: 'a', stamps, dueAt } },
+        { id, revision: stamps, state: { account: 'a', stamps, dueAt }, occurredAt },
       ];
       await take({ ...commit(null, 'p1', 7), writes: due(7, null) });
       expect(await take({ ...commit('p1', 'p2', 3), writes: due(3, '2024-05-06T07:08:09.123Z') })).toBeNull();

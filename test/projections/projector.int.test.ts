@@ -8,7 +8,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import {
   append,
   delivered,
@@ -43,7 +43,13 @@ describe('the projector', () => {
     events: EventStore = log.store,
     options = QUICK,
   ): Projector {
-    const projector = new Projector(events, new RedisProjectionStore(server.client()), projections, told, options);
+    const projector = new Projector(
+      events,
+      new RedisProjectionStore(server.client(), KEPT_MS),
+      projections,
+      told,
+      options,
+    );
     projector.start();
     running.push(projector);
     return projector;
@@ -117,7 +123,7 @@ describe('the projector', () => {
   beforeEach(async () => {
     await server.flush();
     log = await Log.open();
-    store = new RedisProjectionStore(server.client());
+    store = new RedisProjectionStore(server.client(), KEPT_MS);
     told = new Told();
   });
 
@@ -430,7 +436,7 @@ describe('the projector', () => {
       await caughtUp(parcels, weights);
       const failures = new Failures();
       const models = (observer = failures): RedisReadModels =>
-        new RedisReadModels(server.client(), log.store, [parcels, weights], observer);
+        new RedisReadModels(server.client(), log.store, [parcels, weights], observer, KEPT_MS);
       let rebuilding = true;
       let checked = 0;
       const worker = async (): Promise<void> => {
@@ -580,7 +586,7 @@ describe('the projector', () => {
       await caughtUp(newer);
       await appendParcels(5);
       await caughtUp(parcels, newer);
-      const models = new RedisReadModels(server.client(), log.store, [newer], new Failures());
+      const models = new RedisReadModels(server.client(), log.store, [newer], new Failures(), KEPT_MS);
       expect((await models.list(newer, 'account=renamed', { limit: 0 })).total).toBe(55);
     });
   });

@@ -5,7 +5,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { listOf, listsBy } from '../../src/kernel/projection.js';
 import type { RebuildReport } from '../../src/ports/projection-store.js';
 import { type ListQuery, ReadModelsUnavailable } from '../../src/ports/read-models.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { append, delivered, event, Failures, Log, opened, parcels, stamped, weights, write } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
@@ -45,7 +45,7 @@ describe('the read models in Redis', () => {
   /** What a rebuild does: the parcel as of a revision. */
   async function build(id: string, revision: number): Promise<void> {
     const state = { account: 'a', stamps: revision, dueAt: null };
-    const writes = [{ id, revision, state }];
+    const writes = [{ id, revision, state, occurredAt: '2024-05-06T07:08:09.123Z' }];
     await store.commit(parcels, 'test', generation, { expected: null, next: 'x', log: null, writes });
   }
 
@@ -54,7 +54,7 @@ describe('the read models in Redis', () => {
   }
 
   function anotherProcess(): RedisReadModels {
-    return new RedisReadModels(server.client(), log.store, [parcels], failures);
+    return new RedisReadModels(server.client(), log.store, [parcels], failures, KEPT_MS);
   }
 
   beforeAll(async () => {
@@ -65,9 +65,9 @@ describe('the read models in Redis', () => {
   beforeEach(async () => {
     await server.flush();
     generation = 0;
-    store = new RedisProjectionStore(server.client());
+    store = new RedisProjectionStore(server.client(), KEPT_MS);
     failures = new Failures();
-    models = new RedisReadModels(server.client(), log.store, [parcels], failures);
+    models = new RedisReadModels(server.client(), log.store, [parcels], failures, KEPT_MS);
     await store.lease(parcels, 'test', 60_000);
   });
 
@@ -160,7 +160,7 @@ describe('the read models in Redis', () => {
         ...parcels,
         entries: ({ stamps }) => [{ list: 'all', sort: String(stamps).padStart(3, '0') }],
       };
-      models = new RedisReadModels(server.client(), log.store, [byStamps], failures);
+      models = new RedisReadModels(server.client(), log.store, [byStamps], failures, KEPT_MS);
       await goLive();
       const ids = Array.from({ length: 6 }, newId).sort();
       for (const [place, id] of ids.entries())
@@ -249,7 +249,7 @@ describe('the read models in Redis', () => {
         throw new Error('does not know it');
       },
     };
-    const both = new RedisReadModels(server.client(), log.store, [broken, weights], failures);
+    const both = new RedisReadModels(server.client(), log.store, [broken, weights], failures, KEPT_MS);
     await store.lease(weights, 'test', 60_000);
     await store.beginGeneration(weights, 'test', 1, true);
     await store.promote(weights, 'test', null, report(1));

@@ -7,7 +7,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { ReportDirectory, reportStatus } from '../../src/modules/reports/read/report-status.js';
 import { reportViews, viewsOfSession } from '../../src/modules/reports/read/report-views.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { GIVEN, House, Process } from '../unit/reports/house.js';
 import { expectedDocuments, liveContents, QUICK, storedDocuments, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
@@ -25,14 +25,26 @@ describe('reports as they are read', () => {
 
   beforeAll(async () => {
     [redis, house] = await Promise.all([RedisServer.start(), House.build()]);
-    models = new RedisReadModels(redis.client(), house.store, PROJECTIONS, {
-      applyFailed: (_projection, _stream, error) => {
-        throw error;
+    models = new RedisReadModels(
+      redis.client(),
+      house.store,
+      PROJECTIONS,
+      {
+        applyFailed: (_projection, _stream, error) => {
+          throw error;
+        },
+        missed: () => undefined,
       },
-      missed: () => undefined,
-    });
-    projections = new RedisProjectionStore(redis.client());
-    projector = new Projector(house.store, new RedisProjectionStore(redis.client()), PROJECTIONS, new Told(), QUICK);
+      KEPT_MS,
+    );
+    projections = new RedisProjectionStore(redis.client(), KEPT_MS);
+    projector = new Projector(
+      house.store,
+      new RedisProjectionStore(redis.client(), KEPT_MS),
+      PROJECTIONS,
+      new Told(),
+      QUICK,
+    );
     projector.start();
     await live();
     reports = new ReportDirectory(models);

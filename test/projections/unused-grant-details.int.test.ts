@@ -24,7 +24,7 @@ import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
-import { RedisServer } from '../support/redis.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
@@ -62,13 +62,19 @@ describe('what a caller said about a session that nobody began', () => {
       keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`),
       clock,
     });
-    const readModels = new RedisReadModels(redis.client(), store, [unusedDetails], {
-      applyFailed: (_projection, _stream, error) => {
-        throw error;
+    const readModels = new RedisReadModels(
+      redis.client(),
+      store,
+      [unusedDetails],
+      {
+        applyFailed: (_projection, _stream, error) => {
+          throw error;
+        },
+        missed: () => undefined,
       },
-      missed: () => undefined,
-    });
-    const projections = new RedisProjectionStore(redis.client());
+      KEPT_MS,
+    );
+    const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
     projector = new Projector(store, projections, [unusedDetails], new Told(), QUICK);
     projector.start();
     await until(

@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
+/** Documents of events of any date are kept: a hundred years. */
+export const KEPT_MS = 100 * 365 * 86_400_000;
+
 export class RedisServer {
   private process: ChildProcess | null = null;
   private readonly clients: Redis[] = [];

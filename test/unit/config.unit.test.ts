@@ -298,6 +298,7 @@ describe('the configuration', () => {
       EVENT_LOG_MAX_BYTES: '1000000',
       VAULT_MAX_BYTES: '64 GiB',
       TEST_LOG_SHARE: '50',
+      READ_MODEL_HOURS: '-1',
       TOKEN_TTL: '0',
       TOKEN_EXCHANGE_PER_MINUTE: '1.5',
       OTP_RESEND_INTERVAL: '-1',
@@ -383,6 +384,13 @@ describe('the configuration', () => {
       expect(wrong({ REDIS_URL: url })).toEqual(['REDIS_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb' })).toEqual(['EVENTSTORE_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
+  });
+
+  it('keeps documents of read models for three days, and in production for an hour at the least', () => {
+    expect(read({}).redis.documentsKeptForMs).toBe(72 * 3_600_000);
+    expect(read({ READ_MODEL_HOURS: '0' }).redis.documentsKeptForMs).toBe(0);
+    expect(wrong({ ...PRODUCTION, READ_MODEL_HOURS: '0' })).toEqual(['READ_MODEL_HOURS']);
+    expect(wrong({ READ_MODEL_HOURS: '1.5' })).toEqual(['READ_MODEL_HOURS']);
   });
 
   it('keeps the vault in S3 when told so, and then needs to know where', () => {

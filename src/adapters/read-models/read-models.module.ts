@@ -13,7 +13,7 @@ import { ProjectionStore } from '../../ports/projection-store.js';
 import { ReadModels } from '../../ports/read-models.js';
 import { connectionTo } from '../redis/redis.module.js';
 import { RedisProjectionStore } from './redis-projection-store.js';
-import { RedisReadModels } from './redis.js';
+import { type ReadModelsObserver, RedisReadModels } from './redis.js';
 
 /** A connection of its own, so that a status call never waits behind a large commit. */
 class ProjectionRedis extends Redis {}
@@ -24,21 +24,32 @@ class ProjectionRedis extends Redis {}
   providers: [
     {
       provide: ReadModels,
-      useFactory: (redis: Redis, store: EventStore, discovery: DiscoveryService, metrics: Metrics, log: Log) =>
-        new RedisReadModels(redis, store, declaredIn(discovery, Projections), {
+      useFactory: (
+        redis: Redis,
+        settings: RedisSettings,
+        store: EventStore,
+        discovery: DiscoveryService,
+        metrics: Metrics,
+        log: Log,
+      ) => {
+        const observer: ReadModelsObserver = {
           applyFailed: (projection, stream, error) => {
             metrics.readModelFailures.inc();
             log.warn({ projection, stream, err: error }, 'the read model was not updated at once');
           },
           missed: () => undefined,
-        }),
-      inject: [Redis, EventStore, DiscoveryService, Metrics, Log],
+        };
+        const projections = declaredIn(discovery, Projections);
+        return new RedisReadModels(redis, store, projections, observer, settings.documentsKeptForMs);
+      },
+      inject: [Redis, RedisSettings, EventStore, DiscoveryService, Metrics, Log],
     },
     { provide: ProjectionRedis, useFactory: connectionTo, inject: [RedisSettings, ProcessSettings, Log] },
     {
       provide: ProjectionStore,
-      useFactory: (redis: Redis) => new RedisProjectionStore(redis),
-      inject: [ProjectionRedis],
+      useFactory: (redis: Redis, settings: RedisSettings) =>
+        new RedisProjectionStore(redis, settings.documentsKeptForMs),
+      inject: [ProjectionRedis, RedisSettings],
     },
     {
       provide: CompleteLists,

@@ -3,6 +3,9 @@ import type { IndexEntry } from '../../kernel/projection.js';
 import { DUE } from '../../kernel/projection.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 
+/** Length of a time up to its hour: an entry that moved with every event would cost more than it is worth. */
+const HOUR = '2026-01-31T12'.length;
+
 /** The keys of one generation, in the order the scripts take them. */
 export type GenerationKeys = readonly [state: string, docs: string, entries: string];
 
@@ -40,16 +43,34 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
   return keys;
 }
 
+/** Lists the documents that are to leave, by the hour of their last event. */
+const RECENT = 'recent';
+
+/** ISO 8601 UTC; a document whose last event is older need not be kept. */
+export function keptSince(keptForMs: number): string {
+  return new Date(Date.now() - keptForMs).toISOString();
+}
+
 /**
  * A document as the scripts take it: id, revision, text. The text is a line of the revision and the index entries, separated by tabs,
- * and then the document as JSON, so that the scripts compare revisions and replace entries without reading JSON.
+ * and then the document as JSON, so that the scripts compare revisions and replace entries without reading JSON. The first entry of one
+ * that is to leave is that in `RECENT`. When it has left, its line without that entry remains if it is still listed, else nothing.
  */
-export function documentFields(projection: AnyProjection, { id, revision, state }: DocumentWrite): string[] {
-  const entries = [...(projection.entries?.(state) ?? [])];
+export function documentFields(projection: AnyProjection, write: DocumentWrite): string[] {
+  const { id, revision, state, occurredAt } = write;
+  const entries: IndexEntry[] = projection.lasting ? [] : [{ list: RECENT, sort: occurredAt.slice(0, HOUR) }];
+  entries.push(...(projection.entries?.(state) ?? []));
   const dueAt = projection.dueAt?.(state) ?? null;
   if (dueAt !== null) entries.push({ list: DUE, sort: new Date(dueAt).toISOString() });
   const line = [revision, ...entries.map(entryText)].join('\t');
   return [id, String(revision), `${line}\n${JSON.stringify(projection.view(state))}`];
+}
+
+/** What is stored of a document once it has left, if it is old enough for that; null for nothing. */
+export function textAfter(text: string | null, since: string): string | null {
+  const [, revision = '', hour = '', entries = ''] = /^(\d+)\trecent (\S+)([^\n]*)\n/.exec(text ?? '') ?? [];
+  if (hour === '' || hour >= since) return text;
+  return entries === '' ? null : `${revision}${entries}\n`;
 }
 
 /** Null for what cannot be read; documents are disposable, so that is as good as missing. */

@@ -11,7 +11,7 @@ import {
   type RebuildReport,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { documentFields, keysOf } from './redis-keys.js';
+import { documentFields, keptSince, keysOf, textAfter } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
@@ -26,7 +26,10 @@ const LOOK_INTERVAL_MS = 100;
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
 
-  constructor(private readonly redis: Redis) {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keptForMs: number,
+  ) {
     super();
     defineScripts(redis);
     this.connection = new BoundedRedis(redis, LIMIT_MS);
@@ -123,6 +126,7 @@ export class RedisProjectionStore extends ProjectionStore {
   ): Promise<CommitFault | null> {
     const { lease, live, building } = keysOf(projection);
     const args = [lease, ...live, ...building, token, String(generation), expected ?? '', next ?? '', log ?? ''];
+    args.push(keptSince(this.keptForMs));
     for (const write of writes) args.push(...documentFields(projection, write));
     const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
     return outcome === 'done' ? null : outcome;
@@ -176,7 +180,7 @@ export class RedisProjectionStore extends ProjectionStore {
     } while (cursor !== '0');
   }
 
-  /** The stored texts of each document on both sides, as of one moment. */
+  /** What is stored of each document on both sides, as of one moment, without what is old enough to leave. */
   private async pairs(
     docs: readonly [string, string],
     ids: readonly string[],
@@ -190,7 +194,9 @@ export class RedisProjectionStore extends ProjectionStore {
         .exec(),
     );
     const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
-    return ids.map((id, place) => [id, ones[place] ?? null, others[place] ?? null]);
+    // One side may have let a document go before the other.
+    const since = keptSince(this.keptForMs);
+    return ids.map((id, place) => [id, textAfter(ones[place] ?? null, since), textAfter(others[place] ?? null, since)]);
   }
 }
 

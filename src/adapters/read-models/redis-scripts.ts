@@ -18,25 +18,37 @@ declare module 'ioredis' {
 
 /**
  * Guarded writes of documents, three arguments each: see `documentFields`. A document with a revision that is not higher than the
- * stored one changes nothing; the entries of a new one replace those of the one before. Everything is sent to Redis
- * in a few large commands; unpack has a limit of some thousands.
+ * stored one changes nothing; the entries of a new one replace those of the one before. Of a document that is older than `since` only
+ * `remains` is written. Everything is sent to Redis in a few large commands; unpack has a limit of some thousands.
  */
 const WRITE = `
 local function send(command, key, args)
   for first = 1, #args, 2000 do redis.call(command, key, unpack(args, first, math.min(first + 1999, #args))) end
 end
-local function write(docs, entries, from)
-  local values, removed, added = {}, {}, {}
+-- What stays of a document that leaves: its line without the entry in the list of those that are to leave, if it is in others.
+local function remains(text)
+  local revision, others = string.match(text, '^(%d+)\\trecent [^\\t\\n]+([^\\n]*)\\n')
+  if not revision then return text end
+  return others ~= '' and revision .. others .. '\\n' or nil
+end
+local function write(docs, entries, since, from)
+  local values, gone, removed, added = {}, {}, {}, {}
   for first = from, #ARGV, 3000 do
     local ids = {}
     for i = first, math.min(first + 2999, #ARGV), 3 do ids[#ids + 1] = ARGV[i] end
     for n, old in ipairs(redis.call('HMGET', docs, unpack(ids))) do
       local id, revision, text = ARGV[first + 3 * n - 3], tonumber(ARGV[first + 3 * n - 2]), ARGV[first + 3 * n - 1]
       if not old or (tonumber(string.match(old, '^%d+')) or -1) < revision then
-        values[#values + 1] = id
-        values[#values + 1] = text
+        local hour = string.match(text, '^%d+\\trecent ([^\\t\\n]+)')
+        if hour and hour < since then text = remains(text) end
+        if text then
+          values[#values + 1] = id
+          values[#values + 1] = text
+        elseif old then
+          gone[#gone + 1] = id
+        end
         local before = old and string.match(old, '^%d+([^\\n]*)\\n') or ''
-        local now = string.match(text, '^%d+([^\\n]*)\\n')
+        local now = text and string.match(text, '^%d+([^\\n]*)\\n') or ''
         if before ~= now then
           for entry in string.gmatch(before, '[^\\t]+') do removed[#removed + 1] = entry .. ' ' .. id end
           for entry in string.gmatch(now, '[^\\t]+') do
@@ -48,15 +60,38 @@ local function write(docs, entries, from)
     end
   end
   send('HSET', docs, values)
+  send('HDEL', docs, gone)
   send('ZREM', entries, removed)
   send('ZADD', entries, added)
+end
+`;
+
+/** Lets some of the documents go that have become too old. More than are written in the long run. */
+const LEAVE = `
+local function leave(docs, entries, since)
+  local old = redis.call('ZRANGEBYLEX', entries, '[recent ', '(recent ' .. since, 'LIMIT', 0, 500)
+  if #old == 0 then return end
+  local ids, values, gone = {}, {}, {}
+  for n, entry in ipairs(old) do ids[n] = string.match(entry, '[^ ]+$') end
+  for n, text in ipairs(redis.call('HMGET', docs, unpack(ids))) do
+    local rest = text and remains(text)
+    if rest then
+      values[#values + 1] = ids[n]
+      values[#values + 1] = rest
+    else
+      gone[#gone + 1] = ids[n]
+    end
+  end
+  send('HSET', docs, values)
+  send('HDEL', docs, gone)
+  send('ZREM', entries, old)
 end
 `;
 
 /** KEYS live generation, building generation. A generation that is gone is not brought back by a writer that only knows one document. */
 const APPLY = `${WRITE}
 for k = 1, 4, 3 do
-  if redis.call('EXISTS', KEYS[k]) == 1 then write(KEYS[k + 1], KEYS[k + 2], 1) end
+  if redis.call('EXISTS', KEYS[k]) == 1 then write(KEYS[k + 1], KEYS[k + 2], '', 1) end
 end
 return 1
 `;
@@ -103,14 +138,15 @@ redis.call('HSET', KEYS[5], 'generation', ARGV[2], 'position', '', 'log', '')
 return 1
 `;
 
-/** KEYS lease, live generation, building generation; ARGV token, generation, expected, next, log, documents. */
-const COMMIT = `${WRITE}
+/** KEYS lease, live generation, building generation; ARGV token, generation, expected, next, log, since when documents are kept, documents. */
+const COMMIT = `${WRITE}${LEAVE}
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 'fenced' end
 for k = 2, 5, 3 do
   local state = redis.call('HMGET', KEYS[k], 'generation', 'position')
   if state[1] == ARGV[2] then
     if state[2] ~= ARGV[3] then return 'moved' end
-    write(KEYS[k + 1], KEYS[k + 2], 6)
+    write(KEYS[k + 1], KEYS[k + 2], ARGV[6], 7)
+    leave(KEYS[k + 1], KEYS[k + 2], ARGV[6])
     redis.call('HSET', KEYS[k], 'position', ARGV[4], 'log', ARGV[5])
     return 'done'
   end

@@ -4,10 +4,10 @@ import type { Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { foldState, type Projection } from '../../kernel/projection.js';
 import type { EventStore } from '../../ports/event-store.js';
-import type { AnyProjection } from '../../ports/projection-store.js';
+import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { documentFields, keysOf, parseDocument } from './redis-keys.js';
+import { documentFields, keptSince, keysOf, parseDocument } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 export interface ReadModelsObserver {
@@ -26,6 +26,8 @@ const LIMIT_MS = 2_000;
  * also around a promotion: either both generations took the write, or the new one was begun after it and was
  * therefore filled from a log that holds it.
  *
+ * A document that has left because it is old is folded from its stream, and is not stored by that.
+ *
  * While there is no live generation (first start, emptied Redis) every document is folded from its stream, because one
  * that is being built may be behind.
  */
@@ -38,6 +40,7 @@ export class RedisReadModels extends ReadModels {
     private readonly events: EventStore,
     projections: readonly AnyProjection[],
     private readonly observer: ReadModelsObserver,
+    private readonly keptForMs: number,
   ) {
     super();
     defineScripts(redis);
@@ -86,11 +89,13 @@ export class RedisReadModels extends ReadModels {
   override async applyNow(history: readonly RecordedEvent[]): Promise<void> {
     const last = history.at(-1);
     if (last === undefined) return;
-    const { stream, revision } = last;
+    const { stream, revision, metadata } = last;
+    const { occurredAt } = metadata;
     await Promise.all(
       (this.byCategory.get(categoryOf(stream)) ?? []).map(async (projection) => {
         try {
-          await this.write(projection, idOf(stream), revision, foldState(projection, history));
+          const state = foldState(projection, history);
+          await this.write(projection, { id: idOf(stream), revision, state, occurredAt });
         } catch (error) {
           this.observer.applyFailed(projection.name, stream, error);
         }
@@ -118,15 +123,20 @@ export class RedisReadModels extends ReadModels {
     if (last === undefined) return null;
     const state = foldState(projection, history);
     this.observer.missed(projection.name);
-    this.write(projection, id, last.revision, state).catch((error: unknown) => {
-      this.observer.applyFailed(projection.name, last.stream, error);
-    });
-    return { id, revision: last.revision, doc: projection.view(state) };
+    const { revision, stream, metadata } = last;
+    const { occurredAt } = metadata;
+    // One that has left does not come back because it is read.
+    if (projection.lasting || occurredAt >= keptSince(this.keptForMs)) {
+      this.write(projection, { id, revision, state, occurredAt }).catch((error: unknown) => {
+        this.observer.applyFailed(projection.name, stream, error);
+      });
+    }
+    return { id, revision, doc: projection.view(state) };
   }
 
-  private async write(projection: AnyProjection, id: string, revision: number, state: unknown): Promise<void> {
+  private async write(projection: AnyProjection, write: DocumentWrite): Promise<void> {
     const { live, building } = keysOf(projection);
-    const fields = documentFields(projection, { id, revision, state });
+    const fields = documentFields(projection, write);
     await this.connection.use((redis) => redis.readModelApply(...live, ...building, ...fields));
   }
 }

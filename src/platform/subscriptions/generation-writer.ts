@@ -38,6 +38,7 @@ export interface Track {
 interface Folded {
   readonly revision: number;
   readonly state: unknown;
+  readonly occurredAt: string;
 }
 
 /** What the states that a writer remembers may take, so that the next event of a stream needs no read. */
@@ -136,7 +137,8 @@ export class GenerationWriter {
   private evolve(before: Folded | undefined, event: RecordedEvent): Folded {
     const { projection } = this.track;
     try {
-      return { revision: event.revision, state: projection.evolve(before?.state ?? null, event) };
+      const state = projection.evolve(before?.state ?? null, event);
+      return { revision: event.revision, state, occurredAt: event.metadata.occurredAt };
     } catch (cause) {
       throw new ProjectionFailed(projection.name, event, cause);
     }

@@ -63,7 +63,7 @@ import {
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
 import { QUICK, Told } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
-import type { RedisServer } from '../../support/redis.js';
+import { KEPT_MS, type RedisServer } from '../../support/redis.js';
 import { SetClock } from '../../support/clock.js';
 import { HEALTH, LADDER } from './histories.js';
 import { until } from '../../support/eventually.js';
@@ -188,14 +188,26 @@ export class WebhookHouse {
     const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
     const keys = MasterKeys.parse(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
     const vault = DiskVault.open({ directory: join(folder, 'vault'), keys, clock: new SetClock() });
-    const models = new RedisReadModels(redis.client(), store, PROJECTIONS, {
-      applyFailed: (_projection, _stream, error) => {
-        throw error;
+    const models = new RedisReadModels(
+      redis.client(),
+      store,
+      PROJECTIONS,
+      {
+        applyFailed: (_projection, _stream, error) => {
+          throw error;
+        },
+        missed: () => undefined,
       },
-      missed: () => undefined,
-    });
-    const projections = new RedisProjectionStore(redis.client());
-    const projector = new Projector(store, new RedisProjectionStore(redis.client()), PROJECTIONS, new Told(), QUICK);
+      KEPT_MS,
+    );
+    const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
+    const projector = new Projector(
+      store,
+      new RedisProjectionStore(redis.client(), KEPT_MS),
+      PROJECTIONS,
+      new Told(),
+      QUICK,
+    );
     projector.start();
     const house = new WebhookHouse(store, vault, models, projections, projector, folder);
     await house.live();

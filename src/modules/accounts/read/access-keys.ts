@@ -35,6 +35,7 @@ export const accessKeyProjection: Projection<AccessKeyView, IssuedKey> = {
   name: 'access_key',
   version: 2,
   category: accessKey.category,
+  lasting: true,
   evolve(state, event) {
     const next = accessKey.evolve(state ?? accessKey.initial, known(event));
     if (next.status === 'unknown') throw new Error(`${event.stream} begins with ${event.type}`);

@@ -42,6 +42,7 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
   version: 5,
   category: account.category,
+  lasting: true,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
     if (next.status !== 'open') throw new Error(`${event.stream} begins with ${event.type}`);

@@ -14,7 +14,7 @@ const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
 /** Grants whose details no session has taken. Due when the grant expires. */
 export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
   name: 'unused_grant_details',
-  version: 2,
+  version: 3,
   category: sessionGrant.category,
 
   evolve(doc, stored) {

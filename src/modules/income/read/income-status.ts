@@ -32,7 +32,7 @@ export interface IncomeStatus extends Omit<Followed, 'session'> {
 
 export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
-  version: 6,
+  version: 7,
   category: incomeSession.category,
 
   evolve(doc, event) {

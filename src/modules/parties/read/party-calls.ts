@@ -21,7 +21,7 @@ const REPLIES_HELD = listOf({ partyReplies: 'held' });
 
 export const partyCalls: Projection<PartyCalls, Followed> = {
   name: 'party_calls',
-  version: 2,
+  version: 3,
   category: party.category,
   onlyFromLog: true,
 

@@ -15,7 +15,7 @@ interface Followed {
 /** Lists only what is due. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
-  version: 2,
+  version: 3,
   category: checkout.category,
 
   evolve(before, event) {

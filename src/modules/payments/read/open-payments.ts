@@ -15,7 +15,7 @@ interface Followed {
 /** Lists only what is due. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 3,
+  version: 4,
   category: payment.category,
 
   evolve(before, event) {

@@ -15,7 +15,7 @@ export const sharesOfSession = (session: string): string => listOf({ session });
 
 export const reportShares: Projection<ReportShareView, ActiveShare | RevokedShare> = {
   name: 'report_share',
-  version: 2,
+  version: 3,
   category: share.category,
 
   evolve(before, event) {

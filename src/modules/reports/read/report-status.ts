@@ -31,7 +31,7 @@ export interface ReportStatus {
 /** Has an open call while a pull awaits its verdict. */
 export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
-  version: 4,
+  version: 5,
   category: report.category,
 
   evolve(before, event) {

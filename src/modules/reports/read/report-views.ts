@@ -16,7 +16,7 @@ export const viewsOfSession = (session: string): string => listOf({ session });
 /** One document a look. */
 export const reportViews: Projection<ReportViewDocument> = {
   name: 'report_view',
-  version: 2,
+  version: 3,
   category: reportView.category,
 
   evolve(_doc, event) {

@@ -50,7 +50,7 @@ const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => lis
 /** Ids are in the order of the events that are told of. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 3,
+  version: 4,
   category: delivery.category,
   onlyFromLog: true,
 

@@ -31,6 +31,7 @@ export const endpointProjection: Projection<EndpointDoc, Followed> = {
   name: 'webhook_endpoint',
   version: 3,
   category: webhookEndpoint.category,
+  lasting: true,
   onlyFromLog: true,
 
   evolve(before, event) {

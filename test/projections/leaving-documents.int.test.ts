@@ -1,0 +1,166 @@
+// Redis holds the documents of what happened lately. What has left is read as before, goes on as before, and is rebuilt as before.
+import type { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { newId } from '../../src/kernel/ids.js';
+import { listOf, type Projection } from '../../src/kernel/projection.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import type { NewEvent } from '../../src/ports/event-store.js';
+import { until } from '../support/eventually.js';
+import { KEPT_MS, RedisServer } from '../support/redis.js';
+import {
+  append,
+  delivered,
+  Failures,
+  Log,
+  opened,
+  parcels,
+  QUICK,
+  rebuild,
+  stamped,
+  Told,
+  weights,
+  write,
+} from './fixtures.js';
+
+/** As parcels and weights, but for what happened lately only. The one lists, the other does not. */
+const letters = ofLate(parcels, 'letters');
+const stamps = ofLate(weights, 'stamps');
+const HOUR_MS = 3_600_000;
+
+function ofLate<Doc extends object>({ lasting: _, ...projection }: Projection<Doc>, name: string): Projection<Doc> {
+  return { ...projection, name };
+}
+
+const now = (event: NewEvent): NewEvent => ({
+  ...event,
+  metadata: { ...event.metadata, occurredAt: new Date().toISOString() },
+});
+
+describe('documents that are old', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let log: Log;
+  let failures: Failures;
+  let models: RedisReadModels;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = server.client();
+  });
+
+  beforeEach(async () => {
+    await server.flush();
+    log = await Log.open();
+    failures = new Failures();
+    models = reading(HOUR_MS);
+  });
+
+  afterEach(() => log.close());
+
+  afterAll(() => server.stop());
+
+  const reading = (keptForMs: number): RedisReadModels =>
+    new RedisReadModels(server.client(), log.store, [letters, stamps], failures, keptForMs);
+  const storing = (keptForMs: number): RedisProjectionStore => new RedisProjectionStore(server.client(), keptForMs);
+  const build = (keptForMs = HOUR_MS) => rebuild(log.store, storing(keptForMs), [letters, stamps]);
+  /** What Redis has of a document. */
+  const stored = (id: string) =>
+    Promise.all([redis.hget('{letters:v1}:live:docs', id), redis.hget('{stamps:v1}:live:docs', id)]);
+  const whole = [expect.stringContaining(`"account"`), expect.stringContaining('"events"')];
+  const left = (revision: number) => [expect.stringMatching(new RegExp(`^${revision}\t[^\n]+\n$`)), null];
+  const idsIn = async (status: 'open' | 'delivered') =>
+    (await models.list(letters, listOf({ account: 'a', status }), { limit: 100 })).items.map(({ id }) => id);
+
+  /** Runs a projector that keeps them for an hour until it has passed an event that happens now. */
+  async function passLog(): Promise<void> {
+    const projector = new Projector(log.store, storing(HOUR_MS), [letters, stamps], new Told(), QUICK);
+    projector.start();
+    try {
+      const id = newId();
+      await append(log.store, id, now(opened('other')));
+      await until('it has come to the end of the log', async () => (await stored(id)).every((text) => text !== null));
+    } finally {
+      await projector.stop();
+    }
+  }
+
+  it('leave, and what lists them stays', async () => {
+    const [old, young] = [newId(), newId()];
+    await append(log.store, old, opened('a'), stamped());
+    await append(log.store, young, now(opened('a')));
+    await build(KEPT_MS);
+    expect([await stored(old), await stored(young)]).toEqual([whole, whole]);
+    await passLog();
+    expect([await stored(old), await stored(young)]).toEqual([left(1), whole]);
+    expect((await idsIn('delivered')).sort()).toEqual([old, young].sort());
+    expect(failures.misses).toBe(1);
+  });
+
+  it('are read as before, and do not come back by that', async () => {
+    const id = newId();
+    await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());
+    await build(KEPT_MS);
+    const read = () =>
+      Promise.all([models.get(letters, id), models.get(stamps, id), models.due(letters, new Date(), 10)]);
+    const before = await read();
+    expect(before[0]).toMatchObject({ revision: 1, doc: { stamps: 1 } });
+    await passLog();
+    expect(await read()).toEqual(before);
+    expect(await stored(id)).toEqual(left(1));
+  });
+
+  it.each(['whoever appends', 'the projector'])('go on where they were when %s writes them again', async (writer) => {
+    const id = newId();
+    await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());
+    await build();
+    expect([await idsIn('open'), await idsIn('delivered')]).toEqual([[id], []]);
+    expect(await stored(id)).toEqual(left(1));
+    if (writer === 'the projector') await append(log.store, id, now(stamped()), now(delivered()));
+    else await write(log.store, models, id, now(stamped()), now(delivered()));
+    if (writer === 'the projector') await passLog();
+    expect(await stored(id)).toEqual(whole);
+    expect(await models.get(letters, id)).toEqual({ id, revision: 3, doc: { account: 'a', stamps: 2, dueAt: null } });
+    expect(await models.get(stamps, id)).toEqual({ id, revision: 3, doc: { events: 4 } });
+    expect([await idsIn('open'), await idsIn('delivered')]).toEqual([[], [id]]);
+    expect(await models.due(letters, new Date(), 10)).toEqual([]);
+  });
+
+  it('are not taken back by a slow writer while they are listed', async () => {
+    const id = newId();
+    const early = await append(log.store, id, now(opened('a', '2024-01-01T00:00:00.000Z')));
+    await append(log.store, id, delivered());
+    await build();
+    await models.applyNow(early);
+    expect((await stored(id))[0]).toEqual(left(1)[0]);
+    expect([await idsIn('open'), await idsIn('delivered')]).toEqual([[], [id]]);
+  });
+
+  it('are no difference after a rebuild, whichever side has let them go', async () => {
+    const ids = Array.from({ length: 20 }, newId);
+    for (const id of ids) await append(log.store, id, opened('a'), stamped());
+    await append(log.store, newId(), now(opened('a')));
+    const none = [letters, stamps].map(() => expect.objectContaining({ differences: [] }));
+    await build(KEPT_MS);
+    expect(await build()).toEqual(none);
+    expect(await redis.hlen('{stamps:v1}:live:docs')).toBe(1);
+    expect(await build()).toEqual(none);
+    // What is missing but should be there is one, and so is an entry that should not be.
+    const [id = ''] = ids;
+    await redis.hset('{letters:v1}:live:docs', id, '1\taccount=b \n');
+    await redis.del('{stamps:v1}:live:docs');
+    const [ofLetters, ofStamps] = await build();
+    expect(ofLetters?.differences).toEqual([id]);
+    expect(ofStamps?.differences).toHaveLength(1);
+  });
+
+  it('leave in the end, however many there are', async () => {
+    const ids = Array.from({ length: 1_200 }, newId);
+    await Promise.all(ids.map((id) => append(log.store, id, opened('a'))));
+    await build(KEPT_MS);
+    expect(await redis.hlen('{stamps:v1}:live:docs')).toBe(1_200);
+    while ((await redis.hlen('{stamps:v1}:live:docs')) > 10) await passLog();
+    expect(await redis.zcard('{stamps:v1}:live:entries')).toBeLessThan(10);
+  });
+});
