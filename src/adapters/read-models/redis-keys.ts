@@ -1,4 +1,5 @@
 // Names of everything the read models keep in Redis, and the text form of what lies under them.
+import { hash } from 'node:crypto';
 import type { IndexEntry } from '../../kernel/projection.js';
 import { DUE } from '../../kernel/projection.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
@@ -85,8 +86,16 @@ export function parseDocument(text: string): { readonly revision: number; readon
   }
 }
 
+/** Most of the names hold an id, and there are several in each document: a hash takes a fifth of the memory. */
+const SHORT = 16;
+
+/** How a list is called in Redis. */
+export function listName(list: string): string {
+  return list.length <= SHORT ? list : hash('sha256', list, 'base64url').slice(0, SHORT);
+}
+
 /** Member of the one sorted set, without the id that ends it; equal scores sort by bytes, so a list lies together and in order. */
 function entryText({ list, sort = '' }: IndexEntry): string {
   if (/\s/.test(list) || /\s/.test(sort)) throw new Error(`An index entry holds a space: ${list} ${sort}`);
-  return `${list} ${sort}`;
+  return `${listName(list)} ${sort}`;
 }

@@ -7,7 +7,7 @@ import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { documentFields, keptSince, keysOf, parseDocument } from './redis-keys.js';
+import { documentFields, keptSince, keysOf, listName, parseDocument } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 export interface ReadModelsObserver {
@@ -66,8 +66,9 @@ export class RedisReadModels extends ReadModels {
   ): Promise<Page<Doc>> {
     const { live, building } = keysOf(projection);
     // '!' follows the space that ends a value.
-    const [first, last] = [`[${list} `, upTo === undefined ? `(${list}!` : `(${list} ${upTo}!`];
-    const reached = after === null ? null : `(${list} ${after.sort} ${after.id}`;
+    const name = listName(list);
+    const [first, last] = [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];
+    const reached = after === null ? null : `(${name} ${after.sort} ${after.id}`;
     const page = order === 'ascending' ? [reached ?? first, last] : [first, reached ?? last];
     // One more than fits: only if it is there is there another page.
     const count = limit === 0 ? 0 : limit + 1;

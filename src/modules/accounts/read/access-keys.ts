@@ -33,7 +33,7 @@ export const keysOfAccount = (account: string): string => listOf({ account });
 
 export const accessKeyProjection: Projection<AccessKeyView, IssuedKey> = {
   name: 'access_key',
-  version: 2,
+  version: 3,
   category: accessKey.category,
   lasting: true,
   evolve(state, event) {

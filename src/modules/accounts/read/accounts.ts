@@ -40,7 +40,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 5,
+  version: 6,
   category: account.category,
   lasting: true,
   evolve(state, event) {

@@ -29,7 +29,7 @@ export interface EndpointDoc {
 
 export const endpointProjection: Projection<EndpointDoc, Followed> = {
   name: 'webhook_endpoint',
-  version: 3,
+  version: 4,
   category: webhookEndpoint.category,
   lasting: true,
   onlyFromLog: true,
