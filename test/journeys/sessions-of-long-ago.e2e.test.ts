@@ -1,0 +1,149 @@
+// A session whose documents have left Redis is what it was before: to its page, to servers, on the dashboard, to the operator.
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { PROJECTIONS } from '../support/declarations.js';
+import { CertificateAuthority } from '../support/certificates.js';
+import { EndpointOwner, trustFile } from '../support/endpoint-owner.js';
+import { until } from '../support/eventually.js';
+import { HttpsReceiver } from '../support/https-receiver.js';
+import { Processor } from '../support/processor.js';
+import { type Credentials, type PlatformCaller, type Reply, Service } from '../support/service.js';
+
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+let trust: Awaited<ReturnType<typeof trustFile>>;
+let receiver: HttpsReceiver;
+let service: Service;
+let accounts: Credentials['accounts'];
+let demo: PlatformCaller;
+let child: PlatformCaller;
+let unrelated: PlatformCaller;
+let owner: EndpointOwner;
+
+beforeAll(async () => {
+  const authority = new CertificateAuthority();
+  [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
+  service = await Service.start({
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: trust.file,
+    WEBHOOK_REDELIVERY_INTERVAL: '0',
+  });
+  ({ accounts } = await service.credentials());
+  await signIn();
+  owner = new EndpointOwner(service, accounts.demo);
+  await owner.register(receiver.url('/demo'));
+}, 90_000);
+
+async function signIn(): Promise<void> {
+  [demo, child, unrelated] = await Promise.all([
+    service.signIn('demo'),
+    service.signIn('child'),
+    service.signIn('unrelated'),
+  ]);
+}
+
+afterAll(async () => {
+  await service.stop();
+  await receiver.close();
+  await rm(trust.folder, { recursive: true, force: true });
+});
+
+const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
+const told = ({ status, body }: Reply): [number, unknown] => [status, body];
+const asServer = (path: string): Promise<Reply> =>
+  service.request('GET', path, { headers: { 'x-secret-key': accounts.demo.secretKey } });
+
+/** Paid, read, shared with `child`, and with an income session. */
+async function session(): Promise<{ readonly id: string; readonly income: string }> {
+  const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
+  await demo.post(`/screening/${id}/otp`, { code: '123456' });
+  const { body } = await demo.post('/payments/create-intent', { amount: 3_500, screeningId: id });
+  await new Processor(service.sandboxUrl).confirm(body.client_secret, 'pm_card_visa');
+  await demo.post(`/payments/${body.transaction_id}/confirm`);
+  await until('it is paid', async () => (await demo.status(id)).body.overallStatus === 'COMPLETED');
+  expect((await demo.get(`/reports/${id}`)).status).toBe(200);
+  const shared = await demo.post(`/reports/${id}/consent-to-share`, {
+    recipientAccountId: accounts.child.accountId,
+  });
+  expect(shared.status).toBe(200);
+  const { income_session_id: income } = (await demo.post('/voie/sessions', { screening_session_id: id })).body;
+  const status = async (): Promise<string> => (await demo.get(`/voie/sessions/${income}/status`)).body.status;
+  await until('the income session is over', async () => !['CREATED', 'IN_PROGRESS'].includes(await status()), 30_000);
+  // The last of all.
+  await until('the webhooks are delivered', async () => {
+    const deliveries = await owner.deliveries();
+    const last = deliveries.some((delivery) => delivery.event_type === 'income_report.completed');
+    return last && deliveries.every((delivery) => delivery.status === 'succeeded');
+  });
+  return { id, income };
+}
+
+/** Everything that is read of a session without a trace in the log. */
+async function shown(id: string, income: string) {
+  const deliveries = await owner.deliveries();
+  return {
+    page: told(await demo.status(id)),
+    server: told(await asServer(`/v1/screenings/${id}/status`)),
+    stranger: refused(await unrelated.status(id)),
+    unknown: refused(await demo.status(UNKNOWN)),
+    income: told(await demo.get(`/voie/sessions/${income}/status`)),
+    incomeOfStranger: refused(await unrelated.get(`/voie/sessions/${income}/status`)),
+    deliveries,
+    ofOneType: await owner.deliveries({ event_type: 'screening.completed' }),
+    failed: await owner.deliveries({ status: 'exhausted' }),
+    details: await Promise.all(deliveries.map(({ delivery_id }) => owner.delivery(delivery_id))),
+    timeline: (await service.ops('timeline', id)).stdout.replace(/"asOf":"[^"]*"/, ''),
+  };
+}
+
+/** How many documents Redis has. Those that are few and read all the time are not counted. */
+async function documents(): Promise<number> {
+  const redis = service.redis.client();
+  try {
+    const counts = PROJECTIONS.filter(({ lasting }) => !lasting).map(async ({ name, version }) => {
+      const texts = await redis.hvals(`{${name}:v${version}}:live:docs`);
+      return texts.filter((text) => !text.endsWith('\n')).length;
+    });
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+it('is read, shared, sent again and erased as before', async () => {
+  const { id, income } = await session();
+  const before = await shown(id, income);
+  expect(before).toMatchObject({ stranger: [404, 'NOT_FOUND'], unknown: [404, 'NOT_FOUND'], failed: [] });
+  expect(await documents()).toBeGreaterThan(5);
+
+  await service.program.end('SIGTERM');
+  await service.startAgain({ READ_MODEL_HOURS: '0' });
+  await signIn();
+  // Whatever happens next makes those go that are old.
+  expect((await unrelated.submit()).status).toBe(200);
+  await until('no document is left', async () => (await documents()) === 0);
+
+  expect(await shown(id, income)).toEqual(before);
+  expect(await documents()).toBe(0);
+
+  expect((await child.get(`/reports/${id}`)).status).toBe(200);
+  const revoked = await demo.post(`/reports/${id}/revoke-sharing`, {
+    recipientAccountId: accounts.child.accountId,
+  });
+  expect(revoked.status).toBe(200);
+  expect(refused(await child.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_REVOKED']);
+
+  const deliveryId = before.deliveries.at(-1)?.delivery_id ?? '';
+  expect((await owner.redeliver(deliveryId)).status).toBe(202);
+  await until('it is delivered again', async () => {
+    const { status, attempt_count } = await owner.delivery(deliveryId);
+    return status === 'succeeded' && attempt_count === 2;
+  });
+  const now = await owner.deliveries({ status: 'succeeded' });
+  expect(now.filter(({ delivery_id }) => delivery_id === deliveryId)).toHaveLength(1);
+  await until('nothing is listed as pending', async () => (await owner.deliveries({ status: 'pending' })).length === 0);
+
+  expect((await service.ops('person', 'erase', id)).exitCode).toBe(0);
+  expect((await demo.get(`/reports/${id}`)).status).toBe(410);
+  expect((await demo.status(id)).body).toMatchObject({ id, overallStatus: 'COMPLETED' });
+}, 120_000);
