@@ -1,9 +1,10 @@
 // How the embedded store lays the log out in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short: each one
 // ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
+import { newId } from '../../kernel/ids.js';
 import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
 import { syncFolderNow } from '../durable-files.js';
@@ -54,6 +55,8 @@ export interface PageLimits {
 const LAYOUT = '1';
 /** Entry beside the trees: how many characters of events of the test environment have been written since there is such an entry. */
 const TEST_CHARACTERS = Buffer.from('test-characters');
+/** Entry beside the trees: a random id, made when the log is. */
+const LOG_ID = Buffer.from('log-id');
 /** What a character of an event takes in the file, its keys in four trees and the slack of their pages included; measured. */
 const BYTES_PER_CHARACTER = 1.5;
 /** Name of the log in its folder. */
@@ -106,6 +109,11 @@ export class EmbeddedLog {
     );
     log.claimLayout();
     return log;
+  }
+
+  /** What tells this log from all others. A copy of the file has the same entry and goes on by itself, so the file counts too. */
+  id(): string {
+    return `${this.entryMadeOnce(LOG_ID, newId())}-${statSync(this.space.file).ino}`;
   }
 
   /**
@@ -360,13 +368,16 @@ export class EmbeddedLog {
   }
 
   private claimLayout(): void {
-    const layout = this.root.transactionSync(() => {
-      const entry = Buffer.from('layout');
-      const found = this.root.get(entry);
-      if (found === undefined) this.root.putSync(entry, LAYOUT);
-      return found ?? LAYOUT;
-    });
+    const layout = this.entryMadeOnce(Buffer.from('layout'), LAYOUT);
     if (layout !== LAYOUT) throw new Error(`The event log has layout ${layout}; this version reads layout ${LAYOUT}`);
+  }
+
+  private entryMadeOnce(entry: Buffer, value: string): string {
+    return this.root.transactionSync(() => {
+      const found = this.root.get(entry);
+      if (found === undefined) this.root.putSync(entry, value);
+      return found ?? value;
+    });
   }
 
   private read<Result>(section: () => Result): Result {

@@ -223,6 +223,11 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.read(() => this.log.space.usage());
   }
 
+  /** Of this log alone, for as long as its file stays where it is. */
+  id(): string {
+    return this.log.id();
+  }
+
   /** Bytes of the log that the test environment uses, by whichever process; a log of an earlier version counts from its first start under this one. */
   testBytes(): number {
     return this.read(() => this.log.testBytes());

@@ -26,7 +26,7 @@ export class Space {
   /** `onNearlyFull` is told once when the alarm rings, by each process that writes. */
   constructor(
     private readonly root: Pick<RootDatabase, 'getStats' | 'resetReadTxn'>,
-    private readonly file: string,
+    readonly file: string,
     private readonly maxBytes: number,
     private readonly onNearlyFull: (usage: SpaceUsage) => void = () => undefined,
   ) {}

@@ -4,22 +4,27 @@ import { Redis } from 'ioredis';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings } from '../../config/process.js';
 import { RedisSettings } from '../../config/redis.js';
-import { Health } from '../../platform/http/health.js';
+import { InvalidConfig } from '../../config/variables.js';
+import { EventStoreSettings } from '../../config/event-store.js';
+import { Health, NotReady } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { rolePart } from '../../platform/roles/role-part.js';
 import { IdempotencyRecords } from '../../ports/idempotency-records.js';
+import { StoredLog } from '../../ports/event-store.js';
 import { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
 import { RateLimiter } from '../../ports/rate-limiter.js';
 import { Scheduler } from '../../ports/scheduler.js';
 import { TemporaryFiles } from '../../ports/temporary-files.js';
 import { Vault } from '../../ports/vault.js';
+import { EmbeddedEventStore } from '../event-store/embedded.js';
 import { RedisHandlerCheckpoints } from '../handler-checkpoints/redis.js';
 import { RedisIdempotencyRecords } from '../idempotency-records/redis.js';
 import { RedisRateLimiter } from '../rate-limiter/redis.js';
 import { BullMqScheduler } from '../scheduler/bullmq.js';
 import { RedisTemporaryFiles } from '../temporary-files/redis.js';
 import { coalesceWrites } from './coalesced-writes.js';
+import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
 
 @Global()
 @Module({
@@ -28,6 +33,23 @@ import { coalesceWrites } from './coalesced-writes.js';
     rolePart('every-role', Redis, (redis) => ({
       // A queue may have begun to connect already. A Redis that is away is looked for again, and told by the health.
       start: () => void redis.connect().catch(() => undefined),
+    })),
+    {
+      provide: LogInUse,
+      useFactory: (redis: Redis, stored: StoredLog, { place }: EventStoreSettings, log: Log) =>
+        // A cluster has no id of ours: it counts as one log, other than any embedded one.
+        new LogInUse(
+          redis,
+          () => (stored instanceof EmbeddedEventStore ? stored.id() : place.kind),
+          () => log.error(ANOTHER_LOG),
+        ),
+      inject: [Redis, StoredLog, EventStoreSettings, Log],
+    },
+    rolePart('every-role', LogInUse, (logInUse) => ({
+      start: async () => {
+        if (!(await logInUse.start())) throw new InvalidConfig(ANOTHER_LOG);
+      },
+      stop: () => logInUse.stop(),
     })),
     {
       provide: RateLimiter,
@@ -67,11 +89,18 @@ import { coalesceWrites } from './coalesced-writes.js';
 export class RedisModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly redis: Redis,
+    private readonly logInUse: LogInUse,
     private readonly health: Health,
   ) {}
 
   onModuleInit(): void {
     this.health.add({ name: 'redis', check: async () => void (await this.redis.ping()) });
+    this.health.add({
+      name: 'log-in-use',
+      check: async () => {
+        if (this.logInUse.complaint !== null) throw new NotReady(this.logInUse.complaint);
+      },
+    });
   }
 
   onApplicationShutdown(): void {

@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -313,6 +313,29 @@ describe('embedded event store', () => {
     await other.put(Buffer.from('layout'), '2');
     await other.close();
     expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 2');
+  });
+
+  it('has an id of its own, the same for all who open it and another one for a copy, also in a log that was made without', async () => {
+    const store = await harness.open();
+    const id = store.id();
+    const beside = EmbeddedEventStore.open({ directory: harness.directory });
+    expect(beside.id()).toBe(id);
+    await beside.close();
+    expect((await harness.reopen()).id()).toBe(id);
+    const copy = join(harness.directory, 'copy');
+    await cp(join(harness.directory, 'events.mdb'), join(copy, 'events.mdb'));
+    const other = EmbeddedEventStore.open({ directory: copy });
+    expect(other.id()).not.toBe(id);
+    await other.close();
+
+    const bare = openLmdb({ path: join(copy, 'events.mdb'), noSubdir: true, maxDbs: 8, keyEncoding: 'binary' });
+    expect(bare.removeSync(Buffer.from('log-id'))).toBe(true);
+    await bare.close();
+    const earlier = EmbeddedEventStore.open({ directory: copy });
+    const given = earlier.id();
+    expect(given.split('-').slice(0, 5)).not.toEqual(id.split('-').slice(0, 5));
+    expect(earlier.id()).toBe(given);
+    await earlier.close();
   });
 
   it('counts what the test environment has written, once, and remembers it', async () => {

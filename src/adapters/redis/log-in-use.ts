@@ -1,0 +1,90 @@
+// Read models, checkpoints and queues in Redis are of one log. Two logs over one Redis would each go on from where the other one stands, so a
+// process says which log it runs on, and does not start while others run on another one.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis, Result } from 'ioredis';
+import { newId } from '../../kernel/ids.js';
+import { BoundedRedis } from './bounded-redis.js';
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** 1 when the log is the only one in use, and this process is counted among those that use it. */
+    claimLog(key: string, log: string, holder: string, leaseMs: number): Result<number, Context>;
+  }
+}
+
+/** Members are `<log> <process>`, with the time in ms until which they count. */
+const CLAIM = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local log = ARGV[1] .. ' '
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if string.sub(member, 1, #log) ~= log then return 0 end
+end
+redis.call('ZADD', KEYS[1], now + ARGV[3], log .. ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1`;
+
+const KEY = 'log-in-use';
+const LEASE_MS = 10_000;
+/** A Redis that does not answer by then is told by the health; the claim is made when it is back. */
+const ANSWER_WITHIN_MS = 2_000;
+/** For an operator. */
+export const ANOTHER_LOG =
+  'REDIS_URL is the Redis of a service that runs on another event log; stop that one first, or set REDIS_URL, DATA_DIR or EVENT_STORE so that both have the same log.';
+
+export class LogInUse {
+  /** Why this process should not be there; null when all is well. */
+  complaint: string | null = null;
+  private readonly holder = newId();
+  private readonly connection: BoundedRedis;
+  private renewing: NodeJS.Timeout | undefined;
+
+  constructor(
+    redis: Redis,
+    private readonly logId: () => string,
+    /** Told once, when another log came later. */
+    private readonly onAnother: () => void,
+    private readonly leaseMs = LEASE_MS,
+  ) {
+    redis.defineCommand('claimLog', { numberOfKeys: 1, lua: CLAIM });
+    this.connection = new BoundedRedis(redis, ANSWER_WITHIN_MS);
+  }
+
+  /** False when processes with another log are there, and stay for longer than killed ones count. */
+  async start(): Promise<boolean> {
+    const patience = performance.now() + this.leaseMs * 1.2;
+    while ((await this.claim()) === 'another') {
+      if (performance.now() > patience) return false;
+      await delay(this.leaseMs / 20);
+    }
+    this.renewing = setInterval(() => void this.renew(), this.leaseMs / 4);
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.renewing);
+    const member = `${this.logId()} ${this.holder}`;
+    // A Redis that is away forgets it by itself.
+    await this.connection.use((redis) => redis.zrem(KEY, member)).catch(() => undefined);
+  }
+
+  private async claim(): Promise<'ours' | 'another' | 'unknown'> {
+    const log = this.logId();
+    try {
+      const claimed = await this.connection.use((redis) => redis.claimLog(KEY, log, this.holder, this.leaseMs));
+      return claimed === 1 ? 'ours' : 'another';
+    } catch {
+      return 'unknown';
+    }
+  }
+
+  /** Others may have come while Redis was away from this process, or had lost what it knew. */
+  private async renew(): Promise<void> {
+    const claimed = await this.claim();
+    if (claimed === 'unknown') return;
+    const before = this.complaint;
+    this.complaint = claimed === 'another' ? ANOTHER_LOG : null;
+    if (before === null && this.complaint !== null) this.onAnother();
+  }
+}
