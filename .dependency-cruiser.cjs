@@ -175,7 +175,7 @@ module.exports = {
           VENDORS,
           VENDOR_KIT,
           '^src/app\\.module\\.ts$',
-          '^src/(main|service)\\.ts$',
+          '^src/(main|service|rebuild-thread)\\.ts$',
           '^src/ops/',
           '^sandbox/',
         ],

@@ -28,7 +28,7 @@ export interface DocumentWrite {
   readonly occurredAt: string;
 }
 
-/** The checkpoint moves from `expected` to `next` in the same step as the writes. */
+/** The checkpoint moves from `expected` to `next` in the same step as the last of the writes. */
 export interface Commit {
   readonly expected: string | null;
   readonly next: string | null;
@@ -36,7 +36,7 @@ export interface Commit {
   readonly writes: readonly DocumentWrite[];
 }
 
-/** Why nothing of a commit was taken. */
+/** Why the checkpoint of a commit did not move. */
 export type CommitFault =
   /** The lease is not the writer's. */
   | 'fenced'
@@ -66,8 +66,8 @@ export interface Lease {
  * Keeps projections for the one process at a time that writes them.
  *
  * A lease names the writer of a projection version, by a token. Whatever changes a generation looks at the lease in the same step, so
- * that a writer whose lease ran out while it slept changes nothing. A commit is atomic: documents, index entries and checkpoint together
- * or not at all. A document never goes back: a write with a revision that is not higher than the stored one is dropped
+ * that a writer whose lease ran out while it slept changes nothing. A document is written together with its index entries, and the
+ * checkpoint of a commit moves with the last of its documents: of one that broke off some may be ahead of it, and are written again. A document never goes back: a write with a revision that is not higher than the stored one is dropped
  * without an error.
  *
  * A document whose last event is older than the store keeps documents may be gone, unless its projection is lasting; its entries stay.

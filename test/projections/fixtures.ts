@@ -126,17 +126,22 @@ export class Failures implements ReadModelsObserver {
 export class Log {
   private constructor(
     readonly store: EventStore,
-    readonly folder: string,
+    /** As `DATA_DIR` names it. */
+    readonly dataFolder: string,
   ) {}
 
   static async open(): Promise<Log> {
-    const folder = await mkdtemp(join(tmpdir(), 'log-'));
-    return new Log(EmbeddedEventStore.open({ directory: folder }), folder);
+    const dataFolder = await mkdtemp(join(tmpdir(), 'log-'));
+    return new Log(EmbeddedEventStore.open({ directory: join(dataFolder, 'events') }), dataFolder);
+  }
+
+  get folder(): string {
+    return join(this.dataFolder, 'events');
   }
 
   async close(): Promise<void> {
     await this.store.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.dataFolder, { recursive: true, force: true });
   }
 }
 

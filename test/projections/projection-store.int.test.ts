@@ -56,9 +56,32 @@ describe('the projection store in Redis', () => {
   });
 
   describe('a commit', () => {
-    it('moves the documents and the checkpoint together', async () => {
+    it('moves a document and the checkpoint together', async () => {
       expect(await take(commit(null, 'p1', 0))).toBeNull();
       expect(await stored()).toEqual([0, 'p1']);
+      expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
+    });
+
+    it('of many documents that loses its lease on the way leaves the checkpoint where it was, and is taken when it comes again', async () => {
+      const other = server.client();
+      const writes = Array.from({ length: 4_000 }, () => ({ id: newId(), ...parcel(0) }));
+      const [first] = writes;
+      const losing = {
+        ...writes[500]!,
+        get state() {
+          void other.set('{parcels:v1}:lease', 'another');
+          return parcel(0).state;
+        },
+      };
+      const many = { ...commit(null, 'p1', 0), writes };
+      expect(await take({ ...many, writes: [...writes.slice(0, 500), losing, ...writes.slice(501)] })).toBe('fenced');
+      const written = await storedDocuments(redis, parcels);
+      expect([written.has(first!.id), written.size < writes.length]).toEqual([true, true]);
+      expect(await store.checkpoint(parcels, 1)).toEqual({ position: null, log: 'first' });
+
+      await other.set('{parcels:v1}:lease', 'test');
+      expect(await take(many)).toBeNull();
+      expect((await storedDocuments(redis, parcels)).size).toBe(writes.length);
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 

@@ -16,7 +16,7 @@ import { EventStore, StoredLog } from '../../ports/event-store.js';
 import { nearlyFull } from '../data-folder.module.js';
 import { DiskSpace } from '../disk-space.js';
 import { ReplacedFile } from '../durable-files.js';
-import { EmbeddedEventStore } from './embedded.js';
+import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded.js';
 import { ReadOnlyEventStore } from './read-only.js';
 
 @Global()
@@ -93,19 +93,21 @@ export function eventsFolder({ path }: DataFolderSettings): string {
   return join(path, 'events');
 }
 
-async function open(
+function open(settings: EventStoreSettings, folder: DataFolderSettings, disk: DiskSpace, log: Log): Promise<StoredLog> {
+  return openStoredLog(settings, folder, {
+    onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
+    diskFull: () => disk.full,
+  });
+}
+
+/** The log of the installation; what watches its space is for whoever appends to it. */
+export async function openStoredLog(
   { place }: EventStoreSettings,
   folder: DataFolderSettings,
-  disk: DiskSpace,
-  log: Log,
+  watch: Pick<EmbeddedEventStoreOptions, 'onNearlyFull' | 'diskFull'> = {},
 ): Promise<StoredLog> {
   if (place.kind === 'embedded')
-    return EmbeddedEventStore.open({
-      directory: eventsFolder(folder),
-      mapSizeBytes: place.maxBytes,
-      onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
-      diskFull: () => disk.full,
-    });
+    return EmbeddedEventStore.open({ directory: eventsFolder(folder), mapSizeBytes: place.maxBytes, ...watch });
   // Loaded where it is used only: an operator waits for every command's start.
   const { EventStoreDbEventStore } = await import('./eventstoredb.js');
   return EventStoreDbEventStore.connect({ connectionString: place.url });

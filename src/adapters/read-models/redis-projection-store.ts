@@ -16,6 +16,8 @@ import { defineScripts } from './redis-scripts.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
+/** Documents written in one step: while Redis runs it, whoever reads a document waits. */
+const SLICE = 200;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
 /** How often, and how long apart, documents that are merely ahead on one side are looked at again. */
@@ -125,11 +127,17 @@ export class RedisProjectionStore extends ProjectionStore {
     { expected, next, log, writes }: Commit,
   ): Promise<CommitFault | null> {
     const { lease, live, building } = keysOf(projection);
-    const args = [lease, ...live, ...building, token, String(generation), expected ?? '', next ?? '', log ?? ''];
-    args.push(keptSince(this.keptForMs));
-    for (const write of writes) args.push(...documentFields(projection, write));
-    const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
-    return outcome === 'done' ? null : outcome;
+    const kept = keptSince(this.keptForMs);
+    for (let start = 0; ; start += SLICE) {
+      const slice = writes.slice(start, start + SLICE);
+      const isLast = start + SLICE >= writes.length;
+      const place = [expected ?? '', (isLast ? next : expected) ?? '', log ?? '', kept];
+      const args = [lease, ...live, ...building, token, String(generation), ...place];
+      for (const write of slice) args.push(...documentFields(projection, write));
+      const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
+      if (outcome !== 'done') return outcome;
+      if (isLast) return null;
+    }
   }
 
   override async sizes(projection: AnyProjection): Promise<{ readonly live: number; readonly building: number }> {

@@ -109,7 +109,7 @@ export class RedisModule implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** Connects with its first use: an operator's command may need no Redis. */
-export function connectionTo({ url }: RedisSettings, { role }: ProcessSettings, log: Log): Redis {
+export function connectionTo({ url }: RedisSettings, { role }: Pick<ProcessSettings, 'role'>, log: Log): Redis {
   const redis = new Redis(url, {
     lazyConnect: true,
     maxRetriesPerRequest: null,

@@ -15,17 +15,43 @@ export type Unusable = 'fenced' | 'missing' | 'foreign' | 'copied';
 
 export interface CatchUpListener {
   unusable(track: Track, why: Unusable): void;
-  failed(track: Track, error: ProjectionFailed): void;
+  /** The projection could not read an event: see ProjectionFailed. */
+  failed(track: Track, error: Error): void;
   /** Everything up to `through` is committed; `atEnd` when that was the end of the log. */
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
-/**
- * A commit is made when this many events have come in, or so long after the first of them: whoever appended them has applied his own
- * at once. What is only written from the log is not kept waiting at its end.
- */
+/** What keeps tracks up with the log, in this thread or in another. */
+export interface TrackFollower {
+  readonly name: string;
+  readonly lagMs: number;
+  /** Committed up to here; undefined while the track is not followed. */
+  positionOf(track: Track): string | null | undefined;
+  /** A track that is taken away is not committed any more. */
+  assign(tracks: readonly Track[]): void;
+  /** Follows the log until the signal aborts, then commits what it has. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Begins again from what is stored. */
+  restart(): void;
+  /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
+  checkpointIdle(): Promise<void>;
+}
+
+export interface CatchUpOptions extends SupervisorOptions {
+  /**
+   * A commit is made when this many events have come in, or so long after the first of them: whoever appended them has applied his own
+   * at once. What is only written from the log is not kept waiting at its end.
+   */
+  readonly commitEvents?: number;
+  readonly commitIntervalMs?: number;
+}
+
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
+/** While catching up; at the head a batch is what there is. */
+export const BATCH_SIZE = 2_000;
+/** Nobody waits for a generation that is being built: the more events a commit takes in, the fewer documents are written twice. */
+const BUILDING: CatchUpOptions = { batchSize: BATCH_SIZE, commitEvents: 20_000, commitIntervalMs: 1_000 };
 
 interface CommitChoice {
   /** Whether the checkpoints of projections without news move. */
@@ -39,7 +65,7 @@ interface CommitChoice {
  * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
  * come and go; each change begins a new subscription from the furthest behind of them, and a track that is ahead skips what it has.
  */
-export class CatchUpSubscription implements Subscription {
+export class CatchUpSubscription implements Subscription, TrackFollower {
   readonly savesLater = true;
   private readonly supervisor: SubscriptionSupervisor;
   private tracks: readonly Track[] = [];
@@ -52,6 +78,20 @@ export class CatchUpSubscription implements Subscription {
   private atEnd = false;
   /** All commits since the claim, one after another; the log is read on while the newest is under way. */
   private underWay: Promise<void> = Promise.resolve();
+  private readonly commitEvents: number;
+  private readonly commitIntervalMs: number;
+
+  /** One that fills generations which nobody reads yet. */
+  static building(
+    events: EventStore,
+    store: ProjectionStore,
+    token: string,
+    listener: CatchUpListener,
+    observer: SubscriptionObserver,
+    options: SupervisorOptions = {},
+  ): CatchUpSubscription {
+    return new CatchUpSubscription('rebuild', events, store, token, listener, observer, { ...BUILDING, ...options });
+  }
 
   constructor(
     readonly name: string,
@@ -60,8 +100,10 @@ export class CatchUpSubscription implements Subscription {
     private readonly token: string,
     private readonly listener: CatchUpListener,
     observer: SubscriptionObserver,
-    options: SupervisorOptions,
+    options: CatchUpOptions,
   ) {
+    this.commitEvents = options.commitEvents ?? COMMIT_EVENTS;
+    this.commitIntervalMs = options.commitIntervalMs ?? COMMIT_INTERVAL_MS;
     this.supervisor = new SubscriptionSupervisor(events, this, observer, options);
   }
 
@@ -69,12 +111,10 @@ export class CatchUpSubscription implements Subscription {
     return this.supervisor.lagMs;
   }
 
-  /** Committed up to here; undefined while the track is not followed. */
   positionOf(track: Track): string | null | undefined {
     return this.writers.get(track)?.committed;
   }
 
-  /** A track that is taken away is not committed any more. */
   assign(tracks: readonly Track[]): void {
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
@@ -82,18 +122,15 @@ export class CatchUpSubscription implements Subscription {
     this.supervisor.restart();
   }
 
-  /** Follows the log until the signal aborts, then commits what it has. */
   async run(signal: AbortSignal): Promise<void> {
     await this.supervisor.run(signal);
     await this.commit({ idle: true, atEnd: false });
   }
 
-  /** Begins again from what is stored. */
   restart(): void {
     this.supervisor.restart();
   }
 
-  /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
   async checkpointIdle(): Promise<void> {
     try {
       await this.commit({ idle: true, atEnd: this.atEnd });
@@ -160,14 +197,14 @@ export class CatchUpSubscription implements Subscription {
     );
     this.uncommitted += batch.events.length;
     this.atEnd = batch.caughtUp;
-    if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < COMMIT_EVENTS) {
+    if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < this.commitEvents) {
       this.commitSoon();
       return this.commit({ idle: false, atEnd: true, onlyFromLog: true });
     }
     if (
       !batch.caughtUp &&
-      this.uncommitted < COMMIT_EVENTS &&
-      performance.now() - this.committedAt < COMMIT_INTERVAL_MS
+      this.uncommitted < this.commitEvents &&
+      performance.now() - this.committedAt < this.commitIntervalMs
     )
       return;
     const before = this.underWay;
@@ -179,7 +216,7 @@ export class CatchUpSubscription implements Subscription {
   private commitSoon(): void {
     this.gathering ??= setTimeout(() => {
       this.commit({ idle: false, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
-    }, COMMIT_INTERVAL_MS);
+    }, this.commitIntervalMs);
   }
 
   /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */

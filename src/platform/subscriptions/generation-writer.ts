@@ -16,7 +16,7 @@ export class ProjectionFailed extends Error {
   }
 }
 
-/** The store of the projections took nothing of a commit; the writer has to begin again from what is stored. */
+/** The store of the projections did not take a commit; the writer has to begin again from what is stored. */
 export class CommitRefused extends Error {
   override readonly name = 'CommitRefused';
 
@@ -85,8 +85,8 @@ export class GenerationWriter {
   }
 
   /**
-   * Commits what was folded. The command has been issued when this returns; the promise says how it went. Without news the stored
-   * checkpoint moves only if `idle`.
+   * Commits what has been folded when it is called; the promise says how it went. Without news the stored checkpoint moves only if
+   * `idle`.
    */
   commit(log: string | null, { idle }: { readonly idle: boolean }): Promise<void> {
     const { through, position, touched } = this;

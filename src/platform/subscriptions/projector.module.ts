@@ -1,7 +1,11 @@
 // What keeps the read models up to date: runs in processes of the projector's role, and for an operator's rebuild.
+import { Worker } from 'node:worker_threads';
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { DataFolderSettings } from '../../config/data-folder.js';
+import { EventStoreSettings } from '../../config/event-store.js';
 import { ProcessSettings, runs } from '../../config/process.js';
+import { RedisSettings } from '../../config/redis.js';
 import { EventStore } from '../../ports/event-store.js';
 import { ProjectionStore } from '../../ports/projection-store.js';
 import { LogWatch } from '../audit/log-watch.js';
@@ -11,10 +15,25 @@ import { Metrics } from '../observability/metrics.js';
 import { rolePart } from '../roles/role-part.js';
 import { declaredIn, Projections } from './declarations.js';
 import { reportForeign } from './foreign-checkpoint.js';
-import { Projector, type ProjectorObserver } from './projector.js';
+import { Projector, type ProjectorObserver, type ProjectorOptions } from './projector.js';
+import { RebuildThread } from './rebuild-thread.js';
 
 /** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
 const MAX_LAG_MS = 30_000;
+
+/** What the thread is begun with; plain data. */
+export interface RebuildThreadData {
+  readonly eventStore: EventStoreSettings;
+  readonly folder: DataFolderSettings;
+  readonly redis: RedisSettings;
+  readonly process: Pick<ProcessSettings, 'role'>;
+  /** Of the leases. */
+  readonly token: string;
+}
+
+type RebuildSettings = [eventStore: EventStoreSettings, folder: DataFolderSettings, redis: RedisSettings];
+
+const THREAD = new URL('../../rebuild-thread.js', import.meta.url);
 
 @Module({
   imports: [DiscoveryModule],
@@ -27,8 +46,24 @@ const MAX_LAG_MS = 30_000;
         discovery: DiscoveryService,
         logWatch: LogWatch,
         log: Log,
-      ) => new Projector(events, store, declaredIn(discovery, Projections), observer(log, logWatch)),
-      inject: [EventStore, ProjectionStore, DiscoveryService, LogWatch, Log],
+        process: ProcessSettings,
+        ...settings: RebuildSettings
+      ) =>
+        new Projector(events, store, declaredIn(discovery, Projections), observer(log, logWatch), {
+          // An operator's command has nobody who waits for it.
+          elsewhere: runs(process, 'projector') ? inThread(process, ...settings) : null,
+        }),
+      inject: [
+        EventStore,
+        ProjectionStore,
+        DiscoveryService,
+        LogWatch,
+        Log,
+        ProcessSettings,
+        EventStoreSettings,
+        DataFolderSettings,
+        RedisSettings,
+      ],
     },
     rolePart('projector', Projector),
   ],
@@ -59,6 +94,16 @@ export class ProjectorModule implements OnModuleInit {
       }
     });
   }
+}
+
+function inThread(
+  { role }: ProcessSettings,
+  ...[eventStore, folder, redis]: RebuildSettings
+): NonNullable<ProjectorOptions['elsewhere']> {
+  return (token, listener, observer) => {
+    const workerData: RebuildThreadData = { eventStore, folder, redis, process: { role }, token };
+    return new RebuildThread(() => new Worker(THREAD, { workerData }), listener, observer);
+  };
 }
 
 function observer(log: Log, logWatch: LogWatch): ProjectorObserver {

@@ -2,8 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Generations, ProjectionStore, RebuildReport } from '../../ports/projection-store.js';
-import { CatchUpSubscription, type CatchUpListener, type Unusable } from './catch-up-subscription.js';
-import type { ProjectionFailed, Track } from './generation-writer.js';
+import {
+  BATCH_SIZE,
+  type CatchUpListener,
+  CatchUpSubscription,
+  type TrackFollower,
+  type Unusable,
+} from './catch-up-subscription.js';
+import type { Track } from './generation-writer.js';
 import { delay, type SubscriptionObserver, type SupervisorOptions } from './subscription-supervisor.js';
 
 export interface ProjectionStatus {
@@ -22,7 +28,7 @@ export interface ProjectionStatus {
 
 export interface ProjectorObserver extends SubscriptionObserver {
   /** An alarm: the projection stands still until a release can read the event. */
-  stopped(projection: string, error: ProjectionFailed): void;
+  stopped(projection: string, error: Error): void;
   buildStarted(projection: string, generation: number, why: 'first' | 'requested' | Unusable): void;
   /** An alarm when there are differences: the read model that was replaced was not what the log says. */
   rebuilt(report: RebuildReport): void;
@@ -36,10 +42,13 @@ export interface ProjectorOptions extends SupervisorOptions {
   /** A dead process is replaced after at most this and one interval. */
   readonly leaseMs?: number;
   readonly intervalMs?: number;
+  /** What builds generations from a long log elsewhere than in this thread, under the leases of the token; null: everything is done here. */
+  readonly elsewhere?:
+    ((token: string, listener: CatchUpListener, observer: SubscriptionObserver) => TrackFollower) | null;
 }
 
-/** While catching up; at the head a batch is what there is. */
-const BATCH_SIZE = 2_000;
+/** As many events are read here within a moment: a thread would not be worth its start. */
+const SHORT_LOG = 5_000;
 
 /** Ids named in a report; what matters is that there are any. */
 const NAMED_DIFFERENCES = 20;
@@ -51,6 +60,8 @@ interface Slot {
   generations: Generations;
   live: Track | null;
   building: Track | null;
+  /** What fills the building generation. */
+  builder: TrackFollower;
   /** Where the log ended when the building generation was begun; undefined: not asked yet. */
   target: string | null | undefined;
   /** The comparison of the building generation with the live one, which is not followed any more; undefined before it. */
@@ -69,8 +80,11 @@ interface Slot {
 export class Projector {
   private readonly slots: readonly Slot[];
   private readonly live: CatchUpSubscription;
-  private readonly rebuild: CatchUpSubscription;
+  private readonly rebuild: TrackFollower;
+  private readonly elsewhere: TrackFollower;
   private readonly token: string;
+  /** Asked once for all projections. */
+  private logIsShort: Promise<boolean> | null = null;
   private readonly leaseMs: number;
   private readonly intervalMs: number;
   private nap = new AbortController();
@@ -92,17 +106,18 @@ export class Projector {
       failed: (track, error) => this.failed(track, error),
       committed: (track, through, atEnd) => this.committed(track, through, atEnd),
     };
+    const { token } = this;
     const following = { batchSize: BATCH_SIZE, ...options };
-    const subscription = (name: string): CatchUpSubscription =>
-      new CatchUpSubscription(name, events, store, this.token, listener, observer, following);
-    this.live = subscription('projections');
-    this.rebuild = subscription('rebuild');
+    this.live = new CatchUpSubscription('projections', events, store, token, listener, observer, following);
+    this.rebuild = CatchUpSubscription.building(events, store, token, listener, observer, options);
+    this.elsewhere = options.elsewhere?.(token, listener, observer) ?? this.rebuild;
     this.slots = projections.map((projection) => ({
       projection,
       held: false,
       generations: { live: null, building: null },
       live: null,
       building: null,
+      builder: this.rebuild,
       target: undefined,
       differences: undefined,
       finishing: null,
@@ -117,16 +132,12 @@ export class Projector {
     this.stopping = new AbortController();
     const { signal } = this.stopping;
     const unwatch = this.store.onReturn(() => {
-      this.live.restart();
-      this.rebuild.restart();
+      for (const follower of this.followers) follower.restart();
       this.wake();
     });
     signal.addEventListener('abort', unwatch);
-    this.running = Promise.all([
-      this.lookAfterLeases(signal),
-      this.follow(this.live, signal),
-      this.follow(this.rebuild, signal),
-    ]);
+    const following = [...this.followers].map((follower) => this.follow(follower, signal));
+    this.running = Promise.all([this.lookAfterLeases(signal), ...following]);
   }
 
   /** Finishes the batch, saves the checkpoints and gives the leases back. */
@@ -142,8 +153,8 @@ export class Projector {
   }
 
   status(): ProjectionStatus[] {
-    return this.slots.map(({ projection: { name, version }, live, building, stopped }) => {
-      const [subscription, track] = live === null ? [this.rebuild, building] : [this.live, live];
+    return this.slots.map(({ projection: { name, version }, live, building, builder, stopped }) => {
+      const [subscription, track] = live === null ? [builder, building] : [this.live, live];
       const state = stopped ? 'stopped' : track === null ? 'standby' : live === null ? 'building' : 'live';
       return {
         projection: name,
@@ -163,7 +174,7 @@ export class Projector {
     this.wake();
   }
 
-  private failed(track: Track, error: ProjectionFailed): void {
+  private failed(track: Track, error: Error): void {
     const slot = this.slotOf(track);
     if (slot === undefined || slot.stopped) return;
     slot.stopped = true;
@@ -189,13 +200,13 @@ export class Projector {
     let checkpointAt = performance.now();
     while (!signal.aborted) {
       this.nap = new AbortController();
+      this.logIsShort = null;
       const settled = await Promise.allSettled(this.slots.map((slot) => this.settle(slot)));
       for (const { reason } of settled.filter((each) => each.status === 'rejected')) this.observer.leasesFailed(reason);
       this.assign();
       if (performance.now() - checkpointAt >= this.intervalMs) {
         checkpointAt = performance.now();
-        void this.live.checkpointIdle();
-        void this.rebuild.checkpointIdle();
+        for (const follower of this.followers) void follower.checkpointIdle();
       }
       if (!signal.aborted) await delay(this.intervalMs, this.nap.signal);
     }
@@ -206,7 +217,11 @@ export class Projector {
     this.nap.abort();
   }
 
-  private async follow(subscription: CatchUpSubscription, signal: AbortSignal): Promise<void> {
+  private get followers(): ReadonlySet<TrackFollower> {
+    return new Set([this.live, this.rebuild, this.elsewhere]);
+  }
+
+  private async follow(subscription: TrackFollower, signal: AbortSignal): Promise<void> {
     try {
       await subscription.run(signal);
     } catch (error) {
@@ -233,7 +248,14 @@ export class Projector {
         : (known.find((track) => track?.generation === generation) ?? { projection: slot.projection, generation });
     slot.live = trackOf(live);
     slot.building = trackOf(building);
-    if (building !== null && slot.target === undefined) slot.target = await this.events.head();
+    if (building === null || slot.target !== undefined) return;
+    slot.builder = (await this.isShort()) ? this.rebuild : this.elsewhere;
+    slot.target = await this.events.head();
+  }
+
+  private isShort(): Promise<boolean> {
+    this.logIsShort ??= this.events.readAll(null, SHORT_LOG).then(({ length }) => length < SHORT_LOG);
+    return this.logIsShort;
   }
 
   private async neededGenerations(slot: Slot, found: Generations): Promise<Generations> {
@@ -279,7 +301,8 @@ export class Projector {
     const followed = this.slots.flatMap(({ live, differences }) =>
       live !== null && differences === undefined ? [live] : [],
     );
-    this.rebuild.assign(this.slots.flatMap(({ building }) => building ?? []));
+    for (const follower of new Set([this.rebuild, this.elsewhere]))
+      follower.assign(this.slots.flatMap(({ building, builder }) => (builder === follower && building) || []));
     this.live.assign(followed);
   }
 

@@ -1,0 +1,138 @@
+// Read models that are built anew in a thread of their own, with the thread that a service starts.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { screeningStatus } from '../../src/modules/screening/read/screening-status.js';
+import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import type { RebuildThreadData } from '../../src/platform/subscriptions/projector.module.js';
+import { RebuildThread } from '../../src/platform/subscriptions/rebuild-thread.js';
+import { until } from '../support/eventually.js';
+import { appendScreenings } from '../support/long-log.js';
+import { RedisServer } from '../support/redis.js';
+import { event, expectedDocuments, Log, QUICK, storedDocuments, Told } from './fixtures.js';
+
+const PROJECTIONS = [screeningStatus, deliveryLog];
+const THREAD = pathToFileURL(join(import.meta.dirname, '../../dist/src/rebuild-thread.js'));
+/** More than is read beside the requests. */
+const LONG = 6_000;
+const KEPT_MS = 3_600_000;
+const UNKNOWN = `${deliveryLog.category}-unknown`;
+
+describe('a long log whose read models are gone', () => {
+  let server: RedisServer;
+  let log: Log;
+  let told: Told;
+  let threads: Worker[];
+  let running: Projector[];
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+
+  beforeEach(async () => {
+    await server.flush();
+    log = await Log.open();
+    told = new Told();
+    threads = [];
+    running = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(running.map((projector) => projector.stop()));
+    await log.close();
+  });
+
+  afterAll(async () => {
+    await server.stop();
+  });
+
+  function start(): Projector {
+    const projector = new Projector(log.store, new RedisProjectionStore(server.client(), KEPT_MS), PROJECTIONS, told, {
+      ...QUICK,
+      leaseMs: 6_000,
+      elsewhere: (token, listener, observer) => new RebuildThread(() => aThread(token), listener, observer),
+    });
+    running.push(projector);
+    projector.start();
+    return projector;
+  }
+
+  function aThread(token: string): Worker {
+    const workerData: RebuildThreadData = {
+      eventStore: { place: { kind: 'embedded', maxBytes: 2 ** 30, testShare: 1 } },
+      folder: { path: log.dataFolder, diskLowBytes: 0, quarantined: false },
+      redis: { url: server.url, documentsKeptForMs: KEPT_MS },
+      process: { role: 'all' },
+      token,
+    };
+    const thread = new Worker(THREAD, { workerData });
+    threads.push(thread);
+    return thread;
+  }
+
+  async function built(): Promise<void> {
+    await until('all is built', () => told.reports.length === PROJECTIONS.length);
+    const redis = server.client();
+    for (const projection of PROJECTIONS)
+      expect(await storedDocuments(redis, projection)).toEqual(await expectedDocuments(log.store, projection));
+  }
+
+  it('is read by a thread that ends when all is built, and then followed without it', async () => {
+    await appendScreenings(log.store, LONG);
+    const projector = start();
+    await built();
+    expect(threads).toHaveLength(1);
+    await until('the thread has ended', () => threads[0]?.threadId === -1);
+    expect(told.drops).toEqual([]);
+
+    await appendScreenings(log.store, 10);
+    const documents = (LONG + 10) / 10;
+    const redis = server.client();
+    await until('the new ones are there', async () => (await storedDocuments(redis, deliveryLog)).size === documents);
+    expect(projector.status().map(({ state }) => state)).toEqual(['live', 'live']);
+    expect(threads).toHaveLength(1);
+  });
+
+  it('is read on by another thread when the first one died', async () => {
+    await appendScreenings(log.store, LONG);
+    start();
+    await until('a thread has begun', () => threads.length === 1);
+    await threads[0]?.terminate();
+    await built();
+    expect(threads).toHaveLength(2);
+    expect(told.drops).toHaveLength(1);
+  });
+
+  it('leaves no thread behind when the service stops in the middle', async () => {
+    await appendScreenings(log.store, LONG);
+    const projector = start();
+    await until('a thread has begun', () => threads.length === 1);
+    await projector.stop();
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    expect(await server.client().keys('*:lease')).toEqual([]);
+  });
+
+  it('stops the projection that cannot read an event, and builds the others', async () => {
+    await appendScreenings(log.store, LONG);
+    await log.store.append(UNKNOWN, 'no-stream', [event('DeliveryDreamtOf')]);
+    start();
+    await until('an alarm', () => told.alarms.length > 0);
+    const [[projection, error] = []] = told.alarms;
+    expect([projection, error?.message]).toEqual([
+      deliveryLog.name,
+      `${deliveryLog.name} cannot read DeliveryDreamtOf, revision 0 of ${UNKNOWN}`,
+    ]);
+    await until('the other is built', () => told.reports.length === 1);
+    expect(told.reports[0]?.projection).toBe(screeningStatus.name);
+  });
+
+  it('needs no thread when it is short', async () => {
+    await appendScreenings(log.store, 100);
+    start();
+    await built();
+    expect(threads).toEqual([]);
+  });
+});
