@@ -44,12 +44,14 @@ export async function benchWebhooks(): Promise<void> {
 export async function serviceWithEndpoints(
   receiver: BenchReceiver,
   hanging: boolean,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {
   const service = await Service.start(
     {
       LOG_LEVEL: 'warn',
       WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
       NODE_EXTRA_CA_CERTS: await caFile(receiver),
+      ...env,
     },
     { alone: ALONE },
   );

@@ -1,5 +1,6 @@
 // A session whose documents have left Redis is what it was before: to its page, to servers, on the dashboard, to the operator.
 import { rm } from 'node:fs/promises';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { PROJECTIONS } from '../support/declarations.js';
 import { CertificateAuthority } from '../support/certificates.js';
@@ -19,6 +20,7 @@ let demo: PlatformCaller;
 let child: PlatformCaller;
 let unrelated: PlatformCaller;
 let owner: EndpointOwner;
+let redis: Redis;
 
 beforeAll(async () => {
   const authority = new CertificateAuthority();
@@ -28,6 +30,7 @@ beforeAll(async () => {
     NODE_EXTRA_CA_CERTS: trust.file,
     WEBHOOK_REDELIVERY_INTERVAL: '0',
   });
+  redis = service.redis.client();
   ({ accounts } = await service.credentials());
   await signIn();
   owner = new EndpointOwner(service, accounts.demo);
@@ -98,16 +101,11 @@ async function shown(id: string, income: string) {
 
 /** How many documents Redis has. Those that are few and read all the time are not counted. */
 async function documents(): Promise<number> {
-  const redis = service.redis.client();
-  try {
-    const counts = PROJECTIONS.filter(({ lasting }) => !lasting).map(async ({ name, version }) => {
-      const texts = await redis.hvals(`{${name}:v${version}}:live:docs`);
-      return texts.filter((text) => !text.endsWith('\n')).length;
-    });
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-  } finally {
-    redis.disconnect();
-  }
+  const counts = PROJECTIONS.filter(({ lasting }) => !lasting).map(async ({ name, version }) => {
+    const texts = await redis.hvals(`{${name}:v${version}}:live:docs`);
+    return texts.filter((text) => !text.endsWith('\n')).length;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 it('is read, shared, sent again and erased as before', async () => {
