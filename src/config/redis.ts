@@ -3,7 +3,7 @@ import { isLoopback, type Variables } from './variables.js';
 /** Also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** For how long after their last event documents of read models are kept. */
+  /** For how long after their last event documents of read models are kept, at most; an hour less at the least. */
   abstract readonly documentsKeptForMs: number;
 }
 
@@ -14,7 +14,7 @@ export function readRedis(env: Variables): RedisSettings {
     env.fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
   else if (env.production && !isOwnOrGuarded(new URL(url)))
     env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
-  const hours = env.number('READ_MODEL_HOURS', 72, { min: env.production ? 1 : 0, max: 8_760 });
+  const hours = env.number('READ_MODEL_HOURS', 72, { min: env.production ? 2 : 0, max: 8_760 });
   return { url: url ?? '', documentsKeptForMs: hours * 3_600_000 };
 }
 

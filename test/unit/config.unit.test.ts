@@ -386,10 +386,10 @@ describe('the configuration', () => {
     expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
   });
 
-  it('keeps documents of read models for three days, and in production for an hour at the least', () => {
+  it('keeps documents of read models for three days, and in production for two hours at the least', () => {
     expect(read({}).redis.documentsKeptForMs).toBe(72 * 3_600_000);
     expect(read({ READ_MODEL_HOURS: '0' }).redis.documentsKeptForMs).toBe(0);
-    expect(wrong({ ...PRODUCTION, READ_MODEL_HOURS: '0' })).toEqual(['READ_MODEL_HOURS']);
+    expect(wrong({ ...PRODUCTION, READ_MODEL_HOURS: '1' })).toEqual(['READ_MODEL_HOURS']);
     expect(wrong({ READ_MODEL_HOURS: '1.5' })).toEqual(['READ_MODEL_HOURS']);
   });
 

@@ -66,10 +66,10 @@ local function write(docs, entries, since, from)
 end
 `;
 
-/** Lets some of the documents go that have become too old. More than are written in the long run. */
+/** Lets some of the documents go that have become too old: more than a commit brings, so that none are left in the long run. */
 const LEAVE = `
 local function leave(docs, entries, since)
-  local old = redis.call('ZRANGEBYLEX', entries, '[recent ', '(recent ' .. since, 'LIMIT', 0, 500)
+  local old = redis.call('ZRANGEBYLEX', entries, '[recent ', '(recent ' .. since, 'LIMIT', 0, 250)
   if #old == 0 then return end
   local ids, values, gone = {}, {}, {}
   for n, entry in ipairs(old) do ids[n] = string.match(entry, '[^ ]+$') end
