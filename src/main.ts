@@ -21,6 +21,14 @@ function exit(code: number): void {
   void output.flushed(LAST_LINES_WITHIN_MS).then(() => process.exit(code));
 }
 
+/**
+ * Without an orderly stop before. An exit waits for transactions that are under way, these wait for this thread, and with the lock of the
+ * log held nobody else could append any more. A log is as whole after this as after a power cut.
+ */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
 async function main(): Promise<void> {
   const vendors = await findVendors();
   const config = configOrExit(vendors);
@@ -28,8 +36,10 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');
-    exit(1);
+    void output.flushed(LAST_LINES_WITHIN_MS).then(die);
   });
+  // The parent of several processes is gone. Before the listener of Node itself, which exits.
+  process.prependListener('disconnect', die);
   // The reader of it may be gone.
   process.stderr.on('error', () => undefined);
   // Node would write its warnings to standard error, past the log.
@@ -64,7 +74,7 @@ function stopOnSignal(service: Service, log: Log): void {
     log.info({ signal }, 'stopping');
     setTimeout(() => {
       log.error('could not stop in time');
-      exit(1);
+      void output.flushed(LAST_LINES_WITHIN_MS).then(die);
     }, STOP_WITHIN_MS).unref();
     service.stop().then(
       () => {
