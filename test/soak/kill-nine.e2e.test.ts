@@ -1,17 +1,12 @@
 // kill -9 of the whole service at random moments under load: every acknowledged change is there, no session stays stuck,
 // and the vendor executed nothing twice.
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
-import { attemptOf, screeningSession } from '../../src/modules/screening/domain/screening-session.js';
-import type { SessionEvent, SessionState } from '../../src/modules/screening/domain/session.js';
 import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
+import { follows, unsettled } from '../support/sessions-in-log.js';
 
 const ROUNDS = 4;
 const CALLERS = 24;
-const FINAL = new Set(['VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR']);
 
 let service: Service;
 let caller: PlatformCaller;
@@ -43,39 +38,6 @@ async function load(signal: AbortSignal): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-}
-
-/** Sessions in the log with a vendor call under way. */
-async function unsettled(dataDir: string): Promise<string[]> {
-  const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
-  try {
-    const states = new Map<string, SessionState>();
-    for (let after: string | null = null; ;) {
-      const page: RecordedEvent[] = await store.readAll(after, 1_000);
-      for (const event of page) {
-        if (categoryOf(event.stream) === screeningSession.category) {
-          states.set(
-            event.stream,
-            screeningSession.evolve(
-              states.get(event.stream) ?? screeningSession.initial,
-              event as unknown as SessionEvent,
-            ),
-          );
-        }
-      }
-      after = page.at(-1)?.position ?? after;
-      if (page.length < 1_000)
-        return [...states].filter(([, state]) => attemptOf(state) !== null).map(([stream]) => stream);
-    }
-  } finally {
-    await store.close();
-  }
-}
-
-/** Whether a session may have gone from what was acknowledged to what is there now. */
-function follows(before: string, after: string): boolean {
-  const order = ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'];
-  return before === after || (!FINAL.has(before) && (FINAL.has(after) || order.indexOf(after) > order.indexOf(before)));
 }
 
 describe('kill -9 under load', () => {
