@@ -14,7 +14,7 @@ export class BoundedMemory<Value> {
   /** `bytesOf`: for values that are no JSON, or all of one size. */
   constructor(
     private readonly maxBytes: number,
-    private readonly bytesOf: (value: Value) => number = (value) => JSON.stringify(value).length * BYTES_PER_CHARACTER,
+    private readonly bytesOf: (value: Value) => number = bytesOfJson,
   ) {}
 
   get(key: string): Value | undefined {
@@ -43,4 +43,9 @@ export class BoundedMemory<Value> {
     this.entries.delete(key);
     this.bytes -= entry.bytes;
   }
+}
+
+/** What a value that is JSON takes. */
+export function bytesOfJson(value: unknown): number {
+  return JSON.stringify(value).length * BYTES_PER_CHARACTER;
 }

@@ -58,18 +58,26 @@ type Values = Readonly<Record<string, string | undefined>>;
 
 /** Name of the list of all documents that have these values; a value that is undefined does not filter. */
 export function listOf(values: Values): string {
-  const set = Object.entries(values).flatMap(([field, value]) =>
-    value === undefined ? [] : [`${field}=${encodeURIComponent(value)}`],
-  );
-  return set.sort().join('&') || 'all';
+  return nameOf(fieldsOf(values));
 }
 
 /** Every list that `listOf` names for the values of `within` and any of `filters`: an entry in each makes every combination one range. */
 export function listsBy(within: Values, filters: Values): string[] {
-  const [[field, value] = [], ...others] = Object.entries(filters);
-  if (field === undefined) return [listOf(within)];
-  const rest = Object.fromEntries(others);
-  return [...listsBy(within, rest), ...listsBy({ ...within, [field]: value }, rest)];
+  let lists = [fieldsOf(within)];
+  for (const field of fieldsOf(filters).reverse()) lists = [...lists, ...lists.map((fields) => [...fields, field])];
+  return lists.map(nameOf);
+}
+
+/** Null for a value that is undefined. */
+function fieldsOf(values: Values): (string | null)[] {
+  return Object.entries(values).map(([field, value]) =>
+    value === undefined ? null : `${field}=${encodeURIComponent(value)}`,
+  );
+}
+
+function nameOf(fields: readonly (string | null)[]): string {
+  const set = fields.filter((field) => field !== null);
+  return set.sort().join('&') || 'all';
 }
 
 /** The document of a whole history; null for an empty one. */

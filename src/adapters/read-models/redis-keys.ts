@@ -55,16 +55,18 @@ export function keptSince(keptForMs: number): string {
 /**
  * A document as the scripts take it: id, revision, text. The text is a line of the revision and the index entries, separated by tabs,
  * and then the document as JSON, so that the scripts compare revisions and replace entries without reading JSON. The first entry of one
- * that is to leave is that in `RECENT`. When it has left, its line without that entry remains if it is still listed, else nothing.
+ * that is to leave is that in `RECENT`. When it has left, its line without that entry remains if it is still listed, else nothing: so one whose
+ * last event is older than `since` comes without its JSON.
  */
-export function documentFields(projection: AnyProjection, write: DocumentWrite): string[] {
+export function documentFields(projection: AnyProjection, write: DocumentWrite, since = ''): string[] {
   const { id, revision, state, occurredAt } = write;
   const entries: IndexEntry[] = projection.lasting ? [] : [{ list: RECENT, sort: occurredAt.slice(0, HOUR) }];
   entries.push(...(projection.entries?.(state) ?? []));
   const dueAt = projection.dueAt?.(state) ?? null;
   if (dueAt !== null) entries.push({ list: DUE, sort: new Date(dueAt).toISOString() });
   const line = [revision, ...entries.map(entryText)].join('\t');
-  return [id, String(revision), `${line}\n${JSON.stringify(projection.view(state))}`];
+  const isKept = projection.lasting === true || occurredAt.slice(0, HOUR) >= since;
+  return [id, String(revision), `${line}\n${isKept ? JSON.stringify(projection.view(state)) : ''}`];
 }
 
 /** What is stored of a document once it has left, if it is old enough for that; null for nothing. */

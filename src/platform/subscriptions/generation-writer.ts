@@ -1,4 +1,4 @@
-import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { BoundedMemory, bytesOfJson } from '../../kernel/bounded-memory.js';
 import { idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, CommitFault, ProjectionStore } from '../../ports/projection-store.js';
@@ -43,6 +43,8 @@ interface Folded {
 
 /** What the states that a writer remembers may take, so that the next event of a stream needs no read. */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
+/** One of so many states is reckoned, and the next ones are taken to be as large: reckoning is as dear as folding. */
+const RECKONED_EVERY = 16;
 /** Streams that are read from the log at the same time. */
 const READ_TOGETHER = 16;
 
@@ -58,7 +60,9 @@ export class GenerationWriter {
   /** The checkpoint as stored. */
   private position: string | null;
   private touched = new Map<string, Folded>();
-  private readonly remembered = new BoundedMemory<Folded>(REMEMBERED_BYTES);
+  private readonly remembered = new BoundedMemory<Folded>(REMEMBERED_BYTES, (folded) => this.bytesOf(folded));
+  private remembering = 0;
+  private reckoned = 0;
 
   constructor(
     private readonly events: EventStore,
@@ -132,6 +136,11 @@ export class GenerationWriter {
     };
     await Promise.all(Array.from({ length: READ_TOGETHER }, readNext));
     return known;
+  }
+
+  private bytesOf(folded: Folded): number {
+    if (this.remembering++ % RECKONED_EVERY === 0) this.reckoned = bytesOfJson(folded);
+    return this.reckoned;
   }
 
   private evolve(before: Folded | undefined, event: RecordedEvent): Folded {
