@@ -17,9 +17,11 @@ import { defineScripts } from './redis-scripts.js';
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
 /** Documents written in one step: while Redis runs it, whoever reads a document waits. */
-const SLICE = 200;
+const SLICE = 50;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
+/** Documents compared in one step. */
+const COMPARED = 200;
 /** How often, and how long apart, documents that are merely ahead on one side are looked at again. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
@@ -133,7 +135,7 @@ export class RedisProjectionStore extends ProjectionStore {
       const isLast = start + SLICE >= writes.length;
       const place = [expected ?? '', (isLast ? next : expected) ?? '', log ?? '', kept];
       const args = [lease, ...live, ...building, token, String(generation), ...place];
-      for (const write of slice) args.push(...documentFields(projection, write));
+      for (const write of slice) args.push(...documentFields(projection, write, kept));
       const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
       if (outcome !== 'done') return outcome;
       if (isLast) return null;
@@ -152,9 +154,8 @@ export class RedisProjectionStore extends ProjectionStore {
     const { live, building } = keysOf(projection);
     const docs = [live[1], building[1]] as const;
     let suspects = new Set<string>();
-    for (const key of docs)
-      for await (const ids of this.scan(key))
-        for (const [id, one, other] of await this.pairs(docs, ids)) if (one !== other) suspects.add(id);
+    for (const [scanned, other] of [docs, docs.toReversed()] as [string, string][])
+      for await (const ids of this.unequal(scanned, other)) for (const id of ids) suspects.add(id);
     const differing = new Set<string>();
     for (let look = 0; suspects.size > 0; look++) {
       const unsettled = new Set<string>();
@@ -178,13 +179,15 @@ export class RedisProjectionStore extends ProjectionStore {
     return text === null ? null : (JSON.parse(text) as RebuildReport);
   }
 
-  /** Ids of a hash, page by page. */
-  private async *scan(docs: string): AsyncIterable<string[]> {
+  /** Ids of documents of a hash that are not the same in another one. Compared in Redis, so that only what differs is sent. */
+  private async *unequal(scanned: string, other: string): AsyncIterable<string[]> {
     let cursor = '0';
     do {
-      const [next, flat] = await this.connection.use((redis) => redis.hscan(docs, cursor, 'COUNT', SCAN_COUNT));
-      cursor = next;
-      yield flat.filter((_, place) => place % 2 === 0);
+      const page = await this.connection.use((redis) =>
+        redis.projectionUnequal(scanned, other, cursor, String(COMPARED)),
+      );
+      [cursor = '0'] = page;
+      yield page.slice(1);
     } while (cursor !== '0');
   }
 

@@ -12,6 +12,8 @@ declare module 'ioredis' {
     projectionRelease(...args: readonly string[]): Result<number, Context>;
     projectionBegin(...args: readonly string[]): Result<number, Context>;
     projectionCommit(...args: readonly string[]): Result<'done' | 'fenced' | 'moved' | 'missing', Context>;
+    /** The next cursor, and ids. */
+    projectionUnequal(...args: readonly string[]): Result<string[], Context>;
     projectionPromote(...args: readonly string[]): Result<'promoted' | 'behind' | 'fenced', Context>;
   }
 }
@@ -167,6 +169,18 @@ if ARGV[5] ~= '' and redis.call('GET', KEYS[9]) == ARGV[5] then redis.call('DEL'
 return 'promoted'
 `;
 
+/** KEYS documents that are scanned, documents that they are compared with; ARGV cursor, count. */
+const UNEQUAL = `
+local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
+local ids, reply = {}, { page[1] }
+for n = 1, #page[2], 2 do ids[#ids + 1] = page[2][n] end
+if #ids == 0 then return reply end
+for n, other in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
+  if other ~= page[2][2 * n] then reply[#reply + 1] = ids[n] end
+end
+return reply
+`;
+
 /** Makes the scripts commands of this connection; again is harmless. */
 export function defineScripts(redis: Redis): void {
   const scripts: readonly (readonly [string, number, string])[] = [
@@ -176,6 +190,7 @@ export function defineScripts(redis: Redis): void {
     ['projectionRelease', 1, RELEASE],
     ['projectionBegin', 7, BEGIN],
     ['projectionCommit', 7, COMMIT],
+    ['projectionUnequal', 2, UNEQUAL],
     ['projectionPromote', 9, PROMOTE],
   ];
   for (const [name, numberOfKeys, lua] of scripts) redis.defineCommand(name, { numberOfKeys, lua });
