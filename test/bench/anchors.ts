@@ -49,8 +49,8 @@ async function comparisonsOf(
   stepUps: StepUps,
   receiver: BenchReceiver,
 ): Promise<readonly Comparison[]> {
-  const ours: Side = { name: 'service', pid: service.program.pid ?? 0, redis: service.redis };
-  const its: Side = { name: 'anchor', pid: anchor.pid, redis: anchor.redis };
+  const ours: Side = { name: 'service', pids: [service.program.pid ?? 0], redis: service.redis };
+  const its: Side = { name: 'anchor', pids: [anchor.pid], redis: anchor.redis };
   const { headers } = await service.signIn('nopay');
   const { accounts } = await service.credentials();
   const pool = new Pool(service.baseUrl, { connections: CONNECTIONS });

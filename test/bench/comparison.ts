@@ -6,7 +6,8 @@ import { commandsOf, cpuMsOf, median, quantile, throughput } from './measure.js'
 /** A program and its Redis. */
 export interface Side {
   readonly name: string;
-  readonly pid: number;
+  /** Of its processes. */
+  readonly pids: readonly number[];
   readonly redis: RedisServer;
 }
 
@@ -34,13 +35,14 @@ export interface Comparison {
   /** By operations in flight, how many make a round. */
   readonly counts: Readonly<Record<number, number>>;
   /** Of the processor time of one operation, the other's through ours, with most in flight. */
-  readonly target: number;
+  readonly target?: number;
   /** How many times the other's p50 ours may be with one in flight. */
   readonly p50Within?: number;
 }
 
 interface Round {
-  /** Microseconds an operation. */
+  /** Microseconds an operation, of each process. */
+  readonly cpus: readonly number[];
   readonly cpu: number;
   readonly redisCpu: number;
   readonly rate: number;
@@ -75,7 +77,8 @@ export async function compare({ name, ours, other, counts, target, p50Within }: 
     tellRow(name, inFlight, ours.name, our);
     tellRow('', '', other.name, its);
     const ratio = (its.cpu + its.redisCpu) / (our.cpu + our.redisCpu);
-    const verdict = inFlight === most.inFlight ? against(ratio >= target, target.toFixed(2)) : '';
+    const verdict =
+      target !== undefined && inFlight === most.inFlight ? against(ratio >= target, target.toFixed(2)) : '';
     const rates = (our.rate / its.rate).toFixed(2);
     process.stdout.write(`  ${other.name} / ${ours.name} by CPU ${ratio.toFixed(2)}${verdict}; rates ${rates}\n`);
     if (inFlight === 1 && p50Within !== undefined) {
@@ -83,26 +86,33 @@ export async function compare({ name, ours, other, counts, target, p50Within }: 
       const limit = against(times <= p50Within, `at most ${p50Within}`);
       process.stdout.write(`  p50 ${ours.name} / ${other.name} ${times.toFixed(2)}${limit}\n`);
     }
+    if (ours.pids.length > 1)
+      process.stdout.write(`  ${ours.name}, CPU us of each process: ${our.cpus.map(figure).join(', ')}\n`);
     process.stdout.write(`  ${ours.name}, commands: ${commonest(our.commands)}\n`);
   }
 }
 
-async function round({ pid, redis, operation }: Comparison['ours'], count: number, inFlight: number): Promise<Round> {
+async function round({ pids, redis, operation }: Comparison['ours'], count: number, inFlight: number): Promise<Round> {
   await operation.prepare?.(count);
-  await idle(pid);
+  await idle(pids);
   const client = redis.client();
-  const used = async (): Promise<[number, number]> => [await cpuMsOf(pid), await cpuMsOf(redis.pid ?? 0)];
+  const used = async (): Promise<[number[], number]> => [
+    await Promise.all(pids.map(cpuMsOf)),
+    await cpuMsOf(redis.pid ?? 0),
+  ];
   const [commandsBefore, [cpuBefore, redisBefore]] = [await commandsOf(client), await used()];
   const times: number[] = [];
   const rate = await throughput(count, inFlight, async () => {
     times.push(await operation.run());
   });
   // What an answer leaves to be done counts.
-  await idle(pid);
-  const [[cpu, redisCpu], commands] = [await used(), await commandsOf(client)];
+  await idle(pids);
+  const [[cpuAfter, redisCpu], commands] = [await used(), await commandsOf(client)];
   client.disconnect();
+  const cpus = cpuAfter.map((ms, index) => ((ms - (cpuBefore[index] ?? 0)) * 1_000) / count);
   return {
-    cpu: ((cpu - cpuBefore) * 1_000) / count,
+    cpus,
+    cpu: sumOf(cpus),
     redisCpu: ((redisCpu - redisBefore) * 1_000) / count,
     rate,
     p50: quantile(
@@ -113,22 +123,24 @@ async function round({ pid, redis, operation }: Comparison['ours'], count: numbe
   };
 }
 
-/** Resolves when a program has nothing to do any more but look for work. */
-async function idle(pid: number): Promise<void> {
-  let before = await cpuMsOf(pid);
+/** Resolves when no process of a program has anything to do any more but look for work. */
+async function idle(pids: readonly number[]): Promise<void> {
+  const used = async (): Promise<number> => sumOf(await Promise.all(pids.map(cpuMsOf)));
+  let before = await used();
   for (let look = 0; look < MAX_LOOKS; look++) {
     await pause(WATCHED_MS);
-    const now = await cpuMsOf(pid);
-    if (now - before <= IDLE_MS) return;
+    const now = await used();
+    if (now - before <= IDLE_MS * pids.length) return;
     before = now;
   }
-  throw new Error(`Process ${pid} does not come to rest`);
+  throw new Error(`Process ${pids.join(', ')} does not come to rest`);
 }
 
 /** The medians of each figure; the commands are those of the last round. */
 function middle(rounds: readonly Round[]): Round {
   const of = (figure: (round: Round) => number): number => median(rounds.map(figure));
   return {
+    cpus: (rounds[0]?.cpus ?? []).map((_, index) => of(({ cpus }) => cpus[index] ?? 0)),
     cpu: of(({ cpu }) => cpu),
     redisCpu: of(({ redisCpu }) => redisCpu),
     rate: of(({ rate }) => rate),
@@ -170,4 +182,8 @@ function line(...cells: readonly (string | number)[]): void {
     return index === 0 || index === 2 ? String(cell).padEnd(width) : String(cell).padStart(width);
   });
   process.stdout.write(`${padded.join(' ').trimEnd()}\n`);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -1,4 +1,4 @@
-// npm run bench [-- a | d | f | g | i | k | m]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | d | f | g | i | k | m | n]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';
@@ -7,6 +7,7 @@ import { benchEventStore } from './event-store.js';
 import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
 import { benchRedisMemory } from './redis-memory.js';
+import { benchProcesses } from './processes.js';
 import { benchWebhooks } from './webhooks.js';
 
 const chosen = process.argv.slice(2);
@@ -19,5 +20,6 @@ if (wanted('f')) await benchPayments();
 if (wanted('g')) await benchWebhooks();
 if (wanted('i')) await benchEmbedding();
 if (wanted('m')) await benchRedisMemory();
+if (wanted('n')) await benchProcesses();
 if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);
