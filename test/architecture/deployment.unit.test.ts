@@ -16,6 +16,7 @@ interface ComposeService {
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
   readonly ports?: readonly string[];
+  readonly profiles?: readonly string[];
 }
 
 const yaml = createRequire(import.meta.url)('js-yaml');
@@ -32,6 +33,20 @@ describe('docker-compose.yml', () => {
   it('runs the service in each role, beside its stores and the sandbox', () => {
     expect(roles.map(({ environment }) => environment?.['ROLE']).sort()).toEqual(['api', 'projector', 'worker']);
     expect(Object.keys(services)).toEqual(expect.arrayContaining(['eventstore', 'redis', 'sandbox']));
+  });
+
+  it('runs all roles in one container with the embedded store, when asked to', () => {
+    const { command = [], profiles, environment, depends_on: needed = {} } = services['embedded']!;
+    expect([profiles, environment?.['EVENT_STORE'], Object.keys(needed)]).toEqual([
+      ['embedded'],
+      'embedded',
+      ['redis', 'sandbox'],
+    ]);
+    const [program, script = '', ...processes] = command;
+    expect([program, existsSync(script)]).toEqual(['node', true]);
+    const [names, ports] = [0, 1].map((part) => new Set(processes.map((one) => one.split(':')[part])));
+    expect([...names!].sort()).toEqual(['api', 'projector', 'worker']);
+    expect(ports!.size).toBe(processes.length);
   });
 
   it('checks the health of every service, and waits for it', () => {
@@ -85,6 +100,7 @@ describe('docker-compose.yml', () => {
     expect(published).toEqual([
       ['sandbox', '127.0.0.1:3001:3001'],
       ['api', '127.0.0.1:3000:3000'],
+      ['embedded', '127.0.0.1:3000:3000'],
     ]);
   });
 
