@@ -21,6 +21,8 @@ import { medians, tell } from './measure.js';
 
 const EVENTS = 200_000;
 const PER_SESSION = 8;
+/** For how long documents are kept by default. The events are older, as nearly all of a log are. */
+const AS_BY_DEFAULT_MS = 72 * 3_600_000;
 /** As many events as a catch-up commits at once, each of a stream of its own. */
 const COMMITTED = 5_000;
 
@@ -160,7 +162,7 @@ async function rebuilt(store: EmbeddedEventStore): Promise<number> {
   const served = new Set<string>();
   let done: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (done = resolve));
-  const projector = new Projector(store, new RedisProjectionStore(redis, KEPT_MS), PROJECTIONS, {
+  const projector = new Projector(store, new RedisProjectionStore(redis, AS_BY_DEFAULT_MS), PROJECTIONS, {
     dropped: () => undefined,
     lag: () => undefined,
     stopped: (projection, error) => {
