@@ -29,7 +29,7 @@ import { RedisServer } from '../../support/redis.js';
 
 const vendors = await findVendors();
 
-const EVERY_ROLE = ['DiskSpace', 'Redis'];
+const EVERY_ROLE = ['DiskSpace', 'LogInUse', 'Redis'];
 const PROJECTOR = ['Projector'];
 const API = ['demo accounts'];
 const WORKER = ['CallWorkers', 'DeliveryWorkers', 'EventProcessor', 'Scheduler', 'mail notice'];
