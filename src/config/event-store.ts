@@ -2,9 +2,17 @@ import type { Variables } from './variables.js';
 
 /** Where the log is; also the injection token. */
 export abstract class EventStoreSettings {
-  /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
+  /**
+   * `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill.
+   * `uncompressedEvents`: how many of the newest events it keeps each by itself.
+   */
   abstract readonly place:
-    | { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number }
+    | {
+        readonly kind: 'embedded';
+        readonly maxBytes: number;
+        readonly testShare: number;
+        readonly uncompressedEvents: number;
+      }
     | { readonly kind: 'eventstoredb'; readonly url: string };
 }
 
@@ -25,6 +33,7 @@ export function readEventStore(env: Variables): EventStoreSettings {
       kind,
       maxBytes: env.number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES),
       testShare: env.number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }),
+      uncompressedEvents: env.number('EVENT_LOG_UNCOMPRESSED', 65_536, { min: 0, max: 1_000_000_000 }),
     },
   };
 }

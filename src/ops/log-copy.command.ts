@@ -1,4 +1,4 @@
-// ops log copy: from the embedded event store to EventStoreDB
+// ops log copy: from the embedded event store to EventStoreDB; ops log compress: older events of the embedded one
 import { Command, Option, SubCommand } from 'nest-commander';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
 import { copyLog } from '../platform/audit/copy-log.js';
@@ -45,6 +45,24 @@ export class CopyLogCommand extends OperatorCommand {
   }
 }
 
+@SubCommand({
+  name: 'compress',
+  description:
+    'Compress what is older in the embedded log now; the service does so bit by bit as it appends (EVENT_LOG_UNCOMPRESSED)',
+})
+export class CompressLogCommand extends OperatorCommand {
+  constructor(private readonly log: StoredLog) {
+    super();
+  }
+
+  override async run(): Promise<void> {
+    const { log } = this;
+    if (!(log instanceof EmbeddedEventStore))
+      throw new WrongInput('The log to compress must be an embedded one; EVENT_STORE names another.');
+    print({ compressedEvents: await log.compress() });
+  }
+}
+
 /** Loaded by this command only: an operator waits for every command's start. */
 async function connect(connectionString: string): Promise<EventStore> {
   const { EventStoreDbEventStore } = await import('../adapters/event-store/eventstoredb.js');
@@ -55,5 +73,5 @@ async function connect(connectionString: string): Promise<EventStore> {
   }
 }
 
-@Command({ name: 'log', description: 'The log as a whole', subCommands: [CopyLogCommand] })
+@Command({ name: 'log', description: 'The log as a whole', subCommands: [CopyLogCommand, CompressLogCommand] })
 export class LogCommand extends CommandGroup {}

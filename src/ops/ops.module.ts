@@ -43,7 +43,7 @@ import {
   VerifyBackupCommand,
 } from './backup.commands.js';
 import { Backups } from './backups.js';
-import { CopyLogCommand, LogCommand } from './log-copy.command.js';
+import { CompressLogCommand, CopyLogCommand, LogCommand } from './log-copy.command.js';
 import {
   AcceptLogCommand,
   AuditCommand,
@@ -104,7 +104,7 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
     ],
   }),
   stream: () => ({ imports: LOG, commands: [StreamCommand, ShowStreamCommand] }),
-  log: () => ({ imports: LOG, commands: [LogCommand, CopyLogCommand] }),
+  log: () => ({ imports: LOG, commands: [LogCommand, CopyLogCommand, CompressLogCommand] }),
   audit: () => ({ imports: VAULT, commands: [AuditCommand, VerifyAuditCommand, AcceptLogCommand] }),
   vault: () => ({ imports: VAULT, commands: [VaultCommand, RewrapVaultCommand] }),
   timeline: () => ({ imports: READ_MODELS, commands: [TimelineCommand] }),

@@ -62,7 +62,7 @@ describe('a long log whose read models are gone', () => {
 
   function aThread(token: string): Worker {
     const workerData: RebuildThreadData = {
-      eventStore: { place: { kind: 'embedded', maxBytes: 2 ** 30, testShare: 1 } },
+      eventStore: { place: { kind: 'embedded', maxBytes: 2 ** 30, testShare: 1, uncompressedEvents: 65_536 } },
       folder: { path: log.dataFolder, diskLowBytes: 0, quarantined: false },
       redis: { url: server.url, documentsKeptForMs: KEPT_MS },
       process: { role: 'all' },

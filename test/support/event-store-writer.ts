@@ -1,5 +1,5 @@
 // A process that appends to an embedded event store and prints a line of JSON for every append that was acknowledged:
-//   event-store-writer.ts <directory> <category> <writers> <appends of each writer, 0 for no end>
+//   event-store-writer.ts <directory> <category> <writers> <appends of each writer, 0 for no end> [<more options of the store, as JSON>]
 // Every writer takes turns between a stream of its own, two events at a time and one in the stream beside it together, and one
 // stream that all of them want.
 // A refusal of the store is printed too, and ends the process once the streams have been read back.
@@ -25,8 +25,8 @@ export interface Refused {
   readonly readable: number;
 }
 
-const [directory = '', category = '', writers = '1', appends = '0'] = process.argv.slice(2);
-const store = EmbeddedEventStore.open({ directory });
+const [directory = '', category = '', writers = '1', appends = '0', options = '{}'] = process.argv.slice(2);
+const store = EmbeddedEventStore.open({ directory, ...(JSON.parse(options) as object) });
 const shared = `${category}-shared`;
 
 // Synchronous, so that what has been acknowledged has been said before the process can be killed in the next turn.

@@ -296,6 +296,7 @@ describe('the configuration', () => {
       METRICS_PORT: '-1',
       VENDOR_CONCURRENCY: '0',
       EVENT_LOG_MAX_BYTES: '1000000',
+      EVENT_LOG_UNCOMPRESSED: '-1',
       VAULT_MAX_BYTES: '64 GiB',
       TEST_LOG_SHARE: '50',
       READ_MODEL_HOURS: '-1',

@@ -1,5 +1,7 @@
 // How the embedded store lays the log out in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short: each one
 // ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
+//
+// Older events are in segments: so many of them, compressed together, instead of each by itself (docs/adr/0021).
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
@@ -9,6 +11,7 @@ import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.j
 import type { LogFault } from '../../ports/inspectable-log.js';
 import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
+import { packSegment, SegmentUnreadable, textsOf } from './segment.js';
 
 /** An append as the log takes it; the texts are complete but for the position, which the transaction gives. */
 export interface LogAppend {
@@ -53,6 +56,9 @@ export interface PageLimits {
 
 /** Written into the log when it is created. Another number means another layout, which this code must not touch. */
 const LAYOUT = '1';
+/** What it says from the first segment on, so that releases that know no segments leave the log alone. */
+const LAYOUT_WITH_SEGMENTS = '2';
+const LAYOUT_ENTRY = Buffer.from('layout');
 /** Entry beside the trees: how many characters of events of the test environment have been written since there is such an entry. */
 const TEST_CHARACTERS = Buffer.from('test-characters');
 /** Entry beside the trees: a random id, made when the log is. */
@@ -65,6 +71,15 @@ const TEXT_START = '{"stream":"';
 
 type Bytes = Buffer<ArrayBufferLike>;
 
+/** Compressed events that are still in the log each by itself. */
+export interface PackedSegment {
+  readonly first: number;
+  readonly packed: Bytes;
+  readonly events: readonly RecordedEvent[];
+  readonly characters: number;
+  readonly testCharacters: number;
+}
+
 export class EmbeddedLog {
   private constructor(
     private readonly root: RootDatabase<string, Bytes>,
@@ -75,12 +90,23 @@ export class EmbeddedLog {
     private readonly positions: Database<Bytes, Bytes>,
     /** stream -> revision of its last event */
     private readonly heads: Database<Bytes, Bytes>,
-    /** stream, event id -> revision */
+    /** stream, event id -> revision, of events that are in no segment */
     private readonly ids: Database<Bytes, Bytes>,
+    /** first position -> the compressed texts of `segmentEvents` events */
+    private readonly segments: Database<Bytes, Bytes>,
+    private readonly segmentEvents: number,
   ) {}
 
+  /** The segment that was opened last; what is in one never changes. */
+  private opened: { readonly first: number; readonly texts: readonly string[] } | null = null;
+
   /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
-  static open(directory: string, mapSizeBytes: number, onNearlyFull?: (usage: SpaceUsage) => void): EmbeddedLog {
+  static open(
+    directory: string,
+    mapSizeBytes: number,
+    segmentEvents: number,
+    onNearlyFull?: (usage: SpaceUsage) => void,
+  ): EmbeddedLog {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const file = join(directory, LOG_FILE);
     const root = open<string, Bytes>({
@@ -106,6 +132,8 @@ export class EmbeddedLog {
       root.openDB<Bytes, Bytes>({ name: 'positions', ...numbers }),
       root.openDB<Bytes, Bytes>({ name: 'heads', ...numbers }),
       root.openDB<Bytes, Bytes>({ name: 'ids', ...numbers }),
+      root.openDB<Bytes, Bytes>({ name: 'segments', ...numbers }),
+      segmentEvents,
     );
     log.claimLayout();
     return log;
@@ -121,20 +149,13 @@ export class EmbeddedLog {
    * decided by itself: its appends, to different streams, are stored all or none.
    */
   async commit(group: readonly (readonly LogAppend[])[]): Promise<TogetherOutcome[]> {
-    try {
-      // As a child transaction: an exception in the plain kind commits what was written before it.
-      return await this.root.childTransaction(() => {
-        const log = { head: this.lastPosition(), testCharacters: 0 };
-        const outcomes = group.map((appends) => this.apply(appends, log));
-        if (log.testCharacters > 0)
-          this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
-        return outcomes;
-      });
-    } catch (error) {
-      // The library tells the reason in a second promise, which would be an unhandled rejection without a listener.
-      if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
-      throw error;
-    }
+    return this.inTransaction(() => {
+      const log = { head: this.lastPosition(), testCharacters: 0 };
+      const outcomes = group.map((appends) => this.apply(appends, log));
+      if (log.testCharacters > 0)
+        this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
+      return outcomes;
+    });
   }
 
   /** 0 when the log is empty. */
@@ -147,7 +168,7 @@ export class EmbeddedLog {
       const events: RecordedEvent[] = [];
       let through = after;
       for (let characters = 0; ;) {
-        const text = this.events.get(numberKey(through + 1));
+        const text = this.textAt(through + 1);
         if (text === undefined) {
           // Only beyond the newest event there is nothing. Taking a gap for the end would lose all that follows it.
           if (through < this.lastPosition())
@@ -186,7 +207,7 @@ export class EmbeddedLog {
         revision += step
       ) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
-        const text = position && this.events.get(position);
+        const text = position && this.textAt(numberOf(position));
         if (!position || !text?.startsWith(eventStart(stream, revision)))
           throw new EventLogDamaged(
             `Revision ${revision} of ${stream} is ${text ? 'another event' : 'missing'} in the log`,
@@ -216,9 +237,9 @@ export class EmbeddedLog {
       let through = after;
       for (let looked = 0; through < last && looked < limit; looked++) {
         const position = through + 1;
-        const found = attempt(() => this.events.get(numberKey(position)));
+        const found = attempt(() => this.textAt(position));
         if (found instanceof Error || found === undefined) {
-          const until = found === undefined ? this.endOfGap(position, last) : position;
+          const until = found instanceof Error ? lastUnreadable(found, position) : this.endOfGap(position, last);
           faults.push(
             gap(position, until, found === undefined ? 'missing from the log' : `cannot be read: ${found.message}`),
           );
@@ -245,7 +266,49 @@ export class EmbeddedLog {
 
   /** By how many the events are fewer than their last position says; both are known without reading the log. */
   missingEvents(): number {
-    return this.read(() => this.lastPosition() - entriesOf(this.events));
+    return this.read(() => this.lastPosition() - this.eventCount());
+  }
+
+  /**
+   * The oldest events that are in no segment, compressed; null where they do not fill one that lies behind the `keep` newest events, and
+   * where one of them is missing. Compressing takes some milliseconds, in a thread of its own.
+   */
+  async pack(keep: number): Promise<PackedSegment | null> {
+    const texts = this.read(() => {
+      for (const key of this.events.getKeys({ limit: 1 })) {
+        const first = numberOf(key);
+        if ((first - 1) % this.segmentEvents !== 0) return null;
+        // The newest event stays: its position is the head.
+        if (first + this.segmentEvents - 1 + keep >= this.lastPosition()) return null;
+        const positions = Array.from({ length: this.segmentEvents }, (_, index) => first + index);
+        const found = positions.map((position) => this.events.get(numberKey(position)));
+        return found.every((text) => text !== undefined) ? { first, found } : null;
+      }
+      return null;
+    });
+    if (texts === null) return null;
+    const { first, found } = texts;
+    const packed = await packSegment(found);
+    const events = found.map((text, index) => recorded(text, first + index));
+    const lengthOf = (wanted: readonly string[]): number => wanted.reduce((sum, { length }) => sum + length, 0);
+    const ofTest = found.filter((_, index) => events[index]?.metadata['environment'] === 'test');
+    return { first, packed, events, characters: lengthOf(found), testCharacters: lengthOf(ofTest) };
+  }
+
+  /** Puts a segment in the place of its events, in one transaction. Another process may have done it before. */
+  async archive({ first, packed, events, characters, testCharacters }: PackedSegment): Promise<void> {
+    await this.inTransaction(() => {
+      if (!this.events.doesExist(numberKey(first))) return;
+      this.segments.putSync(numberKey(first), packed);
+      for (const { stream, id, position } of events) {
+        this.events.removeSync(numberKey(Number(position)));
+        this.ids.removeSync(pairKey(Buffer.from(stream, 'latin1'), idBytes(id)));
+      }
+      const share = (testCharacters / characters) * (packed.length / BYTES_PER_CHARACTER);
+      const left = Math.max(0, Math.round(this.testCharacters() - testCharacters + share));
+      this.root.putSync(TEST_CHARACTERS, String(left));
+      this.root.putSync(LAYOUT_ENTRY, LAYOUT_WITH_SEGMENTS);
+    });
   }
 
   /** One moment of the log, in a file that must not exist. Appends and reads go on meanwhile. */
@@ -255,6 +318,40 @@ export class EmbeddedLog {
 
   async close(): Promise<void> {
     await this.root.close();
+  }
+
+  private async inTransaction<Result>(work: () => Result): Promise<Result> {
+    try {
+      // As a child transaction: an exception in the plain kind commits what was written before it.
+      return await this.root.childTransaction(work);
+    } catch (error) {
+      // The library tells the reason in a second promise, which would be an unhandled rejection without a listener.
+      if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
+      throw error;
+    }
+  }
+
+  /** The event at a position, wherever it is. Throws SegmentUnreadable. */
+  private textAt(position: number): string | undefined {
+    const { opened, segmentEvents } = this;
+    const index = (position - 1) % segmentEvents;
+    const first = position - index;
+    if (opened?.first === first) return opened.texts[index];
+    const text = this.events.get(numberKey(position));
+    if (text !== undefined) return text;
+    const packed = this.segments.get(numberKey(first));
+    if (packed === undefined) return undefined;
+    const texts = textsOf(packed, first, segmentEvents);
+    this.opened = { first, texts };
+    return texts[index];
+  }
+
+  private eventCount(): number {
+    return entriesOf(this.events) + this.compressedCount();
+  }
+
+  private compressedCount(): number {
+    return entriesOf(this.segments) * this.segmentEvents;
   }
 
   private apply(appends: readonly LogAppend[], log: { head: number; testCharacters: number }): TogetherOutcome {
@@ -276,14 +373,17 @@ export class EmbeddedLog {
     if (current < expected) return { is: 'conflict', current };
     const idKeys = events.map(({ id }) => pairKey(name, idBytes(id)));
     if (current > expected) {
-      const repeated = idKeys.every((idKey, index) => {
-        const revision = this.ids.get(idKey);
-        return revision !== undefined && numberOf(revision) === expected + 1 + index;
-      });
+      const repeated = events.every(({ id }, index) => this.idAt(stream, name, expected + 1 + index) === id);
       return { is: repeated ? 'repeated' : 'conflict', current };
     }
     if (current !== NO_STREAM && idKeys.some((idKey) => this.ids.doesExist(idKey))) return { is: 'conflict', current };
     return { is: 'new', current, name, idKeys };
+  }
+
+  private idAt(stream: string, name: Bytes, revision: number): string | null {
+    const position = this.positions.get(pairKey(name, numberKey(revision)));
+    const text = position && this.textAt(numberOf(position));
+    return position && text?.startsWith(eventStart(stream, revision)) ? recorded(text, numberOf(position)).id : null;
   }
 
   private store(
@@ -320,9 +420,10 @@ export class EmbeddedLog {
 
   /** The last position of the gap that begins here. */
   private endOfGap(position: number, last: number): number {
-    for (const next of this.events.getKeys({ start: numberKey(position), limit: 1 }))
-      return Math.max(position, Math.min(last, numberOf(next) - 1));
-    return last;
+    const next = [this.segments, this.events].flatMap((tree) => [
+      ...tree.getKeys({ start: numberKey(position), limit: 1 }).map(numberOf),
+    ]);
+    return Math.max(position, Math.min(last, ...next.map((found) => found - 1)));
   }
 
   /** What the indexes do not say as the event does; null when all is well. */
@@ -332,9 +433,11 @@ export class EmbeddedLog {
     if (indexed === undefined) return 'not in the index of revisions';
     if (numberOf(indexed) !== position)
       return `the index of revisions says position ${positionText(numberOf(indexed))}`;
-    const byId = this.ids.get(pairKey(name, idBytes(id)));
-    if (byId === undefined) return 'not in the index of event ids';
-    if (numberOf(byId) !== revision) return `the index of event ids says revision ${numberOf(byId)}`;
+    if (this.events.doesExist(numberKey(position))) {
+      const byId = this.ids.get(pairKey(name, idBytes(id)));
+      if (byId === undefined) return 'not in the index of event ids';
+      if (numberOf(byId) !== revision) return `the index of event ids says revision ${numberOf(byId)}`;
+    }
     const head = this.lastRevision(name);
     if (head < revision)
       return head === NO_STREAM
@@ -352,24 +455,26 @@ export class EmbeddedLog {
         : []),
       ...(
         [
-          ['events', this.events],
-          ['revisions', this.positions],
-          ['event ids', this.ids],
+          ['events', this.eventCount(), last],
+          ['revisions', entriesOf(this.positions), last],
+          ['event ids', entriesOf(this.ids), last - this.compressedCount()],
         ] as const
       )
-        .map(([name, tree]) => [name, entriesOf(tree)] as const)
-        .filter(([, entries]) => entries !== last)
-        .map(([name, entries]) => ({
+        .filter(([, entries, belong]) => entries !== belong)
+        .map(([name, entries, belong]) => ({
           position: null,
-          fault: `the index of ${name} has ${entries} entries where ${last} belong`,
+          fault: `the index of ${name} has ${entries} entries where ${belong} belong`,
         })),
     ];
     return { streams: entriesOf(this.heads), faults };
   }
 
   private claimLayout(): void {
-    const layout = this.entryMadeOnce(Buffer.from('layout'), LAYOUT);
-    if (layout !== LAYOUT) throw new Error(`The event log has layout ${layout}; this version reads layout ${LAYOUT}`);
+    const layout = this.entryMadeOnce(LAYOUT_ENTRY, LAYOUT);
+    if (![LAYOUT, LAYOUT_WITH_SEGMENTS].includes(layout))
+      throw new Error(
+        `The event log has layout ${layout}; this version reads layouts ${LAYOUT} and ${LAYOUT_WITH_SEGMENTS}`,
+      );
   }
 
   private entryMadeOnce(entry: Buffer, value: string): string {
@@ -453,6 +558,11 @@ function placeOf({ position, stream, revision, id }: RecordedEvent): Omit<LogFau
 
 function gap(from: number, until: number, fault: string): LogFault {
   return { position: positionText(from), ...(until > from && { through: positionText(until) }), fault };
+}
+
+/** A segment is unreadable as a whole. */
+function lastUnreadable(error: Error, position: number): number {
+  return error instanceof SegmentUnreadable ? error.last : position;
 }
 
 /** What LMDB cannot follow it throws; an inspection goes on behind it. */

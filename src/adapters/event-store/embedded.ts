@@ -23,6 +23,7 @@ import {
   LOG_FILE,
   type LogAppend,
   NO_STREAM,
+  type PackedSegment,
   type PageLimits,
   positionText,
 } from './embedded-log.js';
@@ -39,6 +40,10 @@ export interface EmbeddedEventStoreOptions {
   readonly diskFull?: () => boolean;
   /** How soon a live subscription sees what another process appended, while there is something to see; four times that after a silence. */
   readonly pollIntervalMs?: number;
+  /** So many of the newest events are kept each by itself; older ones are compressed, some hundred at a time. */
+  readonly uncompressedEvents?: number;
+  /** How many are compressed together: the same for every process and for as long as the log lives. Another one than the default is for tests. */
+  readonly segmentEvents?: number;
   /** How long an append may wait for the disk and for other processes; the port promises an answer within 15 s. */
   readonly appendTimeoutMs?: number;
 }
@@ -47,6 +52,12 @@ const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
 const DEFAULT_POLL_INTERVAL_MS = 25;
 const SILENT_POLL_FACTOR = 4;
 const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
+
+/** About as many as are read for what is going on: sessions that are open, and what was scheduled for later. */
+export const UNCOMPRESSED_EVENTS = 65_536;
+const SEGMENT_EVENTS = 256;
+/** After a quarter of a segment has been appended the next one is compressed, so that a log of an earlier release is compressed in time. */
+const SEGMENTS_PER_SEGMENT = 4;
 
 /** One transaction takes no more than this, so that other processes get their turn. */
 const MAX_GROUP_APPENDS = 512;
@@ -74,9 +85,16 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   private closing: Promise<void> | null = null;
   /** The subscriptions that wait for something to be appended. */
   private readonly waiting = new Set<() => void>();
+  /** Settles when a segment has been compressed; null while none is. */
+  private packing: Promise<void> | null = null;
+  /** To be written in the place of its events. */
+  private packed: PackedSegment | null = null;
+  private appendedSincePacking = 0;
 
   private constructor(
     private readonly log: EmbeddedLog,
+    private readonly uncompressedEvents: number,
+    private readonly packAfterEvents: number,
     private readonly diskFull: () => boolean,
     private readonly pollIntervalMs: number,
     private readonly appendTimeoutMs: number,
@@ -91,9 +109,13 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     diskFull = () => false,
     pollIntervalMs = DEFAULT_POLL_INTERVAL_MS,
     appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS,
+    uncompressedEvents = UNCOMPRESSED_EVENTS,
+    segmentEvents = SEGMENT_EVENTS,
   }: EmbeddedEventStoreOptions): EmbeddedEventStore {
     return new EmbeddedEventStore(
-      EmbeddedLog.open(directory, mapSizeBytes, onNearlyFull),
+      EmbeddedLog.open(directory, mapSizeBytes, segmentEvents, onNearlyFull),
+      uncompressedEvents,
+      segmentEvents / SEGMENTS_PER_SEGMENT,
       diskFull,
       pollIntervalMs,
       appendTimeoutMs,
@@ -228,6 +250,21 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.log.id();
   }
 
+  /** Compresses all that is old enough, which otherwise is done bit by bit as events are appended. Gives how many events. */
+  async compress(): Promise<number> {
+    let events = 0;
+    for (let last = 0; ;) {
+      this.refuseIfClosed();
+      await this.packing;
+      const first = await this.pack();
+      await this.writing;
+      // One that could not be written is there again.
+      if (first === null || first <= last) return events;
+      events += this.packAfterEvents * SEGMENTS_PER_SEGMENT;
+      last = first;
+    }
+  }
+
   /** Bytes of the log that the test environment uses, by whichever process; a log of an earlier version counts from its first start under this one. */
   testBytes(): number {
     return this.read(() => this.log.testBytes());
@@ -247,6 +284,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** What is queued is still written; what comes now is refused. */
   override async close(): Promise<void> {
     this.closing ??= (async () => {
+      await this.packing;
       await this.writing;
       for (const wake of this.waiting) wake();
       await this.log.close();
@@ -257,18 +295,58 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** Group commit: whatever has been queued while the disk was busy goes into the next transaction together. */
   private async write(): Promise<void> {
     await nextTurn();
-    while (this.queue.length > 0) {
+    while (this.queue.length > 0 || this.packed !== null) {
+      await this.archive();
       const group = this.nextGroup();
+      if (group.length === 0) continue;
       try {
         this.refuseIfFull(group);
         const outcomes = await this.log.commit(group.map(({ appends }) => appends));
         for (const [index, queued] of group.entries()) queued.answer(outcomes[index] as TogetherOutcome);
         for (const wake of this.waiting) wake();
+        this.packAfter(group);
       } catch (error) {
         for (const queued of group) queued.fail(asUnavailable(error));
       }
     }
     this.writing = null;
+  }
+
+  /** Goes on while appends are written; what it made is written between two of them. */
+  private packAfter(group: readonly QueuedAppends[]): void {
+    for (const { appends } of group) for (const { events } of appends) this.appendedSincePacking += events.length;
+    if (this.appendedSincePacking < this.packAfterEvents || this.packing !== null || this.closing !== null) return;
+    this.appendedSincePacking = 0;
+    void this.pack().catch(() => {
+      // An event that cannot be read stays as it is; whoever reads it is told.
+    });
+  }
+
+  /** Where the segment begins that is written next; null when there is none. */
+  private async pack(): Promise<number | null> {
+    const packing = this.log.pack(this.uncompressedEvents);
+    this.packing = packing.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      this.packed = await packing;
+    } finally {
+      this.packing = null;
+    }
+    if (this.packed !== null) this.writing ??= this.write();
+    return this.packed?.first ?? null;
+  }
+
+  private async archive(): Promise<void> {
+    const { packed } = this;
+    if (packed === null) return;
+    this.packed = null;
+    try {
+      await this.log.archive(packed);
+    } catch {
+      // Its events are where they were, and are compressed again later.
+    }
   }
 
   private nextGroup(): QueuedAppends[] {

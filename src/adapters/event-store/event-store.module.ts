@@ -107,7 +107,12 @@ export async function openStoredLog(
   watch: Pick<EmbeddedEventStoreOptions, 'onNearlyFull' | 'diskFull'> = {},
 ): Promise<StoredLog> {
   if (place.kind === 'embedded')
-    return EmbeddedEventStore.open({ directory: eventsFolder(folder), mapSizeBytes: place.maxBytes, ...watch });
+    return EmbeddedEventStore.open({
+      directory: eventsFolder(folder),
+      mapSizeBytes: place.maxBytes,
+      uncompressedEvents: place.uncompressedEvents,
+      ...watch,
+    });
   // Loaded where it is used only: an operator waits for every command's start.
   const { EventStoreDbEventStore } = await import('./eventstoredb.js');
   return EventStoreDbEventStore.connect({ connectionString: place.url });

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { open as openLmdb } from 'lmdb';
+import { type Database, open as openLmdb } from 'lmdb';
 import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { EventStoreUnavailable, type NewEvent } from '../../../src/ports/event-store.js';
+import { EventLogDamaged, EventStoreUnavailable, type NewEvent } from '../../../src/ports/event-store.js';
+import type { LogFault } from '../../../src/ports/inspectable-log.js';
 import type { Acknowledged, Refused } from '../../support/event-store-writer.js';
 import {
   describeEventStore,
@@ -31,14 +33,21 @@ class EmbeddedHarness implements EventStoreHarness {
   directory: string;
   private store: EmbeddedEventStore;
 
+  constructor(private readonly always: Partial<EmbeddedEventStoreOptions> = {}) {}
+
   async open(options: Partial<EmbeddedEventStoreOptions> = {}): Promise<EmbeddedEventStore> {
     this.directory = await mkdtemp(join(tmpdir(), 'event-store-'));
-    return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
+    return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...this.always, ...options }));
   }
 
   async reopen(options: Partial<EmbeddedEventStoreOptions> = {}): Promise<EmbeddedEventStore> {
     await this.store.close();
     return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
+  }
+
+  /** Nobody has it open any more. */
+  async settle(): Promise<void> {
+    await this.store.close();
   }
 
   async close(): Promise<void> {
@@ -47,7 +56,29 @@ class EmbeddedHarness implements EventStoreHarness {
   }
 }
 
+/** As old as an event can be, and few of them at a time. */
+const COMPRESSED: Partial<EmbeddedEventStoreOptions> = { uncompressedEvents: 0, segmentEvents: 4 };
+
 describeEventStore('embedded', new EmbeddedHarness());
+describeEventStore('embedded, with what is older compressed', new EmbeddedHarness(COMPRESSED));
+
+/** What is wrong with the log, all through. */
+async function inspected(store: EmbeddedEventStore): Promise<LogFault[]> {
+  const faults: LogFault[] = [];
+  for (let after: string | null = null; ;) {
+    const page = await store.inspect(after);
+    faults.push(...page.faults);
+    if (page.end !== null) return [...faults, ...page.end.faults];
+    after = page.through;
+  }
+}
+
+/** The key of a position. */
+function place(position: number): Buffer {
+  const key = Buffer.alloc(8);
+  key.writeBigUInt64BE(BigInt(position));
+  return key;
+}
 
 const WRITER = fileURLToPath(new URL('../../support/event-store-writer.ts', import.meta.url));
 const TYPESCRIPT = new URL('../../support/typescript.js', import.meta.url).href;
@@ -85,7 +116,7 @@ describe('embedded event store', () => {
   }
 
   /** Another process that appends to the same directory. */
-  function startWriter(writers: number, appends: number, shell = 'exec "$@"'): Writer {
+  function startWriter(writers: number, appends: number, shell = 'exec "$@"', options: object = {}): Writer {
     const command = [
       process.execPath,
       '--import',
@@ -95,6 +126,7 @@ describe('embedded event store', () => {
       category,
       String(writers),
       String(appends),
+      JSON.stringify(options),
     ];
     const child = start('sh', '-c', shell, 'sh', ...command);
     const said: (Acknowledged | Refused)[] = [];
@@ -116,11 +148,14 @@ describe('embedded event store', () => {
     }
   }
 
-  describe('with another process on the same directory', () => {
+  describe.each([
+    ['', {}],
+    [', both compressing', COMPRESSED],
+  ])('with another process on the same directory%s', (_how, options) => {
     it('lets both write, gives every revision of a contended stream once, and shows one process what the other appends', async () => {
-      const store = await harness.open();
+      const store = await harness.open(options);
       const shared = `${category}-shared`;
-      const { child, said, closed } = startWriter(8, 40);
+      const { child, said, closed } = startWriter(8, 40, undefined, options);
       const exited = once(child, 'exit');
       const theirs = 8 * 40 + 2 * 8 * 20;
       const ours = 150;
@@ -146,10 +181,10 @@ describe('embedded event store', () => {
     });
 
     it('loses nothing that was acknowledged to a writer killed at work, and goes on writing at once', async () => {
-      let store = await harness.open();
+      let store = await harness.open(options);
       const acknowledged: Acknowledged[] = [];
       for (const enough of [1, 150, 400]) {
-        const { child, said, closed } = startWriter(16, 0);
+        const { child, said, closed } = startWriter(16, 0, undefined, options);
         await until(() => said.length >= enough, child.stdout, 'data');
         await stop(child);
         await closed;
@@ -161,16 +196,19 @@ describe('embedded event store', () => {
         acknowledged.push({ stream, revision: 1, ids: events.map(({ id }) => id) });
         expectSound(await readLog(store, null, category), acknowledged);
       }
-      store = await harness.reopen();
+      store = await harness.reopen(options);
       const log = await readLog(store, null, category);
       expectSound(log, acknowledged);
+      expect(await inspected(store)).toEqual([]);
       // Batches of two are whole, and each has the one that was appended together with it.
       const streams = byStream(log);
       const own = [...streams.keys()].filter((stream) => stream.startsWith(`${category}-own-`));
       for (const stream of own.filter((name) => !name.endsWith(':beside')))
         expect(streams.get(stream)).toHaveLength(2 * (streams.get(`${stream}:beside`)?.length ?? 0));
     });
+  });
 
+  describe('with another process', () => {
     it('answers in time when the other process holds the write lock, and the same batch can be sent again', async () => {
       const store = await harness.open({ appendTimeoutMs: 300 });
       const [stream, other] = [`${category}-1`, `${category}-2`];
@@ -310,9 +348,114 @@ describe('embedded event store', () => {
       keyEncoding: 'binary',
     } as const;
     const other = openLmdb<string, Buffer>({ path, ...layout });
-    await other.put(Buffer.from('layout'), '2');
+    await other.put(Buffer.from('layout'), '3');
     await other.close();
-    expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 2');
+    expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 3');
+  });
+
+  describe('what is older', () => {
+    /** Two streams in turn, one event at a time; the last is the newest and stays as it is. */
+    async function aLog(events: number): Promise<readonly NewEvent[]> {
+      const store = await harness.open(COMPRESSED);
+      const appended = newEvents(events);
+      for (const [index, event] of appended.entries())
+        await store.append(`${category}-${index % 2}`, index < 2 ? 'no-stream' : Math.floor(index / 2) - 1, [event]);
+      await store.compress();
+      return appended;
+    }
+
+    /** Changes the log while nobody has it open; gives the segments that there were, by their first position. */
+    async function tamper(change: (segments: Database<Buffer, Buffer>) => void = () => undefined): Promise<number[]> {
+      await harness.settle();
+      const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
+      const root = openLmdb<Buffer, Buffer>({
+        path: join(harness.directory, 'events.mdb'),
+        noSubdir: true,
+        maxDbs: 8,
+        ...binary,
+      });
+      const segments = root.openDB<Buffer, Buffer>({ name: 'segments', ...binary });
+      const firsts = [...segments.getKeys()].map((key) => Number(key.readBigUInt64BE()));
+      change(segments);
+      await root.close();
+      return firsts;
+    }
+
+    it('is compressed together, in whole segments, and read, followed and repeated as before', async () => {
+      const appended = await aLog(18);
+      expect(await tamper()).toEqual([1, 5, 9, 13]);
+      const store = await harness.reopen(COMPRESSED);
+      const log = await readLog(store, null, category);
+      expect(log.map(({ id }) => id)).toEqual(appended.map(({ id }) => id));
+      expect(await readLog(store, log[6]?.position ?? null, category)).toEqual(log.slice(7));
+      const ofOne = log.filter(({ stream }) => stream === `${category}-1`);
+      expect(await store.readStream(`${category}-1`)).toEqual(ofOne);
+      expect(await store.readStream(`${category}-1`, { from: 5, direction: 'backwards', limit: 3 })).toEqual(
+        ofOne.slice(3, 6).reverse(),
+      );
+      expect((await follow(store, { after: null }, ({ events }) => events.length === 18)).events).toEqual(log);
+      expect(await store.append(`${category}-1`, 1, [appended[5] as NewEvent])).toEqual({
+        outcome: 'appended',
+        revision: 2,
+      });
+      expect(await store.append(`${category}-1`, 1, newEvents(1))).toEqual({ outcome: 'conflict', current: 8 });
+      expect(await inspected(store)).toEqual([]);
+      expect(store.missingEvents()).toBe(0);
+    });
+
+    it('stays as it is where it is young enough', async () => {
+      const store = await harness.open({ ...COMPRESSED, uncompressedEvents: 8 });
+      for (const [index, event] of newEvents(18).entries())
+        await store.append(`${category}-1`, index === 0 ? 'no-stream' : index - 1, [event]);
+      await store.compress();
+      expect(await tamper()).toEqual([1, 5]);
+      await harness.reopen(COMPRESSED);
+    });
+
+    it('of an installation that did not compress is compressed bit by bit as it goes on', async () => {
+      const plain = await harness.open();
+      const appended = newEvents(12);
+      await plain.append(`${category}-1`, 'no-stream', appended);
+      const store = await harness.reopen(COMPRESSED);
+      for (let revision = 11; revision < 60; revision++) await store.append(`${category}-1`, revision, newEvents(1));
+      expect((await tamper()).slice(0, 3)).toEqual([1, 5, 9]);
+      const ids = (await (await harness.reopen(COMPRESSED)).readStream(`${category}-1`)).map(({ id }) => id);
+      expect(ids.slice(0, 12)).toEqual(appended.map(({ id }) => id));
+    });
+
+    it.each([
+      ['is missing', (segments: Database<Buffer, Buffer>) => segments.removeSync(place(5)), 'missing from the log'],
+      [
+        'was changed',
+        (segments: Database<Buffer, Buffer>) => segments.putSync(place(5), Buffer.from('no segment')),
+        'cannot be read: The segment of positions 5 to 8 cannot be decompressed',
+      ],
+      [
+        'has too few events',
+        (segments: Database<Buffer, Buffer>) => segments.putSync(place(5), brotliCompressSync('{}\n{}')),
+        'cannot be read: The segment of positions 5 to 8 has 2 events',
+      ],
+      [
+        'stands in the place of another',
+        (segments: Database<Buffer, Buffer>) => segments.putSync(place(5), segments.get(place(9)) as Buffer),
+        `the index of revisions says position ${'9'.padStart(20, '0')}`,
+      ],
+    ])(
+      'is damaged where a segment %s, which is told with its place, and what follows is read',
+      async (_what, change, fault) => {
+        await aLog(18);
+        await tamper(change);
+        const store = await harness.reopen(COMPRESSED);
+        const faults = await inspected(store);
+        expect(faults[0]).toMatchObject({ position: '5'.padStart(20, '0'), fault });
+        if (!fault.startsWith('the index')) {
+          expect(faults[0]).toMatchObject({ through: '8'.padStart(20, '0') });
+          await expect(store.readAll(null, 100)).rejects.toBeInstanceOf(EventLogDamaged);
+        }
+        await expect(store.readStream(`${category}-1`)).rejects.toBeInstanceOf(EventLogDamaged);
+        expect(await store.readAll('8'.padStart(20, '0'), 100)).toHaveLength(10);
+      },
+    );
   });
 
   it('has an id of its own, the same for all who open it and another one for a copy, also in a log that was made without', async () => {

@@ -1,0 +1,42 @@
+// An installation whose older events are compressed: whoever looks at them sees what was there before.
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { Service } from '../../support/service.js';
+
+jest.setTimeout(180_000);
+
+/** Enough for the events of the first screening to be compressed together with those after it. */
+const SCREENINGS = 60;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start();
+});
+afterAll(() => service.stop());
+
+it('ops log compress makes room beside the service, and statuses, timelines, exports and the audit are what they were', async () => {
+  const demo = await service.signIn('nopay');
+  const { id } = (await demo.submit()).body;
+  for (let more = 1; more < SCREENINGS; more++) expect((await demo.submit()).status).toBe(200);
+  const seen = async (): Promise<unknown[]> => [
+    (await demo.status(id)).body,
+    (await service.ops('stream', 'show', id)).stdout,
+    JSON.parse((await service.ops('audit', 'verify')).stdout),
+  ];
+  const before = await seen();
+  expect(before[2]).toMatchObject({ faults: 0 });
+
+  Object.assign(service.env, { EVENT_LOG_UNCOMPRESSED: '0' });
+  const compressed = await service.ops('log', 'compress');
+  expect(compressed.exitCode).toBe(0);
+  expect(JSON.parse(compressed.stdout).compressedEvents).toBeGreaterThanOrEqual(256);
+  expect(await seen()).toEqual(before);
+  expect(JSON.parse((await service.ops('log', 'compress')).stdout)).toEqual({ compressedEvents: 0 });
+
+  // Read models that are lost are made of what is compressed.
+  await service.program.end('SIGTERM');
+  await service.redis.flush();
+  await service.startAgain();
+  expect((await demo.status(id)).body).toEqual((before as any)[0]);
+  expect((await demo.submit()).status).toBe(200);
+});
