@@ -1,10 +1,12 @@
 // ops projections rebuild
 import { Command, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
+import { BuildProgress, shareOfLog } from '../platform/subscriptions/build-progress.js';
 import { Projector } from '../platform/subscriptions/projector.js';
-import { ProjectionStore } from '../ports/projection-store.js';
+import { EventStore } from '../ports/event-store.js';
+import { type AnyProjection, ProjectionStore } from '../ports/projection-store.js';
 import { CommandGroup } from './command-group.js';
-import { print, WrongInput } from './operator.js';
+import { print, Progress, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 const LOOK_EVERY_MS = 200;
@@ -19,6 +21,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
   constructor(
     private readonly store: ProjectionStore,
     private readonly projector: Projector,
+    private readonly events: EventStore,
   ) {
     super();
   }
@@ -34,6 +37,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
     for (const projection of chosen) await this.store.requestRebuild(projection, request);
     // The process that holds the lease does the work: a running service, or else this one.
     this.projector.start();
+    const tellProgress = this.tellingProgress(await this.events.head());
     try {
       for (const projection of chosen) {
         let report = await this.store.lastReport(projection);
@@ -43,6 +47,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
             throw new WrongInput(
               `The projection ${stopped.projection} stands still: it cannot read an event of the log. The service's log says which.`,
             );
+          await tellProgress(projection);
           await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
           report = await this.store.lastReport(projection);
         }
@@ -52,6 +57,20 @@ export class RebuildProjectionsCommand extends OperatorCommand {
     } finally {
       await this.projector.stop();
     }
+  }
+
+  /** Says how far the build of a projection is, by whichever process; all of them are filled in one pass over the log. */
+  private tellingProgress(head: string | null): (projection: AnyProjection) => Promise<void> {
+    const [progress, build] = [new Progress(), new BuildProgress()];
+    return async (projection) => {
+      const { building } = await this.store.generations(projection);
+      const checkpoint = building === null ? null : await this.store.checkpoint(projection, building);
+      const share = checkpoint && shareOfLog(checkpoint.position, head);
+      if (share === null) return;
+      const { percent, secondsLeft } = build.at(share, performance.now());
+      const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
+      progress.told(() => `Building ${projection.name}: ${percent} % of the log read${left}.`);
+    };
   }
 }
 

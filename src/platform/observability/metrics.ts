@@ -108,6 +108,12 @@ export class Metrics {
     labelNames: ['projection'],
     registers: [this.registry],
   });
+  readonly projectionBuilt = new Gauge({
+    name: 'projection_built_ratio',
+    help: 'The share of the log that has been read for a read model that is built anew; 1 while none is.',
+    labelNames: ['projection'],
+    registers: [this.registry],
+  });
   readonly readModelFailures = new Counter({
     name: 'read_model_apply_failures_total',
     help: 'Writes to the read models after an append that failed and were left to the subscription.',

@@ -88,8 +88,9 @@ export class ProjectorModule implements OnModuleInit {
       },
     });
     metrics.beforeScrape(async () => {
-      for (const { projection, state, lagMs } of projector.status()) {
+      for (const { projection, state, lagMs, builtShare } of projector.status()) {
         metrics.projectionLag.set({ projection }, lagMs / 1_000);
+        metrics.projectionBuilt.set({ projection }, builtShare ?? 1);
         metrics.projectionStopped.set({ projection }, state === 'stopped' ? 1 : 0);
       }
     });

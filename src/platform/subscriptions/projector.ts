@@ -9,6 +9,7 @@ import {
   type TrackFollower,
   type Unusable,
 } from './catch-up-subscription.js';
+import { shareOfLog } from './build-progress.js';
 import type { Track } from './generation-writer.js';
 import { delay, type SubscriptionObserver, type SupervisorOptions } from './subscription-supervisor.js';
 
@@ -24,6 +25,8 @@ export interface ProjectionStatus {
   readonly position: string | null;
   /** For how long something has been waiting in the log, in ms; 0 at the head, and while this process does not write it. */
   readonly lagMs: number;
+  /** The share of the log that a generation beside the live one has read, from 0 to 1; null when none is built here, or nobody knows. */
+  readonly builtShare: number | null;
 }
 
 export interface ProjectorObserver extends SubscriptionObserver {
@@ -153,7 +156,7 @@ export class Projector {
   }
 
   status(): ProjectionStatus[] {
-    return this.slots.map(({ projection: { name, version }, live, building, builder, stopped }) => {
+    return this.slots.map(({ projection: { name, version }, live, building, builder, target, stopped }) => {
       const [subscription, track] = live === null ? [builder, building] : [this.live, live];
       const state = stopped ? 'stopped' : track === null ? 'standby' : live === null ? 'building' : 'live';
       return {
@@ -162,6 +165,8 @@ export class Projector {
         state,
         position: track === null ? null : (subscription.positionOf(track) ?? null),
         lagMs: track === null ? 0 : subscription.lagMs,
+        builtShare:
+          building === null || target === undefined ? null : shareOfLog(builder.positionOf(building) ?? null, target),
       };
     });
   }

@@ -84,6 +84,7 @@ export class RebuildThread implements TrackFollower {
 
   private start(): void {
     clearTimeout(this.startingAgain);
+    this.lagMs = 0;
     const thread = this.begin();
     this.thread = thread;
     thread.on('message', (message: FromThread) => {

@@ -1,0 +1,19 @@
+// How far a generation that is being built has come, and how long it will go on at the pace so far.
+
+/** The share of the log up to `target` that lies before a position, from 0 to 1. Null where positions are not numbers of events. */
+export function shareOfLog(position: string | null, target: string | null): number | null {
+  const share = target === null ? 1 : Number(position) / Number(target);
+  return Number.isNaN(share) ? null : Math.min(share, 1);
+}
+
+export class BuildProgress {
+  private first: { readonly share: number; readonly at: number } | null = null;
+
+  /** `now` in milliseconds. The seconds are null until there is a pace to reckon with. */
+  at(share: number, now: number): { readonly percent: number; readonly secondsLeft: number | null } {
+    this.first ??= { share, at: now };
+    const made = share - this.first.share;
+    const secondsLeft = made > 0 ? Math.round((((1 - share) / made) * (now - this.first.at)) / 1_000) : null;
+    return { percent: Math.floor(share * 100), secondsLeft };
+  }
+}
