@@ -124,7 +124,7 @@ async function round({ pids, redis, operation }: Comparison['ours'], count: numb
 }
 
 /** Resolves when no process of a program has anything to do any more but look for work. */
-async function idle(pids: readonly number[]): Promise<void> {
+export async function idle(pids: readonly number[]): Promise<void> {
   const used = async (): Promise<number> => sumOf(await Promise.all(pids.map(cpuMsOf)));
   let before = await used();
   for (let look = 0; look < MAX_LOOKS; look++) {

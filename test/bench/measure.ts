@@ -1,6 +1,7 @@
 // How the benchmarks measure: rounds of a fixed number of operations, alternating between what is compared, medians told.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
 
@@ -24,6 +25,23 @@ export async function latencies(count: number, operation: () => Promise<void>): 
     await operation();
     times.push(performance.now() - startedAt);
   }
+  return times.sort((one, other) => one - other);
+}
+
+/** Milliseconds of each operation, sorted: so many are begun a second, however long they take, until the promise settles. */
+export async function paced(
+  aSecond: number,
+  during: Promise<unknown>,
+  operation: () => Promise<void>,
+): Promise<number[]> {
+  const [times, running]: [number[], Promise<void>[]] = [[], []];
+  let isOver = false;
+  const over = during.finally(() => (isOver = true));
+  for (let due = performance.now(); !isOver; due += 1_000 / aSecond) {
+    await pause(Math.max(0, due - performance.now()));
+    running.push(operation().then(() => void times.push(performance.now() - due)));
+  }
+  await Promise.all([over, ...running]);
   return times.sort((one, other) => one - other);
 }
 
@@ -69,6 +87,12 @@ export async function cpuMsOf(pid: number): Promise<number> {
   }
   const { stdout } = await promisify(execFile)('ps', ['-o', 'time=', '-p', String(pid)]);
   return stdout.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000;
+}
+
+/** What a process has in memory that is of no file; 0 where the system does not tell. */
+export async function anonymousBytesOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
 }
 
 /** How often a Redis has run each command since it started, those that its scripts ran included. */

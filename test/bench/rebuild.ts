@@ -1,48 +1,121 @@
-// (d) Rebuilding all projections from the log.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// (d) Rebuilding all projections from the log and verifying it, and what requests notice of the former. EVENTS says how long the log is.
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { documentFields, keysOf } from '../../src/adapters/read-models/redis-keys.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
+import { newId } from '../../src/kernel/ids.js';
+import { foldState } from '../../src/kernel/projection.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
-import { PROJECTIONS } from '../support/declarations.js';
-import { newId } from '../../src/kernel/ids.js';
-import type { RecordedEvent } from '../../src/kernel/domain-event.js';
-import { foldState } from '../../src/kernel/projection.js';
-import type { JsonObject } from '../../src/kernel/json.js';
-import type { NewEvent } from '../../src/ports/event-store.js';
 import type { DocumentWrite } from '../../src/ports/projection-store.js';
-import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { PROJECTIONS } from '../support/declarations.js';
+import { until } from '../support/eventually.js';
+import { appendScreenings } from '../support/long-log.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { ALONE, Service } from '../support/service.js';
+import { call, type Caller } from './caller.js';
+import { idle } from './comparison.js';
 import { anEvent } from './event-store.js';
-import { medians, tell } from './measure.js';
+import { anonymousBytesOf, cpuMsOf, medians, paced, quantile, tell } from './measure.js';
+import { submitted } from './operations.js';
 
-const EVENTS = 200_000;
-const PER_SESSION = 8;
-/** For how long documents are kept by default. The events are older, as nearly all of a log are. */
-const AS_BY_DEFAULT_MS = 72 * 3_600_000;
-/** As many events as a catch-up commits at once, each of a stream of its own. */
-const COMMITTED = 5_000;
+const EVENTS = Number(process.env['EVENTS'] ?? 200_000);
+const STATUS_A_SECOND = 200;
+const WARM_UP_MS = 3_000;
+const UNDISTURBED_MS = 10_000;
+const REBUILT_WITHIN_MS = 600_000;
+/** As many documents as a commit writes in one step. */
+const COMMITTED = 50;
 
 export async function benchRebuild(): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-rebuild-'));
-  const store = EmbeddedEventStore.open({ directory });
+  const service = await Service.start(
+    { LOG_LEVEL: 'warn' },
+    {
+      alone: ALONE,
+      stored: { data: (folder) => withLog(join(folder, 'events'), (log) => appendScreenings(log, EVENTS)) },
+    },
+  );
   try {
-    await fill(store);
-    const { rebuild } = await medians(3, { rebuild: () => rebuilt(store) });
-    tell(`(d) rebuild of all projections from ${EVENTS.toLocaleString('en-US')} events`, rebuild, 'events/s', {
-      atLeast: 50_000,
-    });
+    await benchInService(service);
+    await benchVerify(join(service.dataDir, 'events'));
   } finally {
-    await store.close();
-    await rm(directory, { recursive: true, force: true });
+    await service.stop();
   }
   await benchCommit();
 }
 
-/** What listing costs: how long the largest commit holds up the readers of its projection, and the size of its index entries. */
+async function withLog(directory: string, use: (log: EmbeddedEventStore) => Promise<void>): Promise<void> {
+  const log = EmbeddedEventStore.open({ directory });
+  await use(log).finally(() => log.close());
+}
+
+/** All read models at once, while nobody asks the service anything and while it is asked for a status again and again. */
+async function benchInService(service: Service): Promise<void> {
+  const store = new RedisProjectionStore(service.redis.client(), KEPT_MS);
+  const { headers } = await service.signIn('nopay');
+  const caller: Caller = {
+    pool: new Pool(service.baseUrl, { connections: 16 }),
+    headers: { ...headers, 'content-type': 'application/json' },
+  };
+  const path = `/screening/${await submitted(caller)}/status`;
+  const asked = (during: Promise<unknown>): Promise<number[]> =>
+    paced(STATUS_A_SECOND, during, async () => void (await call(caller, 'GET', path)));
+  await idle([service.program.pid ?? 0]);
+  await asked(pause(WARM_UP_MS));
+
+  const measured = await medians(3, {
+    quiet: async () => quantile(await asked(pause(UNDISTURBED_MS)), 0.99),
+    rebuild: () => rebuilt(store),
+    disturbed: async () => quantile(await asked(rebuilt(store)), 0.99),
+  });
+  const pids = [service.program.pid ?? 0, service.redis.pid ?? 0];
+  const before = await Promise.all(pids.map(cpuMsOf));
+  await rebuilt(store);
+  const [ours = 0, redis = 0] = (await Promise.all(pids.map(cpuMsOf))).map((ms, n) => ms - (before[n] ?? 0));
+  const size = EVENTS.toLocaleString('en-US');
+  tell(`(d) rebuild of all read models from ${size} events`, measured.rebuild, 'events/s', { atLeast: 60_000 });
+  tell('(d) processor time of it, service', (ours * 1_000) / EVENTS, 'us an event');
+  tell('(d) processor time of it, Redis', (redis * 1_000) / EVENTS, 'us an event');
+  tell(`(d) p99 of ${STATUS_A_SECOND} status reads a second`, measured.quiet, 'ms');
+  tell('(d) the same during a rebuild', measured.disturbed, 'ms');
+  tell('(d) during a rebuild, against without', measured.disturbed / measured.quiet, 'times', { below: 2 });
+}
+
+/** Events a second, from the request until all of them are live. */
+async function rebuilt(store: RedisProjectionStore): Promise<number> {
+  const [request, startedAt] = [newId(), performance.now()];
+  for (const projection of PROJECTIONS) await store.requestRebuild(projection, request);
+  for (const projection of PROJECTIONS)
+    await until(
+      `${projection.name} is built`,
+      async () => (await store.lastReport(projection))?.request === request,
+      REBUILT_WITHIN_MS,
+    );
+  return (EVENTS / (performance.now() - startedAt)) * 1_000;
+}
+
+async function benchVerify(directory: string): Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'verifying.js'), directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let peak = 0;
+  const sampling = setInterval(
+    () => void anonymousBytesOf(child.pid ?? 0).then((now) => (peak = Math.max(peak, now))),
+    50,
+  );
+  const { ms, cpuMs } = JSON.parse(await text(child.stdout)) as { readonly ms: number; readonly cpuMs: number };
+  clearInterval(sampling);
+  tell('(d) audit verify, without the vault', (EVENTS / ms) * 1_000, 'events/s', { atLeast: 100_000 });
+  tell('(d) processor time of it', (cpuMs * 1_000) / EVENTS, 'us an event');
+  if (peak > 0) tell('(d) audit verify, most anonymous memory', peak / 2 ** 20, 'MiB');
+}
+
+/** What listing costs: how long the largest step of a commit holds up whoever reads, and the size of its index entries. */
 async function benchCommit(): Promise<void> {
   const server = await RedisServer.start();
   try {
@@ -104,81 +177,3 @@ const SCHEDULED = {
   kind: 'event',
   nextAttemptAt: '2026-01-31T12:00:00.000Z',
 };
-
-/** Sessions as they are: submitted, step-up, two wrong codes, resends, verified. */
-async function fill(store: EmbeddedEventStore): Promise<void> {
-  let sessions = EVENTS / PER_SESSION;
-  await Promise.all(
-    Array.from({ length: 64 }, async () => {
-      while (sessions-- > 0) await store.append(`screening-${newId()}`, 'no-stream', aSession());
-    }),
-  );
-}
-
-function aSession(): NewEvent[] {
-  const attempt = (): JsonObject => ({
-    attemptId: newId(),
-    settleAfter: '2026-01-31T12:00:00.000Z',
-    giveUpAfter: '2026-01-31T12:01:00.000Z',
-  });
-  const facts: readonly (readonly [string, JsonObject])[] = [
-    [
-      'ScreeningSubmitted',
-      {
-        subjectId: newId(),
-        personId: newId(),
-        userType: 'CONSUMER',
-        termsAcceptedAt: '2026-01-31T12:00:00.000Z',
-        paymentRequired: true,
-      },
-    ],
-    ['VerificationRequested', attempt()],
-    [
-      'StepUpRequired',
-      {
-        attemptId: newId(),
-        methods: ['OTP'],
-        questions: [],
-        attemptsAllowed: 3,
-        expiresAt: '2026-01-31T12:30:00.000Z',
-        smsSentAt: '2026-01-31T12:00:00.000Z',
-        duplicateGuard: false,
-      },
-    ],
-    ['OtpAnswerReceived', attempt()],
-    ['OtpRejected', { attemptId: newId(), attemptsRemaining: 2, expiresAt: '2026-01-31T12:30:00.000Z' }],
-    ['OtpResendRequested', attempt()],
-    ['OtpResent', { attemptId: newId(), smsSentAt: '2026-01-31T12:01:00.000Z' }],
-    ['OtpAnswerReceived', attempt()],
-  ];
-  return facts.map(([type, data]) => ({ ...anEvent(type), data }));
-}
-
-/** From an empty Redis to every projection served live. */
-async function rebuilt(store: EmbeddedEventStore): Promise<number> {
-  const server = await RedisServer.start();
-  const redis = server.client();
-  const startedAt = performance.now();
-  const served = new Set<string>();
-  let done: () => void = () => undefined;
-  const all = new Promise<void>((resolve) => (done = resolve));
-  const projector = new Projector(store, new RedisProjectionStore(redis, AS_BY_DEFAULT_MS), PROJECTIONS, {
-    dropped: () => undefined,
-    lag: () => undefined,
-    stopped: (projection, error) => {
-      throw new Error(`${projection} stopped`, { cause: error });
-    },
-    buildStarted: () => undefined,
-    leasesFailed: () => undefined,
-    rebuilt: ({ projection }) => {
-      served.add(projection);
-      if (served.size === PROJECTIONS.length) done();
-    },
-  });
-  projector.start();
-  await all;
-  const seconds = (performance.now() - startedAt) / 1_000;
-  await projector.stop();
-  await server.stop();
-  return EVENTS / seconds;
-}
