@@ -1,4 +1,4 @@
-// (n) The service in several processes beside the same in one, on the same cores: what the split costs, and which process has how much to do.
+// (m) The service in several processes beside the same in one, on the same cores: what the split costs, and which process has how much to do.
 import { Pool } from 'undici';
 import { ALONE, type Role, Service, type StartOptions } from '../support/service.js';
 import type { Caller } from './caller.js';
@@ -19,7 +19,7 @@ export async function benchProcesses(): Promise<void> {
   try {
     running.push(await start('roles', { roles: ROLES }), await start('all', {}));
     const [roles, all] = running as [Running, Running];
-    process.stdout.write(`(n) roles: the parent, ${ROLES.join(', ')}; all: one process\n`);
+    process.stdout.write(`(m) roles: the parent, ${ROLES.join(', ')}; all: one process\n`);
     tellHeader();
     const beside = async (
       name: string,

@@ -1,4 +1,4 @@
-// (m) What a screening takes in Redis, by kind of key: while its documents are kept, and when they have left.
+// (n) What a screening takes in Redis, by kind of key: while its documents are kept, and when they have left.
 import type { Redis } from 'ioredis';
 import { Pool } from 'undici';
 import { RIGHT_OTP_CODE } from '../../src/vendors/idv/double/step-up.js';
@@ -31,7 +31,7 @@ export async function benchRedisMemory(): Promise<void> {
     for (const [kind, sizes] of kept) {
       const after = left.get(kind);
       const sum = (all: Sizes | undefined): number => [...(all?.values() ?? [])].reduce((total, one) => total + one, 0);
-      line(`(m) bytes a screening, ${kind}`, 'kept', 'left');
+      line(`(n) bytes a screening, ${kind}`, 'kept', 'left');
       for (const [name, bytes] of [...sizes].sort(([, one], [, next]) => next - one))
         line(`  ${name}`, bytes.toFixed(0), (after?.get(name) ?? 0).toFixed(0));
       line('  together', sum(sizes).toFixed(0), sum(after).toFixed(0));

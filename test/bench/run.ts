@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';
 import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
+import { benchGrowth } from './growth.js';
 import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
 import { benchRedisMemory } from './redis-memory.js';
@@ -19,7 +20,10 @@ if (wanted('d')) await benchRebuild();
 if (wanted('f')) await benchPayments();
 if (wanted('g')) await benchWebhooks();
 if (wanted('i')) await benchEmbedding();
-if (wanted('m')) await benchRedisMemory();
-if (wanted('n')) await benchProcesses();
+if (wanted('m')) await benchProcesses();
+if (wanted('n')) {
+  await benchRedisMemory();
+  await benchGrowth();
+}
 if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);
