@@ -48,7 +48,6 @@ describe("the service's own TLS", () => {
     const secure = new Program('dist/src/main.js', {
       ...service.env,
       PORT: '0',
-      DATA_DIR: folder,
       TLS_CERT: join(folder, 'cert.pem'),
       TLS_KEY: join(folder, 'key.pem'),
       REQUIRE_TLS: 'true',
