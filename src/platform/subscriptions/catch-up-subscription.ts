@@ -39,8 +39,8 @@ export interface TrackFollower {
 
 export interface CatchUpOptions extends SupervisorOptions {
   /**
-   * A commit is made when this many events have come in, or so long after the first of them: whoever appended them has applied his own
-   * at once. What is only written from the log is not kept waiting at its end.
+   * A commit is made when this many events have come in, or so long after the one before. At the end of the log it is made a moment after the
+   * first event: whoever appended it has applied his own at once. What is only written from the log is not kept waiting there.
    */
   readonly commitEvents?: number;
   readonly commitIntervalMs?: number;
@@ -216,7 +216,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   private commitSoon(): void {
     this.gathering ??= setTimeout(() => {
       this.commit({ idle: false, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
-    }, this.commitIntervalMs);
+    }, COMMIT_INTERVAL_MS);
   }
 
   /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */
