@@ -11,7 +11,7 @@ import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service
 import { follows, sessionEvents, unsettled } from '../support/sessions-in-log.js';
 
 const CALLERS = 12;
-const KILLED = ['api', 'worker', 'projector', 'worker', 'api'] as const;
+const KILLED = ['api', 'worker', 'projector'] as const;
 
 let trust: { readonly folder: string; readonly file: string };
 let receiver: HttpsReceiver;
