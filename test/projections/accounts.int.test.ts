@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { DeactivateKey, DeactivateKeyHandler } from '../../src/modules/accounts/application/deactivate-key.js';
@@ -21,7 +20,8 @@ import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accou
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { Vendors } from '../../src/ports/vendors.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { readModelsIn } from '../support/read-models.js';
+import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
 const OPERATOR = {
@@ -57,18 +57,7 @@ describe('accounts and keys as they are read', () => {
     folder = await mkdtemp(join(tmpdir(), 'accounts-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: folder });
-    const readModels = new RedisReadModels(
-      redis.client(),
-      store,
-      [accountProjection, accessKeyProjection],
-      {
-        applyFailed: (_projection, _stream, error) => {
-          throw error;
-        },
-        missed: () => undefined,
-      },
-      KEPT_MS,
-    );
+    const readModels = readModelsIn(redis, store, [accountProjection, accessKeyProjection]);
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     accounts = new AccountDirectory(readModels, { production: true, testVendors: true }, clock);
     keys = new AccessKeyDirectory(store, readModels, accounts, clock);

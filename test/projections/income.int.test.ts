@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import type { ErrorCode } from '../../src/kernel/error-codes.js';
@@ -54,7 +54,8 @@ import { Screenings, type ScreeningFacts, type VendorReference } from '../../src
 import { CallProcesses } from '../contract/external-calls/call-processes.js';
 import { until } from '../support/eventually.js';
 import { CallsAtOnce } from '../support/external-calls.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { readModelsIn } from '../support/read-models.js';
+import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
 const REPORT: IncomeReport = {
@@ -235,18 +236,7 @@ describe('income sessions', () => {
       keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`),
       clock,
     });
-    readModels = new RedisReadModels(
-      redis.client(),
-      store,
-      [incomeStatus],
-      {
-        applyFailed: (_projection, _stream, error) => {
-          throw error;
-        },
-        missed: () => undefined,
-      },
-      KEPT_MS,
-    );
+    readModels = readModelsIn(redis, store, [incomeStatus]);
     statuses = new IncomeStatusReader(readModels, accounts);
   });
 

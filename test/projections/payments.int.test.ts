@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
-import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
 import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
@@ -37,6 +37,7 @@ import type { Vault } from '../../src/ports/vault.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
 import { CallsAtOnce } from '../support/external-calls.js';
 import { IntentsOnly } from '../support/intents-only.js';
+import { readModelsIn } from '../support/read-models.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
@@ -101,18 +102,7 @@ describe('the sweep of payments', () => {
     folder = await mkdtemp(join(tmpdir(), 'payments-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: folder });
-    readModels = new RedisReadModels(
-      redis.client(),
-      store,
-      [openPayments],
-      {
-        applyFailed: (_projection, _stream, error) => {
-          throw error;
-        },
-        missed: () => undefined,
-      },
-      KEPT_MS,
-    );
+    readModels = readModelsIn(redis, store, [openPayments]);
     const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
     projector = new Projector(store, projections, [openPayments], new Told(), QUICK);
     projector.start();

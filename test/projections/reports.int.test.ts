@@ -1,12 +1,13 @@
 // Reports and looks at them as they are read: on a real event store and a real Redis.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
-import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { ReportDirectory, reportStatus } from '../../src/modules/reports/read/report-status.js';
 import { reportViews, viewsOfSession } from '../../src/modules/reports/read/report-views.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { readModelsIn } from '../support/read-models.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { GIVEN, House, Process } from '../unit/reports/house.js';
 import { expectedDocuments, liveContents, QUICK, storedDocuments, Told } from './fixtures.js';
@@ -25,18 +26,7 @@ describe('reports as they are read', () => {
 
   beforeAll(async () => {
     [redis, house] = await Promise.all([RedisServer.start(), House.build()]);
-    models = new RedisReadModels(
-      redis.client(),
-      house.store,
-      PROJECTIONS,
-      {
-        applyFailed: (_projection, _stream, error) => {
-          throw error;
-        },
-        missed: () => undefined,
-      },
-      KEPT_MS,
-    );
+    models = readModelsIn(redis, house.store, PROJECTIONS);
     projections = new RedisProjectionStore(redis.client(), KEPT_MS);
     projector = new Projector(
       house.store,

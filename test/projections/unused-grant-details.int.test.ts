@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
@@ -24,6 +23,7 @@ import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
+import { readModelsIn } from '../support/read-models.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
@@ -62,18 +62,7 @@ describe('what a caller said about a session that nobody began', () => {
       keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`),
       clock,
     });
-    const readModels = new RedisReadModels(
-      redis.client(),
-      store,
-      [unusedDetails],
-      {
-        applyFailed: (_projection, _stream, error) => {
-          throw error;
-        },
-        missed: () => undefined,
-      },
-      KEPT_MS,
-    );
+    const readModels = readModelsIn(redis, store, [unusedDetails]);
     const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
     projector = new Projector(store, projections, [unusedDetails], new Told(), QUICK);
     projector.start();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { CommandBus } from '@nestjs/cqrs';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../../src/adapters/read-models/redis-projection-store.js';
-import { RedisReadModels } from '../../../src/adapters/read-models/redis.js';
+import type { RedisReadModels } from '../../../src/adapters/read-models/redis.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { ActionContext } from '../../../src/kernel/context.js';
@@ -63,6 +63,7 @@ import {
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
 import { QUICK, Told } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
+import { readModelsIn } from '../../support/read-models.js';
 import { KEPT_MS, type RedisServer } from '../../support/redis.js';
 import { SetClock } from '../../support/clock.js';
 import { HEALTH, LADDER } from './histories.js';
@@ -188,18 +189,7 @@ export class WebhookHouse {
     const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
     const keys = MasterKeys.parse(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
     const vault = DiskVault.open({ directory: join(folder, 'vault'), keys, clock: new SetClock() });
-    const models = new RedisReadModels(
-      redis.client(),
-      store,
-      PROJECTIONS,
-      {
-        applyFailed: (_projection, _stream, error) => {
-          throw error;
-        },
-        missed: () => undefined,
-      },
-      KEPT_MS,
-    );
+    const models = readModelsIn(redis, store, PROJECTIONS);
     const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
     const projector = new Projector(
       store,
