@@ -207,7 +207,7 @@ describe('the library', () => {
     await pay();
     const withNumber = requests.filter(({ url, body }) => /4242.?4242.?4242/.test(`${url} ${body}`));
     expect(withNumber.map(({ url }) => url)).toEqual([`${sandbox.url}/v1/payment_intents/${id}/confirm`]);
-    expect(await page.evaluate(() => JSON.stringify((globalThis as any).events))).not.toContain('4242');
+    expect(await page.evaluate(() => JSON.stringify((globalThis as any).events))).not.toMatch(/4242.?4242/);
     for (const file of await readdir(sandbox.folder))
       expect(await readFile(join(sandbox.folder, file), 'utf8')).not.toMatch(/4242.?4242/);
   });
