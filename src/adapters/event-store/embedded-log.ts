@@ -2,7 +2,7 @@
 // ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
 //
 // Older events are in segments: so many of them, compressed together, instead of each by itself (docs/adr/0021).
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
@@ -139,9 +139,12 @@ export class EmbeddedLog {
     return log;
   }
 
-  /** What tells this log from all others. A copy of the file has the same entry and goes on by itself, so the file counts too. */
+  /**
+   * What tells this log from all others. A copy of the file has the same entry and goes on by itself, so the file counts too, and the run of
+   * the machine: a snapshot of a volume has the same files.
+   */
   id(): string {
-    return `${this.entryMadeOnce(LOG_ID, newId())}-${statSync(this.space.file).ino}`;
+    return [this.entryMadeOnce(LOG_ID, newId()), statSync(this.space.file).ino, runOfMachine()].join('-');
   }
 
   /**
@@ -605,5 +608,14 @@ async function reasonOf(commitError: unknown): Promise<unknown> {
     return new Error('The commit failed');
   } catch (reason) {
     return reason;
+  }
+}
+
+/** The same for all processes of a machine until it starts again; nothing where the system does not tell. */
+function runOfMachine(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
   }
 }

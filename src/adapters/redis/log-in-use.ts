@@ -36,6 +36,8 @@ export const ANOTHER_LOG =
 export class LogInUse {
   /** Why this process should not be there; null when all is well. */
   complaint: string | null = null;
+  private log = '';
+  private heldBefore = false;
   private readonly holder = newId();
   private readonly connection: BoundedRedis;
   private renewing: NodeJS.Timeout | undefined;
@@ -43,8 +45,8 @@ export class LogInUse {
   constructor(
     redis: Redis,
     private readonly logId: () => string,
-    /** Told once, when another log came later. */
-    private readonly onAnother: () => void,
+    /** Told once, when others run on another log. This process must end when it was never alone with its own: it came later. */
+    private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,
   ) {
     redis.defineCommand('claimLog', { numberOfKeys: 1, lua: CLAIM });
@@ -53,10 +55,15 @@ export class LogInUse {
 
   /** False when processes with another log are there, and stay for longer than killed ones count. */
   async start(): Promise<boolean> {
+    this.log = this.logId();
     const patience = performance.now() + this.leaseMs * 1.2;
-    while ((await this.claim()) === 'another') {
+    let claimed = await this.claim();
+    const othersWereThere = claimed === 'another';
+    // A Redis that is away is no permission then.
+    while (othersWereThere && claimed !== 'ours') {
       if (performance.now() > patience) return false;
       await delay(this.leaseMs / 20);
+      claimed = await this.claim();
     }
     this.renewing = setInterval(() => void this.renew(), this.leaseMs / 4);
     return true;
@@ -64,16 +71,17 @@ export class LogInUse {
 
   async stop(): Promise<void> {
     clearInterval(this.renewing);
-    const member = `${this.logId()} ${this.holder}`;
+    const member = `${this.log} ${this.holder}`;
     // A Redis that is away forgets it by itself.
     await this.connection.use((redis) => redis.zrem(KEY, member)).catch(() => undefined);
   }
 
   private async claim(): Promise<'ours' | 'another' | 'unknown'> {
-    const log = this.logId();
     try {
-      const claimed = await this.connection.use((redis) => redis.claimLog(KEY, log, this.holder, this.leaseMs));
-      return claimed === 1 ? 'ours' : 'another';
+      const claimed = await this.connection.use((redis) => redis.claimLog(KEY, this.log, this.holder, this.leaseMs));
+      if (claimed !== 1) return 'another';
+      this.heldBefore = true;
+      return 'ours';
     } catch {
       return 'unknown';
     }
@@ -85,6 +93,6 @@ export class LogInUse {
     if (claimed === 'unknown') return;
     const before = this.complaint;
     this.complaint = claimed === 'another' ? ANOTHER_LOG : null;
-    if (before === null && this.complaint !== null) this.onAnother();
+    if (before === null && this.complaint !== null) this.onAnother(!this.heldBefore);
   }
 }

@@ -41,7 +41,10 @@ import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
         new LogInUse(
           redis,
           () => (stored instanceof EmbeddedEventStore ? stored.id() : place.kind),
-          () => log.error(ANOTHER_LOG),
+          (mustEnd) => {
+            log.error(ANOTHER_LOG);
+            if (mustEnd) process.kill(process.pid, 'SIGTERM');
+          },
         ),
       inject: [Redis, StoredLog, EventStoreSettings, Log],
     },

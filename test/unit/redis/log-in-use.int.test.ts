@@ -19,10 +19,14 @@ afterAll(async () => {
   await server.stop();
 });
 
-function processOn(log: string, onAnother: () => void = () => undefined): LogInUse {
+function processOn(log: string, onAnother: (mustEnd: boolean) => void = () => undefined): LogInUse {
   const one = new LogInUse(server.client(), () => log, onAnother, LEASE_MS);
   started.push(one);
   return one;
+}
+
+async function scriptsRun(): Promise<number> {
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await server.client().info('commandstats'))?.[1] ?? 0);
 }
 
 describe('processes over one Redis', () => {
@@ -53,8 +57,8 @@ describe('processes over one Redis', () => {
   });
 
   it('are not ready when another log came while Redis had forgotten them, and are again when that one is gone', async () => {
-    let told = 0;
-    const one = processOn('one', () => (told += 1));
+    const told: boolean[] = [];
+    const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
     clearInterval((one as unknown as { renewing: NodeJS.Timeout }).renewing);
     await server.flush();
@@ -63,10 +67,32 @@ describe('processes over one Redis', () => {
     await (one as unknown as { renew(): Promise<void> }).renew();
     expect(one.complaint).toContain('another event log');
     await (one as unknown as { renew(): Promise<void> }).renew();
-    expect(told).toBe(1);
+    expect(told).toEqual([false]);
     await other.stop();
     await (one as unknown as { renew(): Promise<void> }).renew();
     expect(one.complaint).toBeNull();
+  });
+
+  it('refuse to start when Redis goes away after they heard of another log', async () => {
+    await processOn('one').start();
+    const before = await scriptsRun();
+    const starting = processOn('another').start();
+    await until('it has heard of the others', async () => (await scriptsRun()) > before + 1);
+    await server.kill9();
+    expect(await starting).toBe(false);
+    await server.startAgain();
+  });
+
+  it('must end when they started while Redis was away, and others run on another log', async () => {
+    await processOn('one').start();
+    await server.kill9();
+    const told: boolean[] = [];
+    const late = processOn('another', (mustEnd) => told.push(mustEnd));
+    expect(await late.start()).toBe(true);
+    await server.startAgain();
+    await processOn('one').start();
+    await until('it is told', () => told.length > 0);
+    expect(told).toEqual([true]);
   });
 
   it('start while Redis is away, and claim the log when it is back', async () => {
