@@ -18,6 +18,12 @@ import type { QueuedExternalCalls } from './queued-external-calls.js';
  */
 const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 } satisfies Partial<WorkerOptions>;
 
+/**
+ * An attempt cannot be settled while its job is held by a worker that died, so these locks are short, milliseconds. A worker that only
+ * stood still for so long does no harm: attempts may be settled twice.
+ */
+const SETTLING_OPTIONS = { lockDuration: 5_000, stalledInterval: 5_000 } satisfies Partial<WorkerOptions>;
+
 /** How many slots a worker has for settling attempts, beside each slot for callers who wait; at least one. */
 const SETTLING_SHARE = 0.5;
 
@@ -70,6 +76,7 @@ export class CallWorkers implements OnModuleInit {
       const { concurrency } = this.settingsOf(kind);
       const worker = new Worker(name, (job: CallJob) => this.process(kind, job), {
         ...WORKER_OPTIONS,
+        ...(settles && SETTLING_OPTIONS),
         ...patience,
         concurrency: settles ? Math.max(1, Math.floor(concurrency * SETTLING_SHARE)) : concurrency,
         connection: this.redis,

@@ -14,6 +14,13 @@ export interface EventHandler {
   readonly types: ReadonlySet<string>;
   /** How many events of one batch may be worked on at once; 1, and so in order, unless it says more. */
   readonly together?: number;
+  /** Divides the events among the processes of workers; without it one of them runs all. What is divided is not in order. */
+  readonly shares?: {
+    /** Never made fewer. */
+    readonly count: number;
+    /** Events of one key are in one share. */
+    keyOf(event: RecordedEvent): string;
+  };
   /**
    * Runs right after the append as well, in the process that appended and before its caller is answered. The subscription
    * runs it again, and alone when that process died in between.

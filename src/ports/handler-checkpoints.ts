@@ -1,23 +1,29 @@
-/** How far a reaction has come, and who runs it. */
-export interface HandlerLease {
+/** A share of a reaction's events that a holder runs. */
+export interface HandlerShare {
+  /** Counted from 0. */
+  readonly share: number;
   /** The saved place in the log, exclusive; null: from the beginning. */
   readonly after: string | null;
 }
 
 /**
- * Remembers for each reaction how far it has come, for the one process at a time that runs it. May be lost entirely: the
- * reaction then begins at the beginning of the log, which must not matter to it. Throws Unavailable when it cannot be reached.
+ * Remembers for each share of a reaction how far it has come, for the one process at a time that runs it. May be lost entirely:
+ * the reaction then begins at the beginning of the log, which must not matter to it. Throws Unavailable when it cannot be reached.
  */
 export abstract class HandlerCheckpoints {
-  /** Null while another process holds it. The same holder renews it by taking it again. */
-  abstract take(reaction: string, holder: string, ttlMs: number): Promise<HandlerLease | null>;
+  /**
+   * What the holder runs from now on, of so many shares: those it has and those that nobody has, but no more than are its due among all
+   * who asked within the time. Renewed by taking again; none while others have them all. A reaction that is divided into shares later
+   * goes on in each where it was.
+   */
+  abstract take(reaction: string, shares: number, holder: string, ttlMs: number): Promise<readonly HandlerShare[]>;
 
-  /** False when the holder has lost it, and then nothing is saved. Extends the lease. */
-  abstract save(reaction: string, holder: string, through: string, ttlMs: number): Promise<boolean>;
+  /** How far the shares are now. False when the holder has lost one of them, and then nothing is saved. Extends the leases. */
+  abstract save(reaction: string, holder: string, places: ReadonlyMap<number, string>, ttlMs: number): Promise<boolean>;
 
-  /** It begins at the beginning of the log. Nothing happens when the reaction is another holder's. */
-  abstract forget(reaction: string, holder: string): Promise<void>;
+  /** Every share begins at the beginning of the log. Nothing happens while another holder has one of them. */
+  abstract forget(reaction: string, shares: number, holder: string): Promise<void>;
 
-  /** Lets go of it, if it is the holder's. */
-  abstract release(reaction: string, holder: string): Promise<void>;
+  /** Lets go of those that are the holder's. */
+  abstract release(reaction: string, shares: number, holder: string): Promise<void>;
 }

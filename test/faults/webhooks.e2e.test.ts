@@ -162,7 +162,7 @@ describe('kill -9', () => {
     const reactions = new RedisHandlerCheckpoints(service.redis.client());
     await until(
       'the reaction is free',
-      async () => (await reactions.take('webhook_deliveries', 'elsewhere', 90_000)) !== null,
+      async () => (await reactions.take('webhook_deliveries', 8, 'elsewhere', 90_000)).length === 8,
     );
     // From here on one of the addresses is forbidden.
     await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' });
@@ -179,7 +179,7 @@ describe('kill -9', () => {
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 0]);
 
     await service.kill9();
-    await reactions.release('webhook_deliveries', 'elsewhere');
+    await reactions.release('webhook_deliveries', 8, 'elsewhere');
     await service.startAgain();
     await succeeded('nopay', 2);
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 1]);

@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { EventProcessor } from '../../src/platform/subscriptions/event-processor.js';
 import type { EventHandler } from '../../src/ports/event-handler.js';
+import type { HandlerShare } from '../../src/ports/handler-checkpoints.js';
 import { RedisServer } from '../support/redis.js';
 import { append, Log, opened, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
@@ -39,7 +40,11 @@ describe('a reaction', () => {
     await log.close();
   });
 
-  function start(types: ReadonlySet<string> = new Set(['ParcelStamped', 'ParcelOpened'])): EventProcessor {
+  function start(
+    types: ReadonlySet<string>,
+    fields: Pick<EventHandler, 'shares'> = {},
+    sees: (event: RecordedEvent) => unknown = ({ id }) => seen.push(id),
+  ): EventProcessor {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
     const reaction: EventHandler = {
       name,
@@ -47,8 +52,9 @@ describe('a reaction', () => {
       types,
       handle: async (event) => {
         await onEvent(event);
-        seen.push(event.id);
+        sees(event);
       },
+      ...fields,
     };
     eventProcessor.on(reaction);
     eventProcessor.start();
@@ -154,9 +160,9 @@ describe('a reaction', () => {
   it('says so when it has been further than the log goes, and begins again', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
-    await checkpoints.take(name, 'before', 60_000);
-    await checkpoints.save(name, 'before', '99999999999999999999', 60_000);
-    await checkpoints.release(name, 'before');
+    await checkpoints.take(name, 1, 'before', 60_000);
+    await checkpoints.save(name, 'before', new Map([[0, '99999999999999999999']]), 60_000);
+    await checkpoints.release(name, 1, 'before');
     start(await everyType());
     await until('it has seen everything', () => seen.length === 2);
     expect([seen, told.foreigners]).toEqual([ids, [name]]);
@@ -166,15 +172,15 @@ describe('a reaction', () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const placeBecomes = async (place: string): Promise<string | null | undefined> => {
-      await checkpoints.take(name, 'before', 60_000);
-      await checkpoints.save(name, 'before', place, 60_000);
-      await checkpoints.release(name, 'before');
+      await checkpoints.take(name, 1, 'before', 60_000);
+      await checkpoints.save(name, 'before', new Map([[0, place]]), 60_000);
+      await checkpoints.release(name, 1, 'before');
       const eventProcessor = new EventProcessor(log.store, checkpoints, told);
       eventProcessor.on({ name, categories: ['parcel'], types: new Set(), handle: async () => undefined });
       await eventProcessor.forgetForeignPlaces();
-      const lease = await checkpoints.take(name, 'after', 60_000);
-      await checkpoints.release(name, 'after');
-      return lease?.after;
+      const [share] = await checkpoints.take(name, 1, 'after', 60_000);
+      await checkpoints.release(name, 1, 'after');
+      return share?.after;
     };
     const { position } = (await log.store.readAll(null, Infinity)).find(({ id }) => id === ids[0]) as RecordedEvent;
     expect([await placeBecomes(position), told.foreigners]).toEqual([position, []]);
@@ -183,14 +189,89 @@ describe('a reaction', () => {
 
   it('saves nothing once another process holds it', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
-    expect(await checkpoints.take(name, 'one', 60_000)).toEqual({ after: null });
-    expect(await checkpoints.take(name, 'other', 60_000)).toBeNull();
-    expect(await checkpoints.save(name, 'one', '0001', 60_000)).toBe(true);
-    await checkpoints.release(name, 'other');
-    expect(await checkpoints.take(name, 'other', 60_000)).toBeNull();
-    await checkpoints.release(name, 'one');
-    expect(await checkpoints.take(name, 'other', 60_000)).toEqual({ after: '0001' });
-    expect(await checkpoints.save(name, 'one', '0002', 60_000)).toBe(false);
-    expect(await checkpoints.take(name, 'other', 60_000)).toEqual({ after: '0001' });
+    const take = (holder: string) => checkpoints.take(name, 1, holder, 60_000);
+    const save = (holder: string, place: string) => checkpoints.save(name, holder, new Map([[0, place]]), 60_000);
+    expect(await take('one')).toEqual([{ share: 0, after: null }]);
+    expect(await take('other')).toEqual([]);
+    expect(await save('one', '0001')).toBe(true);
+    await checkpoints.release(name, 1, 'other');
+    expect(await take('other')).toEqual([]);
+    await checkpoints.release(name, 1, 'one');
+    expect(await take('other')).toEqual([{ share: 0, after: '0001' }]);
+    expect(await save('one', '0002')).toBe(false);
+    expect(await take('other')).toEqual([{ share: 0, after: '0001' }]);
+  });
+
+  describe('divided into shares', () => {
+    const BY_STREAM = { shares: { count: 4, keyOf: ({ stream }: RecordedEvent) => stream } };
+    const sharesOf = (taken: readonly HandlerShare[]): number[] => taken.map(({ share }) => share);
+
+    it('is run by every process that asks, each its due of the shares', async () => {
+      const checkpoints = new RedisHandlerCheckpoints(redis);
+      const take = async (holder: string): Promise<number[]> =>
+        sharesOf(await checkpoints.take(name, 4, holder, 60_000));
+      expect(await take('one')).toEqual([0, 1, 2, 3]);
+      expect(await take('other')).toEqual([]);
+      // The first leaves to the other what it has beyond its due.
+      expect(await take('one')).toEqual([0, 1]);
+      expect(await take('other')).toEqual([2, 3]);
+      expect(await take('third')).toEqual([]);
+      await checkpoints.release(name, 4, 'one');
+      expect(await take('third')).toEqual([0, 1]);
+      await checkpoints.release(name, 4, 'third');
+      expect(await take('other')).toEqual([2, 3, 0, 1]);
+    });
+
+    it('saves the place of none when one share is lost', async () => {
+      const checkpoints = new RedisHandlerCheckpoints(redis);
+      await checkpoints.take(name, 2, 'one', 60_000);
+      await checkpoints.take(name, 2, 'other', 60_000);
+      await checkpoints.take(name, 2, 'one', 60_000);
+      expect(
+        await checkpoints.save(
+          name,
+          'one',
+          new Map([
+            [0, '1'],
+            [1, '1'],
+          ]),
+          60_000,
+        ),
+      ).toBe(false);
+      expect(await checkpoints.take(name, 2, 'one', 60_000)).toEqual([{ share: 0, after: null }]);
+    });
+
+    it('goes on in every share where it was before it was divided', async () => {
+      const before = await appendSome(2);
+      const types = await everyType();
+      const undivided = start(types);
+      await until('it has caught up', () => seen.length === 2);
+      await undivided.stop();
+      const after = await Promise.all(Array.from({ length: 12 }, () => appendSome(1)));
+      start(types, BY_STREAM);
+      await until('it goes on', () => seen.length >= 14);
+      expect(seen.slice(0, 2)).toEqual(before);
+      expect(new Set(seen.slice(2))).toEqual(new Set(after.flat()));
+      expect(seen).toHaveLength(14);
+    });
+
+    it('loses no event when a process comes, or goes', async () => {
+      const bySecond: string[] = [];
+      await appendSome(1);
+      const types = await everyType();
+      const first = start(types, BY_STREAM);
+      await until('the first runs all', () => seen.length === 1);
+      const second = start(types, BY_STREAM, ({ id }) => bySecond.push(id));
+      const sent: string[] = [];
+      await until('both have work', async () => {
+        sent.push(...(await appendSome(1)));
+        return bySecond.length > 2;
+      });
+      await until('everything is done', () => sent.every((id) => seen.includes(id) || bySecond.includes(id)));
+      await first.stop();
+      const last = (await Promise.all(Array.from({ length: 12 }, () => appendSome(1)))).flat();
+      await until('the second does the work of the first', () => last.every((id) => bySecond.includes(id)));
+      expect(second.status()[0]?.active).toBe(true);
+    });
   });
 });

@@ -1,91 +1,141 @@
 import type { Redis, Result } from 'ioredis';
-import { HandlerCheckpoints, type HandlerLease } from '../../ports/handler-checkpoints.js';
+import { HandlerCheckpoints, type HandlerShare } from '../../ports/handler-checkpoints.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Whether the holder has the reaction now, and the saved place. */
+    /** Share and saved place of those that the holder has now, in pairs. */
     takeReaction(
-      holderKey: string,
-      throughKey: string,
+      reaction: string,
+      shares: number,
       holder: string,
       ttlMs: number,
-    ): Result<[taken: number, through: string | null], Context>;
+    ): Result<(number | string | null)[], Context>;
+    /** Share and place in pairs; 0 when one of them is not the holder's. */
     saveReaction(
-      holderKey: string,
-      throughKey: string,
+      reaction: string,
       holder: string,
       ttlMs: number,
-      through: string,
+      ...places: (number | string)[]
     ): Result<number, Context>;
-    forgetReaction(holderKey: string, throughKey: string, holder: string): Result<number, Context>;
-    releaseReaction(holderKey: string, holder: string): Result<number, Context>;
+    forgetReaction(reaction: string, shares: number, holder: string): Result<number, Context>;
+    releaseReaction(reaction: string, shares: number, holder: string): Result<number, Context>;
   }
 }
 
-const TAKE = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return { 0, false } end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return { 1, redis.call('GET', KEYS[2]) }`;
+/** The first share has the keys that an undivided reaction has. */
+const KEY = `
+local function key(kind, share)
+  if share == 0 then return KEYS[1] .. ':' .. kind end
+  return KEYS[1] .. ':' .. kind .. ':' .. share
+end`;
 
-const SAVE = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-redis.call('SET', KEYS[2], ARGV[3])
+const TAKE = `${KEY}
+local shares, holder, ttl = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local due = shares
+if shares > 1 then
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local askers = KEYS[1] .. ':askers'
+  redis.call('ZREMRANGEBYSCORE', askers, '-inf', now)
+  redis.call('ZADD', askers, now + ttl, holder)
+  redis.call('PEXPIRE', askers, ttl)
+  due = math.ceil(shares / redis.call('ZCARD', askers))
+  local through = redis.call('GET', key('through', 0))
+  if through then
+    for share = 1, shares - 1 do redis.call('SET', key('through', share), through, 'NX') end
+  end
+end
+local taken = {}
+local function take(share)
+  redis.call('SET', key('holder', share), holder, 'PX', ttl)
+  table.insert(taken, share)
+  table.insert(taken, redis.call('GET', key('through', share)))
+end
+local free = {}
+for share = 0, shares - 1 do
+  local held = redis.call('GET', key('holder', share))
+  if not held then
+    table.insert(free, share)
+  elseif held == holder then
+    if #taken < 2 * due then take(share) else redis.call('DEL', key('holder', share)) end
+  end
+end
+for _, share in ipairs(free) do
+  if #taken < 2 * due then take(share) end
+end
+return taken`;
+
+const SAVE = `${KEY}
+for place = 3, #ARGV, 2 do
+  if redis.call('GET', key('holder', tonumber(ARGV[place]))) ~= ARGV[1] then return 0 end
+end
+for place = 3, #ARGV, 2 do
+  local share = tonumber(ARGV[place])
+  redis.call('SET', key('holder', share), ARGV[1], 'PX', ARGV[2])
+  redis.call('SET', key('through', share), ARGV[place + 1])
+end
 return 1`;
 
-const FORGET = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[2])`;
+const FORGET = `${KEY}
+for share = 0, ARGV[1] - 1 do
+  local held = redis.call('GET', key('holder', share))
+  if held and held ~= ARGV[2] then return 0 end
+end
+for share = 0, ARGV[1] - 1 do redis.call('DEL', key('through', share)) end
+return 1`;
 
-const RELEASE = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`;
+const RELEASE = `${KEY}
+redis.call('ZREM', KEYS[1] .. ':askers', ARGV[2])
+for share = 0, ARGV[1] - 1 do
+  if redis.call('GET', key('holder', share)) == ARGV[2] then redis.call('DEL', key('holder', share)) end
+end
+return 1`;
 
 const LIMIT_MS = 2_000;
 
-/** Two keys a reaction, in one slot, so that each script is atomic on a cluster too. */
+/** All keys of a reaction lie in one slot, so that each script is atomic on a cluster too. */
 export class RedisHandlerCheckpoints extends HandlerCheckpoints {
   private readonly connection: BoundedRedis;
 
   constructor(redis: Redis) {
     super();
     this.connection = new BoundedRedis(redis, LIMIT_MS);
-    redis.defineCommand('takeReaction', { numberOfKeys: 2, lua: TAKE });
-    redis.defineCommand('saveReaction', { numberOfKeys: 2, lua: SAVE });
-    redis.defineCommand('forgetReaction', { numberOfKeys: 2, lua: FORGET });
+    redis.defineCommand('takeReaction', { numberOfKeys: 1, lua: TAKE });
+    redis.defineCommand('saveReaction', { numberOfKeys: 1, lua: SAVE });
+    redis.defineCommand('forgetReaction', { numberOfKeys: 1, lua: FORGET });
     redis.defineCommand('releaseReaction', { numberOfKeys: 1, lua: RELEASE });
   }
 
-  override async take(reaction: string, holder: string, ttlMs: number): Promise<HandlerLease | null> {
-    const [taken, after] = await this.connection.use((redis) =>
-      redis.takeReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs),
+  override async take(reaction: string, shares: number, holder: string, ttlMs: number): Promise<HandlerShare[]> {
+    const taken = await this.connection.use((redis) => redis.takeReaction(keyOf(reaction), shares, holder, ttlMs));
+    return Array.from({ length: taken.length / 2 }, (_, pair) => ({
+      share: Number(taken[pair * 2]),
+      after: taken[pair * 2 + 1] as string | null,
+    }));
+  }
+
+  override async save(
+    reaction: string,
+    holder: string,
+    places: ReadonlyMap<number, string>,
+    ttlMs: number,
+  ): Promise<boolean> {
+    const saved = await this.connection.use((redis) =>
+      redis.saveReaction(keyOf(reaction), holder, ttlMs, ...[...places].flat()),
     );
-    return taken === 1 ? { after } : null;
+    return saved === 1;
   }
 
-  override async save(reaction: string, holder: string, through: string, ttlMs: number): Promise<boolean> {
-    return (
-      (await this.connection.use((redis) =>
-        redis.saveReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs, through),
-      )) === 1
-    );
+  override async forget(reaction: string, shares: number, holder: string): Promise<void> {
+    await this.connection.use((redis) => redis.forgetReaction(keyOf(reaction), shares, holder));
   }
 
-  override async forget(reaction: string, holder: string): Promise<void> {
-    await this.connection.use((redis) => redis.forgetReaction(holderKey(reaction), throughKey(reaction), holder));
-  }
-
-  override async release(reaction: string, holder: string): Promise<void> {
-    await this.connection.use((redis) => redis.releaseReaction(holderKey(reaction), holder));
+  override async release(reaction: string, shares: number, holder: string): Promise<void> {
+    await this.connection.use((redis) => redis.releaseReaction(keyOf(reaction), shares, holder));
   }
 }
 
-function holderKey(reaction: string): string {
-  return `{reaction:${reaction}}:holder`;
-}
-
-function throughKey(reaction: string): string {
-  return `{reaction:${reaction}}:through`;
+function keyOf(reaction: string): string {
+  return `{reaction:${reaction}}`;
 }

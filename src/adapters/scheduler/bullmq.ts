@@ -4,6 +4,8 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 
 const QUEUE = 'timers';
 const STOP_WITHIN_MS = 10_000;
+/** A timer whose worker died runs again within twice this time, milliseconds. */
+const LOCK_MS = 5_000;
 
 /** Timers as BullMQ job schedulers, one for all works of an interval: Redis knows when, whichever worker is free runs them. */
 export class BullMqScheduler extends Scheduler {
@@ -32,6 +34,8 @@ export class BullMqScheduler extends Scheduler {
       connection: this.connection,
       // One that takes long keeps the next ones of the others from nothing.
       concurrency: this.works.size + 1,
+      lockDuration: LOCK_MS,
+      stalledInterval: LOCK_MS,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 100 },
     });

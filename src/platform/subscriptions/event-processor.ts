@@ -1,9 +1,10 @@
 // Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
 import { setMaxListeners } from 'node:events';
+import { crc32 } from 'node:zlib';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
-import type { HandlerCheckpoints, HandlerLease } from '../../ports/handler-checkpoints.js';
+import type { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
 import type { EventHandler } from '../../ports/event-handler.js';
 import {
   delay,
@@ -86,8 +87,10 @@ export class EventProcessor {
 
 class Runner implements Subscription {
   readonly name: string;
-  active = false;
   private readonly holder = newId();
+  private readonly shares: number;
+  /** The saved places of the shares that this process has. */
+  private places: ReadonlyMap<number, string | null> = new Map();
   /** Passed without anything to do there, and not saved yet. */
   private passed: string | null = null;
   private savedAt = Number.NEGATIVE_INFINITY;
@@ -100,7 +103,12 @@ class Runner implements Subscription {
     private readonly observer: EventProcessorObserver,
   ) {
     this.name = reaction.name;
+    this.shares = reaction.shares?.count ?? 1;
     this.supervisor = new SubscriptionSupervisor(store, this, observer, { batchSize: 100 });
+  }
+
+  get active(): boolean {
+    return this.places.size > 0;
   }
 
   get lagMs(): number {
@@ -115,32 +123,30 @@ class Runner implements Subscription {
       await this.renew().catch((error: unknown) => this.observer.dropped(this.name, error, RENEW_EVERY_MS));
     }
     await following;
-    if (this.active && this.passed !== null) await this.save(this.passed).catch(() => undefined);
-    if (this.active) await this.checkpoints.release(this.name, this.holder).catch(() => undefined);
+    if (this.passed !== null) await this.save(this.passed).catch(() => undefined);
+    await this.checkpoints.release(this.name, this.shares, this.holder).catch(() => undefined);
   }
 
   async open(): Promise<SubscriptionStart | null> {
-    const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
-    this.active = lease !== null;
     this.passed = null;
-    return lease === null
-      ? null
-      : { after: (await this.isForeign(lease)) ? null : lease.after, categories: this.reaction.categories };
+    this.places = await this.take();
+    if (!this.active) return null;
+    if (await this.isForeign(this.places)) this.places = new Map([...this.places.keys()].map((share) => [share, null]));
+    return { after: earliest([...this.places.values()]), categories: this.reaction.categories };
   }
 
   async forgetForeignPlace(): Promise<void> {
-    const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
-    if (lease === null) return;
-    if (await this.isForeign(lease)) await this.checkpoints.forget(this.name, this.holder);
-    await this.checkpoints.release(this.name, this.holder);
+    const places = await this.take();
+    if (await this.isForeign(places)) await this.checkpoints.forget(this.name, this.shares, this.holder);
+    await this.checkpoints.release(this.name, this.shares, this.holder);
   }
 
   /** A place that is not in this log belongs to another one. */
-  private async isForeign({ after }: HandlerLease): Promise<boolean> {
+  private async isForeign(places: ReadonlyMap<number, string | null>): Promise<boolean> {
     const head = await this.store.head();
-    if (after === null || isPositionUpTo(head, after)) return false;
-    if (!isOfOtherStore(head, after)) await this.observer.foreign(this.name);
-    return true;
+    const beyond = [...places.values()].filter((after) => after !== null && !isPositionUpTo(head, after));
+    if (beyond.some((after) => after !== null && !isOfOtherStore(head, after))) await this.observer.foreign(this.name);
+    return beyond.length > 0;
   }
 
   async handleInline(event: RecordedEvent): Promise<void> {
@@ -150,11 +156,11 @@ class Runner implements Subscription {
   }
 
   async handle({ events, through }: EventBatch): Promise<void> {
-    const waiting = events.filter(({ type }) => this.reaction.types.has(type));
+    const waiting = events.filter((event) => this.reaction.types.has(event.type) && this.isWaiting(event));
     const isIdle = waiting.length === 0;
     const work = async (): Promise<void> => {
       for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
-        if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
+        if (!this.places.has(this.shareOf(event))) throw new LeaseLost(`${this.name} is run by another process now`);
         await this.reaction.handle(event);
       }
     };
@@ -164,27 +170,49 @@ class Runner implements Subscription {
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
     if (isIdle && performance.now() - this.savedAt < SAVE_IDLE_EVERY_MS) this.passed = through;
-    else if (through !== null && !(await this.save(through))) {
-      this.active = false;
+    else if (through !== null && !(await this.save(through)))
       throw new LeaseLost(`${this.name} is run by another process now`);
-    }
   }
 
-  /** Renews the lease too; false when another process has it. */
-  private save(through: string): Promise<boolean> {
+  /** Whether it is of a share of this process, and not done yet. */
+  private isWaiting(event: RecordedEvent): boolean {
+    const after = this.places.get(this.shareOf(event));
+    return after !== undefined && (after === null || event.position > after);
+  }
+
+  private shareOf(event: RecordedEvent): number {
+    const { shares } = this.reaction;
+    return shares === undefined ? 0 : crc32(shares.keyOf(event)) % shares.count;
+  }
+
+  /** Renews the leases too; false when another process has one of them. */
+  private async save(through: string): Promise<boolean> {
     this.passed = null;
     this.savedAt = performance.now();
-    return this.checkpoints.save(this.name, this.holder, through, LEASE_MS);
+    const places = new Map(
+      [...this.places].map(([share, after]) => [share, after !== null && after > through ? after : through]),
+    );
+    const saved = await this.checkpoints.save(this.name, this.holder, places, LEASE_MS);
+    this.places = saved ? places : new Map();
+    return saved;
   }
 
-  /** Keeps the lease while the log is quiet; takes it over from a process that is gone. */
+  /** Keeps the leases while the log is quiet; takes over from processes that are gone, and leaves their due to new ones. */
   private async renew(): Promise<void> {
-    const active =
-      this.active && this.passed !== null
-        ? await this.save(this.passed)
-        : (await this.checkpoints.take(this.name, this.holder, LEASE_MS)) !== null;
-    if (active === this.active) return;
-    this.active = active;
+    if (this.passed !== null && !(await this.save(this.passed))) return this.supervisor.restart();
+    const taken = await this.take();
+    if (taken.size === this.places.size && [...taken.keys()].every((share) => this.places.has(share))) return;
+    this.places = new Map([...this.places].filter(([share]) => taken.has(share)));
     this.supervisor.restart();
   }
+
+  private async take(): Promise<ReadonlyMap<number, string | null>> {
+    const taken = await this.checkpoints.take(this.name, this.shares, this.holder, LEASE_MS);
+    return new Map(taken.map(({ share, after }) => [share, after]));
+  }
+}
+
+/** Null when one of them is. */
+function earliest(places: readonly (string | null)[]): string | null {
+  return places.reduce((first, place) => (first === null || place === null ? null : first < place ? first : place));
 }
