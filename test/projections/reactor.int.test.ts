@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
@@ -253,6 +254,22 @@ describe('a reaction', () => {
       expect(seen.slice(0, 2)).toEqual(before);
       expect(new Set(seen.slice(2))).toEqual(new Set(after.flat()));
       expect(seen).toHaveLength(14);
+    });
+
+    it('passes over what one share has done, where another one is behind', async () => {
+      const before = (await Promise.all(Array.from({ length: 24 }, () => appendSome(1)))).flat();
+      const events = await log.store.readAll(null, Infinity);
+      const behind = events.filter(({ stream }) => crc32(stream) % 4 === 3).map(({ id }) => id);
+      const checkpoints = new RedisHandlerCheckpoints(redis);
+      await checkpoints.take(name, 4, 'before', 60_000);
+      const { position } = events.at(-1) as RecordedEvent;
+      await checkpoints.save(name, 'before', new Map([0, 1, 2].map((share) => [share, position])), 60_000);
+      await checkpoints.release(name, 4, 'before');
+      start(await everyType(), BY_STREAM);
+      const [last] = await appendSome(1);
+      await until('it has caught up', () => seen.includes(last!));
+      expect(seen).toEqual([...behind, last]);
+      expect(behind.length).toBeLessThan(before.length);
     });
 
     it('loses no event when a process comes, or goes', async () => {

@@ -23,7 +23,10 @@ declare module 'ioredis' {
   }
 }
 
-/** The first share has the keys that an undivided reaction has. */
+/**
+ * The first share has the keys that an undivided reaction has. The others have their places from the first time that any is taken, empty for the
+ * beginning: later the first share's place tells nothing of theirs.
+ */
 const KEY = `
 local function key(kind, share)
   if share == 0 then return KEYS[1] .. ':' .. kind end
@@ -41,10 +44,8 @@ if shares > 1 then
   redis.call('ZADD', askers, now + ttl, holder)
   redis.call('PEXPIRE', askers, ttl)
   due = math.ceil(shares / redis.call('ZCARD', askers))
-  local through = redis.call('GET', key('through', 0))
-  if through then
-    for share = 1, shares - 1 do redis.call('SET', key('through', share), through, 'NX') end
-  end
+  local through = redis.call('GET', key('through', 0)) or ''
+  for share = 1, shares - 1 do redis.call('SET', key('through', share), through, 'NX') end
 end
 local taken = {}
 local function take(share)
@@ -111,7 +112,7 @@ export class RedisHandlerCheckpoints extends HandlerCheckpoints {
     const taken = await this.connection.use((redis) => redis.takeReaction(keyOf(reaction), shares, holder, ttlMs));
     return Array.from({ length: taken.length / 2 }, (_, pair) => ({
       share: Number(taken[pair * 2]),
-      after: taken[pair * 2 + 1] as string | null,
+      after: (taken[pair * 2 + 1] as string | null) || null,
     }));
   }
 
