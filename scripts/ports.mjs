@@ -16,9 +16,9 @@ export function ensurePortFree(name, port, host) {
   });
 }
 
-/** A port of the loopback that nobody listens on. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
+/** A port of the loopback that nobody listens on, other than those. */
+export async function freePort(taken = []) {
+  const port = await new Promise((resolve, reject) => {
     const server = createServer();
     server.on('error', reject);
     server.listen(0, '127.0.0.1', () => {
@@ -26,4 +26,5 @@ export function freePort() {
       server.close(() => resolve(port));
     });
   });
+  return taken.includes(port) ? freePort(taken) : port;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from './installation.mjs';
 import { localAddress, statusOf } from './probe.mjs';
+import { passWholeLines } from './whole-lines.mjs';
 
 /** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
 const GRACE_MS = 40_000;
@@ -13,7 +14,6 @@ const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
 /** What lasted so long was started well. */
 const STEADY_AFTER_MS = 60_000;
-const NEWLINE = 10;
 
 class RoleProcess {
   #worker;
@@ -73,26 +73,17 @@ class RoleProcess {
   }
 }
 
-/** Several processes write to one stream, and a line may come in parts. */
-function passWholeLines(from, to) {
-  let rest = Buffer.alloc(0);
-  from.on('data', (chunk) => {
-    const end = chunk.lastIndexOf(NEWLINE) + 1;
-    if (end > 0) to.write(Buffer.concat([rest, chunk.subarray(0, end)]));
-    rest = end > 0 ? chunk.subarray(end) : Buffer.concat([rest, chunk]);
-  });
-  from.on('close', () => {
-    if (rest.length > 0) to.write(`${rest}\n`);
-  });
-}
-
 /** As the service logs. */
 function log(level, fields, msg) {
   console.log(JSON.stringify({ level, time: new Date().toISOString(), service: 'seed', ...fields, msg }));
 }
 
-// Who reads it may be gone.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+for (const stream of [process.stdout, process.stderr]) {
+  // Who reads it may be gone.
+  stream.on('error', () => undefined);
+  // Each process waits for it.
+  stream.setMaxListeners(0);
+}
 
 cluster.setupPrimary({
   exec: join(ROOT, 'dist', 'src', 'main.js'),
@@ -107,10 +98,12 @@ const stopRequest = new Promise((resolve) => {
 });
 const processes = process.argv.slice(2).map((argument) => new RoleProcess(...argument.split(':')));
 const started = [];
+let stopping = false;
 
 async function start() {
   // The first makes what all of them share in a new data folder.
   for (const role of new Set(processes.map(({ role }) => role))) {
+    if (stopping) return;
     const ofRole = processes.filter((one) => one.role === role);
     started.unshift(ofRole);
     await Promise.all(ofRole.map((one) => one.start()));
@@ -123,5 +116,6 @@ try {
   console.error(error.message);
   process.exitCode = 1;
 }
+stopping = true;
 for (const ofRole of started) await Promise.all(ofRole.map((one) => one.stop()));
 process.exit();

@@ -49,7 +49,7 @@ export async function placeProcesses({ processes, metricsPort, metricsHost }) {
   const placed = [];
   for (const [index, role] of roles.entries()) {
     if (metricsPort !== null) await ensurePortFree('METRICS_PORT', metricsPort + index, metricsHost);
-    const port = metricsPort === null ? await freePort() : metricsPort + index;
+    const port = metricsPort === null ? await freePort(placed.map((one) => one.port)) : metricsPort + index;
     placed.push({ role, port, probes: `http://${localAddress(metricsHost, port)}` });
   }
   return placed;
