@@ -1,6 +1,8 @@
 // ops log copy: from the embedded event store to EventStoreDB; ops log compress: older events of the embedded one
 import { Command, Option, SubCommand } from 'nest-commander';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
+import { ProcessSettings } from '../config/process.js';
+import { DomainError } from '../kernel/domain-error.js';
 import { copyLog } from '../platform/audit/copy-log.js';
 import { type EventStore, StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
@@ -51,12 +53,17 @@ export class CopyLogCommand extends OperatorCommand {
     'Compress what is older in the embedded log now; the service does so bit by bit as it appends (EVENT_LOG_UNCOMPRESSED)',
 })
 export class CompressLogCommand extends OperatorCommand {
-  constructor(private readonly log: StoredLog) {
+  constructor(
+    private readonly log: StoredLog,
+    private readonly process: ProcessSettings,
+  ) {
     super();
   }
 
   override async run(): Promise<void> {
     const { log } = this;
+    // What is restored to be looked at stays byte for byte what the backup held.
+    if (this.process.readOnly) throw new DomainError('service.read_only');
     if (!(log instanceof EmbeddedEventStore))
       throw new WrongInput('The log to compress must be an embedded one; EVENT_STORE names another.');
     print({ compressedEvents: await log.compress() });

@@ -33,6 +33,12 @@ it('ops log compress makes room beside the service, and statuses, timelines, exp
   expect(await seen()).toEqual(before);
   expect(JSON.parse((await service.ops('log', 'compress')).stdout)).toEqual({ compressedEvents: 0 });
 
+  // Where one may only look, as in what was restored, the log stays byte for byte as it was.
+  Object.assign(service.env, { ROLE: 'investigation' });
+  const looking = await service.ops('log', 'compress');
+  expect(looking).toEqual({ exitCode: 1, stdout: expect.stringContaining('can only be read') });
+  delete (service.env as Record<string, string | undefined>)['ROLE'];
+
   // Read models that are lost are made of what is compressed.
   await service.program.end('SIGTERM');
   await service.redis.flush();
