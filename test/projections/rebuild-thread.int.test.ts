@@ -49,11 +49,11 @@ describe('a long log whose read models are gone', () => {
     await server.stop();
   });
 
-  function start(): Projector {
+  function start(begin = aThread): Projector {
     const projector = new Projector(log.store, new RedisProjectionStore(server.client(), KEPT_MS), PROJECTIONS, told, {
       ...QUICK,
       leaseMs: 6_000,
-      elsewhere: (token, listener, observer) => new RebuildThread(() => aThread(token), listener, observer),
+      elsewhere: (token, listener, observer) => new RebuildThread(() => begin(token), listener, observer),
     });
     running.push(projector);
     projector.start();
@@ -104,6 +104,20 @@ describe('a long log whose read models are gone', () => {
     await built();
     expect(threads).toHaveLength(2);
     expect(told.drops).toHaveLength(1);
+  });
+
+  it('is read by the first thread that can be started; until then it counts as behind', async () => {
+    await appendScreenings(log.store, LONG);
+    let refused = 0;
+    const projector = start((token) => {
+      if (refused++ < 2) throw new Error('No more threads');
+      return aThread(token);
+    });
+    await until('it was tried again', () => refused > 1);
+    const lags = projector.status().map(({ lagMs }) => lagMs);
+    expect(Math.min(...lags)).toBeGreaterThan(0);
+    await built();
+    expect([threads.length, told.drops.length]).toEqual([1, 2]);
   });
 
   it('leaves no thread behind when the service stops in the middle', async () => {

@@ -36,7 +36,9 @@ const START_AGAIN_MS = 1_000;
 /** The thread lives for as long as there is something to build. */
 export class RebuildThread implements TrackFollower {
   readonly name = 'rebuild';
-  lagMs = 0;
+  private lag = 0;
+  /** Since when no thread has got anything done; null while one does. */
+  private idleSince: number | null = null;
   private stopped = false;
   private tracks: readonly Track[] = [];
   private readonly committed = new Map<Track, string | null>();
@@ -51,17 +53,21 @@ export class RebuildThread implements TrackFollower {
     private readonly observer: SubscriptionObserver,
   ) {}
 
+  get lagMs(): number {
+    return this.idleSince === null ? this.lag : performance.now() - this.idleSince;
+  }
+
   positionOf(track: Track): string | null | undefined {
     return this.committed.get(track);
   }
 
   assign(tracks: readonly Track[]): void {
     if (this.stopped) return;
+    if (tracks.length === 0) return this.end();
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
     for (const track of this.committed.keys()) if (!tracks.includes(track)) this.committed.delete(track);
-    if (tracks.length === 0) this.end();
-    else if (this.thread === null) this.start();
+    if (this.thread === null) this.start();
     else this.tell({ kind: 'assign', tracks: tracks.map(nameOf) });
   }
 
@@ -69,7 +75,6 @@ export class RebuildThread implements TrackFollower {
     this.stopped = false;
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     this.stopped = true;
-    this.tracks = [];
     this.end();
     await Promise.all(this.exits);
   }
@@ -84,8 +89,12 @@ export class RebuildThread implements TrackFollower {
 
   private start(): void {
     clearTimeout(this.startingAgain);
-    this.lagMs = 0;
-    const thread = this.begin();
+    let thread: Worker;
+    try {
+      thread = this.begin();
+    } catch (error) {
+      return this.startLater(error);
+    }
     this.thread = thread;
     thread.on('message', (message: FromThread) => {
       if (thread === this.thread) this.heard(message);
@@ -103,11 +112,20 @@ export class RebuildThread implements TrackFollower {
     clearTimeout(this.startingAgain);
     this.tell({ kind: 'end' });
     this.thread = null;
+    this.tracks = [];
+    this.committed.clear();
+    this.lag = 0;
+    this.idleSince = null;
   }
 
   private lost(thread: Worker, error: unknown): void {
     if (thread !== this.thread) return;
     this.thread = null;
+    this.startLater(error);
+  }
+
+  private startLater(error: unknown): void {
+    this.idleSince ??= performance.now();
     this.observer.dropped(this.name, error, START_AGAIN_MS);
     this.startingAgain = setTimeout(() => this.start(), START_AGAIN_MS);
   }
@@ -119,13 +137,14 @@ export class RebuildThread implements TrackFollower {
   private heard(message: FromThread): void {
     if (message.kind === 'dropped') return this.observer.dropped(this.name, message.error, message.delayMs);
     if (message.kind === 'lag') {
-      this.lagMs = message.lagMs;
-      return this.observer.lag(this.name, message.lagMs);
+      this.lag = message.lagMs;
+      return this.observer.lag(this.name, this.lagMs);
     }
     const track = this.tracks.find((each) => isNamed(each, message.track));
     if (track === undefined) return;
     if (message.kind === 'committed') {
       this.committed.set(track, message.through);
+      this.idleSince = null;
       return this.listener.committed(track, message.through, message.atEnd);
     }
     // The thread follows it no more.
