@@ -3,7 +3,7 @@ import { isLoopback, type Variables } from './variables.js';
 /** Also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** For how long after their last event documents of read models are kept, at most; an hour less at the least. */
+  /** For how long after their last event documents of read models are kept, in ms; they leave up to an hour before. */
   abstract readonly documentsKeptForMs: number;
 }
 

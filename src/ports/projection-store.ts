@@ -51,6 +51,7 @@ export interface RebuildReport {
   readonly generation: number;
   /** The request it answers; null when the engine found by itself that it was needed. */
   readonly request: string | null;
+  /** Those that Redis keeps: what is old enough to leave was read and is not counted. */
   readonly documents: number;
   readonly differences: readonly string[] | null;
   readonly finishedAt: string;
@@ -67,8 +68,8 @@ export interface Lease {
  *
  * A lease names the writer of a projection version, by a token. Whatever changes a generation looks at the lease in the same step, so
  * that a writer whose lease ran out while it slept changes nothing. A document is written together with its index entries, and the
- * checkpoint of a commit moves with the last of its documents: of one that broke off some may be ahead of it, and are written again. A document never goes back: a write with a revision that is not higher than the stored one is dropped
- * without an error.
+ * checkpoint of a commit moves with the last of its documents: of one that broke off some may be ahead of it, and are written
+ * again. A document never goes back: a write with a revision that is not higher than the stored one is dropped without an error.
  *
  * A document whose last event is older than the store keeps documents may be gone, unless its projection is lasting; its entries stay.
  * Whoever reads it folds its stream.

@@ -47,9 +47,14 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
 /** Lists the documents that are to leave, by the hour of their last event. */
 const RECENT = 'recent';
 
-/** ISO 8601 UTC; a document whose last event is older need not be kept. */
+/** ISO 8601 UTC; a document whose last event was in an hour that began before need not be kept. */
 export function keptSince(keptForMs: number): string {
   return new Date(Date.now() - keptForMs).toISOString();
+}
+
+/** Whether the document whose last event was then is stored, and not only its entries. */
+export function isKept({ lasting }: AnyProjection, occurredAt: string, since: string): boolean {
+  return lasting === true || occurredAt.slice(0, HOUR) >= since;
 }
 
 /**
@@ -65,8 +70,8 @@ export function documentFields(projection: AnyProjection, write: DocumentWrite, 
   const dueAt = projection.dueAt?.(state) ?? null;
   if (dueAt !== null) entries.push({ list: DUE, sort: new Date(dueAt).toISOString() });
   const line = [revision, ...entries.map(entryText)].join('\t');
-  const isKept = projection.lasting === true || occurredAt.slice(0, HOUR) >= since;
-  return [id, String(revision), `${line}\n${isKept ? JSON.stringify(projection.view(state)) : ''}`];
+  const doc = isKept(projection, occurredAt, since) ? JSON.stringify(projection.view(state)) : '';
+  return [id, String(revision), `${line}\n${doc}`];
 }
 
 /** What is stored of a document once it has left, if it is old enough for that; null for nothing. */

@@ -155,11 +155,12 @@ export class RedisProjectionStore extends ProjectionStore {
     const docs = [live[1], building[1]] as const;
     let suspects = new Set<string>();
     for (const [scanned, other] of [docs, docs.toReversed()] as [string, string][])
-      for await (const ids of this.unequal(scanned, other)) for (const id of ids) suspects.add(id);
+      for await (const ids of this.unequal(scanned, other))
+        for await (const [id, one, two] of this.pairs(docs, ids)) if (one !== two) suspects.add(id);
     const differing = new Set<string>();
     for (let look = 0; suspects.size > 0; look++) {
       const unsettled = new Set<string>();
-      for (const [id, one, other] of await this.pairs(docs, [...suspects])) {
+      for await (const [id, one, other] of this.pairs(docs, [...suspects])) {
         if (one === other) continue;
         const ahead = one === null || other === null || Number.parseInt(one, 10) !== Number.parseInt(other, 10);
         (ahead && look < LOOKS ? unsettled : differing).add(id);
@@ -191,23 +192,30 @@ export class RedisProjectionStore extends ProjectionStore {
     } while (cursor !== '0');
   }
 
-  /** What is stored of each document on both sides, as of one moment, without what is old enough to leave. */
-  private async pairs(
+  /** What is stored of each document on both sides, as of one moment for each slice, without what is old enough to leave. */
+  private async *pairs(
     docs: readonly [string, string],
     ids: readonly string[],
-  ): Promise<[id: string, one: string | null, other: string | null][]> {
-    if (ids.length === 0) return [];
-    const replies = await this.connection.use((redis) =>
-      redis
-        .multi()
-        .hmget(docs[0], ...ids)
-        .hmget(docs[1], ...ids)
-        .exec(),
-    );
-    const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
-    // One side may have let a document go before the other.
-    const since = keptSince(this.keptForMs);
-    return ids.map((id, place) => [id, textAfter(ones[place] ?? null, since), textAfter(others[place] ?? null, since)]);
+  ): AsyncIterable<[id: string, one: string | null, other: string | null]> {
+    for (let start = 0; start < ids.length; start += COMPARED) {
+      const slice = ids.slice(start, start + COMPARED);
+      const replies = await this.connection.use((redis) =>
+        redis
+          .multi()
+          .hmget(docs[0], ...slice)
+          .hmget(docs[1], ...slice)
+          .exec(),
+      );
+      const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
+      // One side may have let a document go before the other.
+      const since = keptSince(this.keptForMs);
+      const stored = (text: string | null | undefined): string | null => textAfter(text ?? null, since);
+      yield* slice.map((id, place): [string, string | null, string | null] => [
+        id,
+        stored(ones[place]),
+        stored(others[place]),
+      ]);
+    }
   }
 }
 

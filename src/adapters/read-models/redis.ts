@@ -7,7 +7,7 @@ import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { documentFields, keptSince, keysOf, listName, parseDocument } from './redis-keys.js';
+import { documentFields, isKept, keptSince, keysOf, listName, parseDocument } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 export interface ReadModelsObserver {
@@ -127,7 +127,7 @@ export class RedisReadModels extends ReadModels {
     const { revision, stream, metadata } = last;
     const { occurredAt } = metadata;
     // One that has left does not come back because it is read.
-    if (projection.lasting || occurredAt >= keptSince(this.keptForMs)) {
+    if (isKept(projection, occurredAt, keptSince(this.keptForMs))) {
       this.write(projection, { id, revision, state, occurredAt }).catch((error: unknown) => {
         this.observer.applyFailed(projection.name, stream, error);
       });

@@ -110,7 +110,7 @@ export class Metrics {
   });
   readonly projectionBuilt = new Gauge({
     name: 'projection_built_ratio',
-    help: 'The share of the log that has been read for a read model that is built anew; 1 while none is.',
+    help: 'The share of the log that has been read for a read model that is built anew; 1 while none is, and on EventStoreDB.',
     labelNames: ['projection'],
     registers: [this.registry],
   });
