@@ -2,9 +2,9 @@
 export default {
   testEnvironment: '<rootDir>/test/support/environment.mjs',
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
-  roots: ['<rootDir>/test'],
+  // SOAK: `npm run test:soak`.
+  roots: [process.env.SOAK === undefined ? '<rootDir>/test' : '<rootDir>/test/soak'],
   testMatch: ['**/*.test.ts'],
-  // `npm run test:soak`.
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.SOAK === undefined ? ['<rootDir>/test/soak/'] : [])],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
