@@ -57,6 +57,14 @@ export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** Of the line through the points, by least squares. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length;
+  const [meanX, meanY] = [mean(0), mean(1)];
+  const above = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  return above / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+}
+
 /** Alternates the measured things, so that what else the machine does meets all of them; the medians by name. */
 export async function medians<Name extends string>(
   rounds: number,
