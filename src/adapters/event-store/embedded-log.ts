@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.js';
@@ -65,6 +66,10 @@ const TEST_CHARACTERS = Buffer.from('test-characters');
 const LOG_ID = Buffer.from('log-id');
 /** What a character of an event takes in the file, its keys in four trees and the slack of their pages included; measured. */
 const BYTES_PER_CHARACTER = 1.5;
+/** A segment takes some 0.7 ms to open; between so many the event loop turns. */
+const DECOMPRESSIONS_AT_ONCE = 8;
+/** What opened segments may take: of those of ordinary events, some 25. */
+const OPENED_BYTES = 16 * 2 ** 20;
 /** Name of the log in its folder. */
 export const LOG_FILE = 'events.mdb';
 const TEXT_START = '{"stream":"';
@@ -97,8 +102,10 @@ export class EmbeddedLog {
     private readonly segmentEvents: number,
   ) {}
 
-  /** The segment that was opened last; what is in one never changes. */
+  /** Segments that were opened lately, the last one whatever its size; what is in one never changes. */
+  private readonly recent = new BoundedMemory<readonly string[]>(OPENED_BYTES, bytesOfTexts);
   private opened: { readonly first: number; readonly texts: readonly string[] } | null = null;
+  private decompressions = 0;
 
   /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
   static open(
@@ -199,14 +206,15 @@ export class EmbeddedLog {
     return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
   }
 
-  /** The events from `first`, in steps of `step`, until `last` or the limit of characters. The revisions must exist. */
+  /** The events from `first`, in steps of `step`, until `last` or the limits of characters and of decompressed segments. The revisions must exist. */
   revisions(stream: string, first: number, last: number, step: 1 | -1, characterLimit: number): RecordedEvent[] {
     return this.read(() => {
       const name = Buffer.from(stream, 'latin1');
       const events: RecordedEvent[] = [];
+      const enough = this.decompressions + DECOMPRESSIONS_AT_ONCE;
       for (
         let revision = first, characters = 0;
-        (last - revision) * step >= 0 && characters < characterLimit;
+        (last - revision) * step >= 0 && characters < characterLimit && this.decompressions < enough;
         revision += step
       ) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
@@ -291,8 +299,8 @@ export class EmbeddedLog {
     });
     if (texts === null) return null;
     const { first, found } = texts;
-    const packed = await packSegment(found);
     const events = found.map((text, index) => recorded(text, first + index));
+    const packed = await packSegment(found);
     const lengthOf = (wanted: readonly string[]): number => wanted.reduce((sum, { length }) => sum + length, 0);
     const ofTest = found.filter((_, index) => events[index]?.metadata['environment'] === 'test');
     return { first, packed, events, characters: lengthOf(found), testCharacters: lengthOf(ofTest) };
@@ -342,11 +350,19 @@ export class EmbeddedLog {
     if (opened?.first === first) return opened.texts[index];
     const text = this.events.get(numberKey(position));
     if (text !== undefined) return text;
-    const packed = this.segments.get(numberKey(first));
-    if (packed === undefined) return undefined;
-    const texts = textsOf(packed, first, segmentEvents);
+    const texts = this.recent.get(String(first)) ?? this.decompressed(first);
+    if (texts === undefined) return undefined;
     this.opened = { first, texts };
     return texts[index];
+  }
+
+  private decompressed(first: number): readonly string[] | undefined {
+    const packed = this.segments.get(numberKey(first));
+    if (packed === undefined) return undefined;
+    const texts = textsOf(packed, first, this.segmentEvents);
+    this.decompressions++;
+    this.recent.set(String(first), texts);
+    return texts;
   }
 
   private eventCount(): number {
@@ -383,10 +399,12 @@ export class EmbeddedLog {
     return { is: 'new', current, name, idKeys };
   }
 
+  /** Null where there is none, and where it cannot be read: whoever reads the stream is told that. */
   private idAt(stream: string, name: Bytes, revision: number): string | null {
     const position = this.positions.get(pairKey(name, numberKey(revision)));
-    const text = position && this.textAt(numberOf(position));
-    return position && text?.startsWith(eventStart(stream, revision)) ? recorded(text, numberOf(position)).id : null;
+    const text = position && attempt(() => this.textAt(numberOf(position)));
+    if (!position || typeof text !== 'string' || !text.startsWith(eventStart(stream, revision))) return null;
+    return recorded(text, numberOf(position)).id;
   }
 
   private store(
@@ -618,4 +636,9 @@ function runOfMachine(): string {
   } catch {
     return '';
   }
+}
+
+/** At most: a text of ASCII takes half of it. */
+function bytesOfTexts(texts: readonly string[]): number {
+  return texts.reduce((bytes, { length }) => bytes + 2 * length, 0);
 }

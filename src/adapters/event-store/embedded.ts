@@ -38,6 +38,8 @@ export interface EmbeddedEventStoreOptions {
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
   /** Whether appends are refused to keep the last room of the disk for what else needs it. */
   readonly diskFull?: () => boolean;
+  /** Older events could not be compressed, and stay as they are; told once until it works again. */
+  readonly onCompressionFailed?: (error: unknown) => void;
   /** How soon a live subscription sees what another process appended, while there is something to see; four times that after a silence. */
   readonly pollIntervalMs?: number;
   /** So many of the newest events are kept each by itself; older ones are compressed, some hundred at a time. */
@@ -58,6 +60,11 @@ export const UNCOMPRESSED_EVENTS = 65_536;
 const SEGMENT_EVENTS = 256;
 /** After a quarter of a segment has been appended the next one is compressed, so that a log of an earlier release is compressed in time. */
 const SEGMENTS_PER_SEGMENT = 4;
+/**
+ * A transaction that writes a segment changes pages of five trees, some 300, and where no freed page can be taken again the file grows by them. Room is
+ * asked for three times as much.
+ */
+const SEGMENT_PAGES_BYTES = 1_000_000;
 
 /** One transaction takes no more than this, so that other processes get their turn. */
 const MAX_GROUP_APPENDS = 512;
@@ -90,12 +97,15 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** To be written in the place of its events. */
   private packed: PackedSegment | null = null;
   private appendedSincePacking = 0;
+  /** Why older events could not be compressed the last time; null when they could. */
+  private compressionFault: Error | null = null;
 
   private constructor(
     private readonly log: EmbeddedLog,
     private readonly uncompressedEvents: number,
     private readonly packAfterEvents: number,
     private readonly diskFull: () => boolean,
+    private readonly onCompressionFailed: (error: unknown) => void,
     private readonly pollIntervalMs: number,
     private readonly appendTimeoutMs: number,
   ) {
@@ -107,6 +117,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     mapSizeBytes = DEFAULT_MAP_SIZE_BYTES,
     onNearlyFull,
     diskFull = () => false,
+    onCompressionFailed = () => undefined,
     pollIntervalMs = DEFAULT_POLL_INTERVAL_MS,
     appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS,
     uncompressedEvents = UNCOMPRESSED_EVENTS,
@@ -117,6 +128,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       uncompressedEvents,
       segmentEvents / SEGMENTS_PER_SEGMENT,
       diskFull,
+      onCompressionFailed,
       pollIntervalMs,
       appendTimeoutMs,
     );
@@ -250,18 +262,17 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.log.id();
   }
 
-  /** Compresses all that is old enough, which otherwise is done bit by bit as events are appended. Gives how many events. */
+  /**
+   * Compresses all that is old enough, which otherwise is done bit by bit as events are appended. Gives how many events. Throws what kept it
+   * from going on.
+   */
   async compress(): Promise<number> {
-    let events = 0;
-    for (let last = 0; ;) {
+    for (let events = 0; ; events += this.packAfterEvents * SEGMENTS_PER_SEGMENT) {
       this.refuseIfClosed();
       await this.packing;
-      const first = await this.pack();
+      if ((await this.pack()) === null) return events;
       await this.writing;
-      // One that could not be written is there again.
-      if (first === null || first <= last) return events;
-      events += this.packAfterEvents * SEGMENTS_PER_SEGMENT;
-      last = first;
+      if (this.compressionFault !== null) throw asUnavailable(this.compressionFault);
     }
   }
 
@@ -317,9 +328,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     for (const { appends } of group) for (const { events } of appends) this.appendedSincePacking += events.length;
     if (this.appendedSincePacking < this.packAfterEvents || this.packing !== null || this.closing !== null) return;
     this.appendedSincePacking = 0;
-    void this.pack().catch(() => {
-      // An event that cannot be read stays as it is; whoever reads it is told.
-    });
+    void this.pack().catch((error: unknown) => this.notCompressed(error));
   }
 
   /** Where the segment begins that is written next; null when there is none. */
@@ -343,10 +352,20 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     if (packed === null) return;
     this.packed = null;
     try {
+      if (this.diskFull() || this.log.space.lacking(SEGMENT_PAGES_BYTES) !== null)
+        throw new EventStoreUnavailable('There is no room for what compressing changes before it makes room');
       await this.log.archive(packed);
-    } catch {
-      // Its events are where they were, and are compressed again later.
+      this.compressionFault = null;
+    } catch (error) {
+      this.notCompressed(error);
     }
+  }
+
+  /** Its events are where they were, and are compressed later. */
+  private notCompressed(error: unknown): void {
+    const fault = error instanceof Error ? error : new Error(String(error));
+    if (this.compressionFault === null) this.onCompressionFailed(fault);
+    this.compressionFault = fault;
   }
 
   private nextGroup(): QueuedAppends[] {

@@ -97,6 +97,7 @@ function open(settings: EventStoreSettings, folder: DataFolderSettings, disk: Di
   return openStoredLog(settings, folder, {
     onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
     diskFull: () => disk.full,
+    onCompressionFailed: (error) => log.warn({ err: error }, 'older events of the log could not be compressed'),
   });
 }
 
@@ -104,7 +105,7 @@ function open(settings: EventStoreSettings, folder: DataFolderSettings, disk: Di
 export async function openStoredLog(
   { place }: EventStoreSettings,
   folder: DataFolderSettings,
-  watch: Pick<EmbeddedEventStoreOptions, 'onNearlyFull' | 'diskFull'> = {},
+  watch: Pick<EmbeddedEventStoreOptions, 'onNearlyFull' | 'diskFull' | 'onCompressionFailed'> = {},
 ): Promise<StoredLog> {
   if (place.kind === 'embedded')
     return EmbeddedEventStore.open({

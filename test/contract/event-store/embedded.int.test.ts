@@ -423,6 +423,45 @@ describe('embedded event store', () => {
       expect(ids.slice(0, 12)).toEqual(appended.map(({ id }) => id));
     });
 
+    it('lets the event loop turn while a stream that is spread over many segments is read', async () => {
+      await aLog(400);
+      const store = await harness.reopen(COMPRESSED);
+      expect(await countTurns(() => store.readStream(`${category}-1`))).toBeGreaterThanOrEqual(10);
+    });
+
+    it('is not compressed where the disk has no room for what that changes first; that is told once', async () => {
+      const plain = await harness.open();
+      await plain.append(`${category}-1`, 'no-stream', newEvents(18));
+      const told: unknown[] = [];
+      let full = true;
+      const store = await harness.reopen({
+        ...COMPRESSED,
+        diskFull: () => full,
+        onCompressionFailed: (error) => told.push(error),
+      });
+      await expect(store.compress()).rejects.toThrow('no room');
+      await expect(store.compress()).rejects.toThrow('no room');
+      expect(told).toHaveLength(1);
+      full = false;
+      expect(await store.compress()).toBe(16);
+      expect(await tamper()).toEqual([1, 5, 9, 13]);
+      await harness.reopen(COMPRESSED);
+    });
+
+    it('makes no append of others fail where it is damaged', async () => {
+      const appended = await aLog(18);
+      await tamper((segments) => segments.putSync(place(5), Buffer.from('no segment')));
+      const store = await harness.reopen(COMPRESSED);
+      const outcomes = await Promise.all([
+        store.append(`${category}-0`, 1, [appended[4] as NewEvent]),
+        store.append(`${category}-another`, 'no-stream', newEvents(1)),
+      ]);
+      expect(outcomes).toEqual([
+        { outcome: 'conflict', current: 8 },
+        { outcome: 'appended', revision: 0 },
+      ]);
+    });
+
     it.each([
       ['is missing', (segments: Database<Buffer, Buffer>) => segments.removeSync(place(5)), 'missing from the log'],
       [
