@@ -4,11 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { screeningStatus } from '../../src/modules/screening/read/screening-status.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import type { RebuildThreadData } from '../../src/platform/subscriptions/projector.module.js';
 import { RebuildThread } from '../../src/platform/subscriptions/rebuild-thread.js';
+import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { until } from '../support/eventually.js';
 import { appendScreenings } from '../support/long-log.js';
 import { RedisServer } from '../support/redis.js';
@@ -49,10 +51,15 @@ describe('a long log whose read models are gone', () => {
     await server.stop();
   });
 
-  function start(begin = aThread): Projector {
-    const projector = new Projector(log.store, new RedisProjectionStore(server.client(), KEPT_MS), PROJECTIONS, told, {
+  function start(
+    begin = aThread,
+    projections: readonly AnyProjection[] = PROJECTIONS,
+    store = new RedisProjectionStore(server.client(), KEPT_MS),
+  ): Projector {
+    const projector = new Projector(log.store, store, projections, told, {
       ...QUICK,
       leaseMs: 6_000,
+      intervalMs: 2_000,
       elsewhere: (token, listener, observer) => new RebuildThread(() => begin(token), listener, observer),
     });
     running.push(projector);
@@ -104,6 +111,25 @@ describe('a long log whose read models are gone', () => {
     await built();
     expect(threads).toHaveLength(2);
     expect(told.drops).toHaveLength(1);
+  });
+
+  it('is read once: what has no events of its own takes over where the others do', async () => {
+    await appendScreenings(log.store, LONG);
+    const promotedAt: (string | null)[] = [];
+    class Watched extends RedisProjectionStore {
+      override async promote(
+        ...args: Parameters<RedisProjectionStore['promote']>
+      ): ReturnType<RedisProjectionStore['promote']> {
+        const [projection, , , { generation }] = args;
+        promotedAt.push((await this.checkpoint(projection, generation))?.position ?? null);
+        return super.promote(...args);
+      }
+    }
+    const projections = [...PROJECTIONS, accountProjection];
+    start(aThread, projections, new Watched(server.client(), KEPT_MS));
+    await until('all is built', () => told.reports.length === projections.length);
+    const head = await log.store.head();
+    expect(promotedAt).toEqual([head, head, head]);
   });
 
   it('is read by the first thread that can be started; until then it counts as behind', async () => {

@@ -44,14 +44,24 @@ export interface CatchUpOptions extends SupervisorOptions {
    */
   readonly commitEvents?: number;
   readonly commitIntervalMs?: number;
+  /** Whether each commit moves the checkpoints of projections without news too. */
+  readonly commitsIdle?: boolean;
 }
 
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
 /** While catching up; at the head a batch is what there is. */
 export const BATCH_SIZE = 2_000;
-/** Nobody waits for a generation that is being built: the more events a commit takes in, the fewer documents are written twice. */
-const BUILDING: CatchUpOptions = { batchSize: BATCH_SIZE, commitEvents: 20_000, commitIntervalMs: 1_000 };
+/**
+ * Nobody waits for a generation that is being built: the more events a commit takes in, the fewer documents are written twice. Once it is live, what
+ * answers requests reads the log itself from its checkpoint: so that is never far behind.
+ */
+const BUILDING: CatchUpOptions = {
+  batchSize: BATCH_SIZE,
+  commitEvents: 20_000,
+  commitIntervalMs: 1_000,
+  commitsIdle: true,
+};
 
 interface CommitChoice {
   /** Whether the checkpoints of projections without news move. */
@@ -80,6 +90,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   private underWay: Promise<void> = Promise.resolve();
   private readonly commitEvents: number;
   private readonly commitIntervalMs: number;
+  private readonly commitsIdle: boolean;
 
   /** One that fills generations which nobody reads yet. */
   static building(
@@ -104,6 +115,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   ) {
     this.commitEvents = options.commitEvents ?? COMMIT_EVENTS;
     this.commitIntervalMs = options.commitIntervalMs ?? COMMIT_INTERVAL_MS;
+    this.commitsIdle = options.commitsIdle ?? false;
     this.supervisor = new SubscriptionSupervisor(events, this, observer, options);
   }
 
@@ -199,7 +211,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     this.atEnd = batch.caughtUp;
     if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < this.commitEvents) {
       this.commitSoon();
-      return this.commit({ idle: false, atEnd: true, onlyFromLog: true });
+      return this.commit({ idle: this.commitsIdle, atEnd: true, onlyFromLog: true });
     }
     if (
       !batch.caughtUp &&
@@ -208,14 +220,14 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     )
       return;
     const before = this.underWay;
-    const commit = this.commit({ idle: false, atEnd: this.atEnd });
+    const commit = this.commit({ idle: this.commitsIdle, atEnd: this.atEnd });
     await (batch.caughtUp ? commit : before);
   }
 
   /** At the end of the log, where the next events may be about to come. */
   private commitSoon(): void {
     this.gathering ??= setTimeout(() => {
-      this.commit({ idle: false, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
+      this.commit({ idle: this.commitsIdle, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
     }, COMMIT_INTERVAL_MS);
   }
 
