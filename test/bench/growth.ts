@@ -35,6 +35,8 @@ async function benchLog(events: number): Promise<void> {
   };
   const service = await Service.start({ LOG_LEVEL: 'warn' }, { alone: ALONE, stored: { data } });
   try {
+    // Until all read models are there.
+    await idle([service.program.pid ?? 0]);
     await service.program.end('SIGTERM');
     const startedAt = performance.now();
     await service.startAgain();
