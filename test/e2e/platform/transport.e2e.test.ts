@@ -125,6 +125,18 @@ describe('what the service tells about itself', () => {
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
 
+  it('describes of each door what that door takes, also where two take bodies for the same purpose', async () => {
+    const { paths, components } = (await service.request('GET', '/openapi.json')).body;
+    const fieldsOf = (path: string): string[] => {
+      const { $ref } = paths[path].post.requestBody.content['application/json'].schema;
+      return Object.keys(components.schemas[$ref.slice('#/components/schemas/'.length)].properties).sort();
+    };
+    expect(fieldsOf('/screening/{id}/otp')).toEqual(['code']);
+    expect(fieldsOf('/screening/{id}/kba')).toEqual(['answers']);
+    expect(fieldsOf('/api/idv/renters/{renterId}/otp')).toEqual(['code', 'otp']);
+    expect(fieldsOf('/api/idv/renters/{renterId}/kba')).toEqual(['kbaAnswers']);
+  });
+
   it('describes numbers as integers, because all of them are whole', async () => {
     const whole = (await service.request('GET', '/openapi.json')).body;
     expect(

@@ -7,7 +7,7 @@ import { AnswerRegistration } from '../../application/answer-registration.js';
 import { LookAfterAuthentication } from '../../application/look-after-authentication.js';
 import { RegisterParty } from '../../application/register-party.js';
 import { StartReauthentication } from '../../application/start-reauthentication.js';
-import { codeIn, KbaBody, OtpBody, positionsIn } from './answer-bodies.js';
+import { codeIn, PartyKbaBody, PartyOtpBody, positionsIn } from './answer-bodies.js';
 import { CurrentCall, type PartyCall } from './party-call.js';
 import { ApiAnswer, ApiExpiry, ApiIdentityStep, ApiStanding } from './party-result.js';
 import { applicantOf, DeviceBody, deviceOf, RegistrationBody } from './registration-body.js';
@@ -41,9 +41,9 @@ export class AgentsController {
 
   @Post('otp')
   @ApiOperation({ summary: 'Answer with the code from the SMS' })
-  @ApiBody({ type: OtpBody })
+  @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
-  async otp(@Param('agentId') id: string, @Body() body: OtpBody, @CurrentCall() call: PartyCall): Promise<string> {
+  async otp(@Param('agentId') id: string, @Body() body: PartyOtpBody, @CurrentCall() call: PartyCall): Promise<string> {
     const answering = new AnswerRegistration({ kind: 'agent', id }, call.name, codeIn(body), call.context);
     return call.answered(await this.commands.execute(answering));
   }
@@ -59,9 +59,9 @@ export class AgentsController {
 
   @Post('kba')
   @ApiOperation({ summary: 'Answer the questions' })
-  @ApiBody({ type: KbaBody })
+  @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
-  async kba(@Param('agentId') id: string, @Body() body: KbaBody, @CurrentCall() call: PartyCall): Promise<string> {
+  async kba(@Param('agentId') id: string, @Body() body: PartyKbaBody, @CurrentCall() call: PartyCall): Promise<string> {
     const answering = new AnswerRegistration({ kind: 'agent', id }, call.name, positionsIn(body), call.context);
     return call.answered(await this.commands.execute(answering));
   }
@@ -99,9 +99,13 @@ export class AgentsController {
 
   @Post('auth/otp')
   @ApiOperation({ summary: 'Answer the challenge with the code from the SMS' })
-  @ApiBody({ type: OtpBody })
+  @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
-  async authOtp(@Param('agentId') id: string, @Body() body: OtpBody, @CurrentCall() call: PartyCall): Promise<string> {
+  async authOtp(
+    @Param('agentId') id: string,
+    @Body() body: PartyOtpBody,
+    @CurrentCall() call: PartyCall,
+  ): Promise<string> {
     const answering = new AnswerReauthentication({ kind: 'agent', id }, call.name, codeIn(body), call.context);
     return call.answered(await this.commands.execute(answering));
   }
@@ -117,9 +121,13 @@ export class AgentsController {
 
   @Post('auth/kba')
   @ApiOperation({ summary: 'Answer the questions of the challenge' })
-  @ApiBody({ type: KbaBody })
+  @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
-  async authKba(@Param('agentId') id: string, @Body() body: KbaBody, @CurrentCall() call: PartyCall): Promise<string> {
+  async authKba(
+    @Param('agentId') id: string,
+    @Body() body: PartyKbaBody,
+    @CurrentCall() call: PartyCall,
+  ): Promise<string> {
     const answering = new AnswerReauthentication({ kind: 'agent', id }, call.name, positionsIn(body), call.context);
     return call.answered(await this.commands.execute(answering));
   }

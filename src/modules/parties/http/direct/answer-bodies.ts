@@ -13,7 +13,7 @@ const CODE = {
 };
 
 @TakesAnything()
-export class OtpBody {
+export class PartyOtpBody {
   @ApiPropertyOptional({ ...CODE, description: 'Required, here or as `otp`' })
   @Allow()
   readonly code?: unknown;
@@ -23,24 +23,24 @@ export class OtpBody {
   readonly otp?: unknown;
 }
 
-class KbaAnswerBody {
+class PartyKbaAnswerBody {
   @ApiProperty({ type: 'integer', minimum: 1, description: 'Position of the chosen answer' }) readonly answer!: number;
 }
 
 @TakesAnything()
-export class KbaBody {
-  @ApiProperty({ type: [KbaAnswerBody], description: 'One answer to each question, in the order presented' })
+export class PartyKbaBody {
+  @ApiProperty({ type: [PartyKbaAnswerBody], description: 'One answer to each question, in the order presented' })
   @Allow()
   readonly kbaAnswers?: unknown;
 }
 
 /** A number is the code as well as its text. */
-export function codeIn({ code, otp }: OtpBody): GivenAnswer {
+export function codeIn({ code, otp }: PartyOtpBody): GivenAnswer {
   const given = code ?? otp;
   return { method: 'otp', code: typeof given === 'number' ? String(given) : given };
 }
 
-export function positionsIn({ kbaAnswers }: KbaBody): GivenAnswer {
+export function positionsIn({ kbaAnswers }: PartyKbaBody): GivenAnswer {
   const answers: readonly unknown[] = Array.isArray(kbaAnswers) ? kbaAnswers : [];
   return {
     method: 'kba',

@@ -12,7 +12,7 @@ import { LookAfterAuthentication } from '../../application/look-after-authentica
 import { RegisterParty } from '../../application/register-party.js';
 import { StartReauthentication } from '../../application/start-reauthentication.js';
 import { StoreVendorToken } from '../../application/store-vendor-token.js';
-import { KbaBody, positionsIn } from './answer-bodies.js';
+import { PartyKbaBody, positionsIn } from './answer-bodies.js';
 import { CurrentCall, type PartyCall } from './party-call.js';
 import { ApiAnswer, ApiExpiry, ApiIdentityStep, ApiStanding, StoredResult } from './party-result.js';
 import { applicantOf, RegistrationBody } from './registration-body.js';
@@ -41,11 +41,11 @@ export class OrganizationsController {
 
   @Post('kba')
   @ApiOperation({ summary: 'Answer the questions' })
-  @ApiBody({ type: KbaBody })
+  @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
   async kba(
     @Param('organizationId') id: string,
-    @Body() body: KbaBody,
+    @Body() body: PartyKbaBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
     const answering = new AnswerRegistration({ kind: 'organization', id }, call.name, positionsIn(body), call.context);
@@ -103,11 +103,11 @@ export class OrganizationsController {
 
   @Post('auth/kba')
   @ApiOperation({ summary: 'Answer the questions of the challenge' })
-  @ApiBody({ type: KbaBody })
+  @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
   async authKba(
     @Param('organizationId') id: string,
-    @Body() body: KbaBody,
+    @Body() body: PartyKbaBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
     const named = { kind: 'organization', id } as const;

@@ -4,7 +4,7 @@ import { ApiBody, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
 import { AnswerRegistration } from '../../application/answer-registration.js';
 import { RegisterParty } from '../../application/register-party.js';
-import { codeIn, KbaBody, OtpBody, positionsIn } from './answer-bodies.js';
+import { codeIn, PartyKbaBody, PartyOtpBody, positionsIn } from './answer-bodies.js';
 import { CurrentCall, type PartyCall } from './party-call.js';
 import { ApiAnswer, ApiIdentityStep } from './party-result.js';
 import { applicantOf, RegistrationBody } from './registration-body.js';
@@ -38,9 +38,13 @@ export class RentersController {
 
   @Post('otp')
   @ApiOperation({ summary: 'Answer with the code from the SMS' })
-  @ApiBody({ type: OtpBody })
+  @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
-  async otp(@Param('renterId') id: string, @Body() body: OtpBody, @CurrentCall() call: PartyCall): Promise<string> {
+  async otp(
+    @Param('renterId') id: string,
+    @Body() body: PartyOtpBody,
+    @CurrentCall() call: PartyCall,
+  ): Promise<string> {
     const answering = new AnswerRegistration({ kind: 'renter', id }, call.name, codeIn(body), call.context);
     return call.answered(await this.commands.execute(answering));
   }
@@ -56,9 +60,13 @@ export class RentersController {
 
   @Post('kba')
   @ApiOperation({ summary: 'Answer the questions' })
-  @ApiBody({ type: KbaBody })
+  @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
-  async kba(@Param('renterId') id: string, @Body() body: KbaBody, @CurrentCall() call: PartyCall): Promise<string> {
+  async kba(
+    @Param('renterId') id: string,
+    @Body() body: PartyKbaBody,
+    @CurrentCall() call: PartyCall,
+  ): Promise<string> {
     const answering = new AnswerRegistration({ kind: 'renter', id }, call.name, positionsIn(body), call.context);
     return call.answered(await this.commands.execute(answering));
   }
