@@ -276,11 +276,17 @@ describe('the element', () => {
   it('tells when the card is complete, and writes it as it stands on the card', async () => {
     await open();
     await mount({ clientSecret: (await sandbox.newIntent()).clientSecret });
-    const lastChange = (): Promise<any> =>
-      page.evaluate(() => (globalThis as any).events.filter(([name]: any) => name === 'change').at(-1)[1]);
+    /** The last change that the page was told of, once it is of such a card: the card's frame tells it in its own time. */
+    const changeTo = async (wanted: { readonly complete: boolean; readonly empty: boolean }): Promise<any> => {
+      const change = await page.waitForFunction((wanted) => {
+        const last = (globalThis as any).events.findLast(([name]: any) => name === 'change')?.[1];
+        return last?.complete === wanted.complete && last.empty === wanted.empty ? last : null;
+      }, wanted);
+      return change.jsonValue();
+    };
     const number = card().getByLabel('Card number');
     await number.pressSequentially('4242');
-    expect(await lastChange()).toMatchObject({ elementType: 'payment', complete: false, empty: false });
+    expect(await changeTo({ complete: false, empty: false })).toMatchObject({ elementType: 'payment' });
     await number.pressSequentially('424242424242');
     expect(await number.inputValue()).toBe('4242 4242 4242 4242');
     const expiry = card().getByLabel('Expiration date');
@@ -294,7 +300,7 @@ describe('the element', () => {
       expect(await expiry.inputValue()).toBe(written);
     }
     await type(WORKS);
-    expect(await lastChange()).toEqual({
+    expect(await changeTo({ complete: true, empty: false })).toEqual({
       elementType: 'payment',
       complete: true,
       empty: false,
@@ -302,7 +308,7 @@ describe('the element', () => {
       value: { type: 'card' },
     });
     await page.evaluate(() => (globalThis as any).payment.clear());
-    await page.waitForFunction(() => (globalThis as any).events.at(-1)[1].empty === true);
+    await changeTo({ complete: false, empty: true });
   });
 
   it('is gone when it is unmounted, and may be mounted again; destroyed, it may not', async () => {
