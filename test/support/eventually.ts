@@ -11,3 +11,15 @@ export async function until(one: string | Condition, other?: Condition, withinMs
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Repeats an assertion about what arrives in its own time until it holds; fails as it did at last. */
+export async function soon(assertion: () => Promise<void>, withinMs = 20_000): Promise<void> {
+  for (const deadline = Date.now() + withinMs; ;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

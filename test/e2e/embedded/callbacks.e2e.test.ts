@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import type { Frame } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
+import { soon } from '../../support/eventually.js';
 import type { PlatformCaller } from '../../support/service.js';
 
 jest.setTimeout(120_000);
@@ -364,27 +365,29 @@ describe('a warning', () => {
       options: { productId: 424_242, applicationFee: 3_501, prefill: { currentZip: 'x', unknown: 'x' } },
     });
     await host.hears('onReady');
-    expect((await host.told()).filter(([name]) => name === 'onWarning')).toEqual([
-      [
-        'onWarning',
-        {
-          code: 'INVALID_PREFILL_FIELDS',
-          message: 'Some prefill fields are unknown or no strings, and are left out.',
-          fields: ['unknown'],
-        },
-      ],
-      [
-        'onWarning',
-        {
-          code: 'INVALID_APPLICATION_FEE',
-          message: 'The application fee is more than the account may keep; it is left out.',
-        },
-      ],
-      ['onWarning', { code: 'INVALID_PRODUCT_ID', message: 'The account has no such product; its own is used.' }],
-      [
-        'onWarning',
-        { code: 'INVALID_PREFILL_FIELDS', message: 'These fields are not filled in.', fields: ['currentZip'] },
-      ],
-    ]);
+    await soon(async () =>
+      expect((await host.told()).filter(([name]) => name === 'onWarning')).toEqual([
+        [
+          'onWarning',
+          {
+            code: 'INVALID_PREFILL_FIELDS',
+            message: 'Some prefill fields are unknown or no strings, and are left out.',
+            fields: ['unknown'],
+          },
+        ],
+        [
+          'onWarning',
+          {
+            code: 'INVALID_APPLICATION_FEE',
+            message: 'The application fee is more than the account may keep; it is left out.',
+          },
+        ],
+        ['onWarning', { code: 'INVALID_PRODUCT_ID', message: 'The account has no such product; its own is used.' }],
+        [
+          'onWarning',
+          { code: 'INVALID_PREFILL_FIELDS', message: 'These fields are not filled in.', fields: ['currentZip'] },
+        ],
+      ]),
+    );
   });
 });

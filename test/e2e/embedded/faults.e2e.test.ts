@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
-import { until } from '../../support/eventually.js';
+import { soon, until } from '../../support/eventually.js';
 import { Processor } from '../../support/processor.js';
 import { type Person, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
@@ -239,7 +239,7 @@ async function endure(wish: MountWish, step: Step): Promise<void> {
     expect([refused, new Set(faults.keys).size]).toEqual([refused, 1]);
     if (step.told !== 'nothing') expected.push(step.told === 'all' ? REFUSED[refused] : step.told(refused));
     if (step.told !== 'nothing') await host.hears('onError', expected.length);
-    expect(await toldOf('onError')).toEqual(expected);
+    await soon(async () => expect(await toldOf('onError')).toEqual(expected));
   }
   faults.next();
   await host.page.context().setOffline(true);
@@ -248,7 +248,7 @@ async function endure(wish: MountWish, step: Step): Promise<void> {
   expect(faults.keys).toEqual([]);
   await host.page.context().setOffline(false);
   await step.through();
-  expect(await toldOf('onError')).toEqual(expected);
+  await soon(async () => expect(await toldOf('onError')).toEqual(expected));
   expect(host.console.filter((line) => line.startsWith('uncaught'))).toEqual([]);
 }
 
@@ -432,7 +432,7 @@ describe('the payment', () => {
     faults.next('expired', 'busy', 'lost', 'unavailable', 'limited', 'reset', 'reset', 'reset', 'failed');
     await pay();
     await seen('We could not go on with the payment.');
-    expect(await toldOf('onError')).toEqual([component('SYSTEM_INTERNAL_ERROR')]);
+    await soon(async () => expect(await toldOf('onError')).toEqual([component('SYSTEM_INTERNAL_ERROR')]));
     expect(faults.left).toBe(0);
     faults.next('garbled');
     await button('Try again').click();
@@ -525,7 +525,7 @@ describe('the report', () => {
       again: revoke,
       through: () => seen('You have stopped sharing your report'),
     });
-    expect(await toldOf('onReportRevoked')).toHaveLength(1);
+    await soon(async () => expect(await toldOf('onReportRevoked')).toHaveLength(1));
     const events = (await embedding.service.ops('timeline', id)).stdout;
     for (const event of ['ReportReleased', 'ReportShared', 'SharingRevoked'])
       expect([event, events.split(`"event":"${event}"`).length - 1]).toEqual([event, 1]);
@@ -613,10 +613,12 @@ describe('the token of a page that is open', () => {
     faults.next('expired');
     await enterCode();
     await seen(WORDS.noToken);
-    expect(await toldOf('onError')).toEqual([
-      { code, message: COMPONENT_ERRORS[code].message },
-      component('AUTH_TOKEN_INVALID'),
-    ]);
+    await soon(async () =>
+      expect(await toldOf('onError')).toEqual([
+        { code, message: COMPONENT_ERRORS[code].message },
+        component('AUTH_TOKEN_INVALID'),
+      ]),
+    );
     expect(await toldOf('onVerificationFailure')).toEqual([]);
     expect((await demo.status(screeningId)).body.status).toBe('STEP_UP_REQUIRED');
   });
@@ -679,7 +681,9 @@ describe('a reload', () => {
     await host.mount({ options: { screeningId } });
     await reloaded({ options: { screeningId } });
     await seen('You are verified');
-    expect(await toldOf('onScreeningSuccess')).toEqual([{ sessionId: screeningId, overallStatus: 'COMPLETED' }]);
+    await soon(async () =>
+      expect(await toldOf('onScreeningSuccess')).toEqual([{ sessionId: screeningId, overallStatus: 'COMPLETED' }]),
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { Embedding, type HostPage } from '../../support/embedding.js';
-import { until } from '../../support/eventually.js';
+import { soon, until } from '../../support/eventually.js';
 import { FrameDouble } from '../../support/frame-double.js';
 import type { PlatformCaller } from '../../support/service.js';
 
@@ -273,7 +273,7 @@ describe('a frame that lies to the page', () => {
       ['toString', {}],
     ] as const)
       await double.emit(name, payload);
-    expect((await host.told()).map(([name, payload]) => [name, payload])).toEqual(told);
+    await soon(async () => expect((await host.told()).map(([name, payload]) => [name, payload])).toEqual(told));
     expect(uncaught()).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator } from 'playwright-core';
 import { Embedding, type HostPage } from '../../support/embedding.js';
-import { until } from '../../support/eventually.js';
+import { soon, until } from '../../support/eventually.js';
 import type { PlatformCaller } from '../../support/service.js';
 
 const UUID = /^[0-9a-f-]{36}$/;
@@ -61,12 +61,14 @@ describe('the income of a person', () => {
     expect(await host.hears('onReady')).toEqual({ view: 'income' });
     const { incomeSessionId } = await host.hears('onIncomeReportComplete');
     await heading('Your income is confirmed').waitFor();
-    expect((await host.told()).filter(([name]) => name !== 'onResize')).toEqual([
-      ['onReady', { view: 'income' }],
-      ['onStepStart', { step: 'income' }],
-      ['onIncomeReportComplete', { incomeSessionId: expect.stringMatching(UUID), route: 'PAYROLL' }],
-      ['onStepComplete', { step: 'income' }],
-    ]);
+    await soon(async () =>
+      expect((await host.told()).filter(([name]) => name !== 'onResize')).toEqual([
+        ['onReady', { view: 'income' }],
+        ['onStepStart', { step: 'income' }],
+        ['onIncomeReportComplete', { incomeSessionId: expect.stringMatching(UUID), route: 'PAYROLL' }],
+        ['onStepComplete', { step: 'income' }],
+      ]),
+    );
     expect((await demo.get(`/voie/sessions/${incomeSessionId}/report`)).status).toBe(200);
   });
 

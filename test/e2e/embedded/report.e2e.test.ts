@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
-import { until } from '../../support/eventually.js';
+import { soon, until } from '../../support/eventually.js';
 import { type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
 jest.setTimeout(60_000);
@@ -54,14 +54,16 @@ describe('a consumer whose account pays', () => {
       score: body.score.value,
     });
     await heading('Share your report?').waitFor();
-    expect(await names()).toEqual([
-      'onReady',
-      'onVerificationSuccess',
-      'onStepStart',
-      'onScreeningSuccess',
-      'onStepComplete',
-      'onStepStart',
-    ]);
+    await soon(async () =>
+      expect(await names()).toEqual([
+        'onReady',
+        'onVerificationSuccess',
+        'onStepStart',
+        'onScreeningSuccess',
+        'onStepComplete',
+        'onStepStart',
+      ]),
+    );
     await until('the frame of the report fits', () =>
       page().evaluate(
         ({ contentDocument, clientHeight }: any) =>
@@ -177,7 +179,7 @@ describe('a consumer whose account pays', () => {
     expect((await nopay.get(`/reports/${id}/sharing`)).body.status).toBe('NOT_SHARED');
     await button('Share my report').click();
     await host.hears('onReportShared');
-    expect((await names()).filter((name) => name === 'onStepComplete')).toHaveLength(2);
+    await soon(async () => expect((await names()).filter((name) => name === 'onStepComplete')).toHaveLength(2));
   });
 
   it('sees that it was taken back elsewhere meanwhile', async () => {

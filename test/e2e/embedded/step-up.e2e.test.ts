@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
 import { Embedding, type HostPage, type Told } from '../../support/embedding.js';
-import { until } from '../../support/eventually.js';
+import { soon, until } from '../../support/eventually.js';
 import { aPerson, type Person, type PlatformCaller } from '../../support/service.js';
 
 const RESEND_INTERVAL_SECONDS = 2;
@@ -96,14 +96,16 @@ describe('a code', () => {
     expect(await code().getAttribute('inputmode')).toBe('numeric');
     await button('Continue').click();
     await host.hears('onStepStart', 2);
-    expect(await told()).toEqual([
-      ['onReady', { view: 'screening' }],
-      ['onStepStart', { step: 'otp' }],
-      ['onChange', { step: 'otp', complete: true }],
-      ['onStepComplete', { step: 'otp' }],
-      ['onVerificationSuccess', { sessionId, status: 'VERIFIED' }],
-      ['onStepStart', { step: 'payment' }],
-    ]);
+    await soon(async () =>
+      expect(await told()).toEqual([
+        ['onReady', { view: 'screening' }],
+        ['onStepStart', { step: 'otp' }],
+        ['onChange', { step: 'otp', complete: true }],
+        ['onStepComplete', { step: 'otp' }],
+        ['onVerificationSuccess', { sessionId, status: 'VERIFIED' }],
+        ['onStepStart', { step: 'payment' }],
+      ]),
+    );
     expect(JSON.stringify(await host.told())).not.toContain('123456');
   });
 
@@ -149,9 +151,11 @@ describe('a code', () => {
     const sessionId = await resumeOf('Expiredtest');
     await enter('123456');
     await heading('The time for this verification is over').waitFor();
-    expect(await toldOf('onError')).toEqual([
-      { code: 'SESSION_EXPIRED', message: expect.any(String), recoverable: false },
-    ]);
+    await soon(async () =>
+      expect(await toldOf('onError')).toEqual([
+        { code: 'SESSION_EXPIRED', message: expect.any(String), recoverable: false },
+      ]),
+    );
     expect(await host.hears('onVerificationFailure')).toEqual({ sessionId, status: 'EXPIRED' });
     expect(await button('Start again').count()).toBe(1);
   });
@@ -177,9 +181,11 @@ describe('a code', () => {
     await frame.getByText('The service cannot be reached right now.').first().waitFor();
     expect(keys).toHaveLength(3);
     expect(await code().inputValue()).toBe('123456');
-    expect(await toldOf('onError')).toEqual([
-      { code: 'SERVICE_UNAVAILABLE', message: expect.any(String), recoverable: true },
-    ]);
+    await soon(async () =>
+      expect(await toldOf('onError')).toEqual([
+        { code: 'SERVICE_UNAVAILABLE', message: expect.any(String), recoverable: true },
+      ]),
+    );
     await button('Try again').click();
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
     expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
@@ -210,11 +216,13 @@ describe('a vendor that takes its time', () => {
     const { sessionId } = await host.hears('onVerificationSuccess');
     expect((await demo.status(sessionId)).body.status).toBe('VERIFIED');
     await button('Pay $35.00').waitFor();
-    expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
-      ['onStepStart', { step: 'details' }],
-      ['onStepComplete', { step: 'details' }],
-      ['onStepStart', { step: 'payment' }],
-    ]);
+    await soon(async () =>
+      expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
+        ['onStepStart', { step: 'details' }],
+        ['onStepComplete', { step: 'details' }],
+        ['onStepStart', { step: 'payment' }],
+      ]),
+    );
     expect(await toldOf('onError')).toEqual([]);
   });
 });
@@ -226,9 +234,11 @@ describe('a new code', () => {
     await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
     await button('Send a new code').click();
     await frame.getByText(/You can ask for a new code in \d seconds?\./).waitFor();
-    expect(await toldOf('onError')).toEqual([
-      { code: 'SCREENING_OTP_RESEND_FAILED', message: 'No new code could be sent.', recoverable: true },
-    ]);
+    await soon(async () =>
+      expect(await toldOf('onError')).toEqual([
+        { code: 'SCREENING_OTP_RESEND_FAILED', message: 'No new code could be sent.', recoverable: true },
+      ]),
+    );
     await button('Send a new code').click();
     await frame.getByText('We have sent you a new code.').first().waitFor();
     await code().and(frame.locator(':focus')).waitFor();
@@ -243,7 +253,9 @@ describe('a new code', () => {
     await button('Send a new code').click();
     await frame.getByText('No more codes can be sent.').waitFor();
     expect(await button('Send a new code').count()).toBe(0);
-    expect(await toldOf('onError')).toMatchObject([{ code: 'SCREENING_OTP_RESEND_FAILED', recoverable: true }]);
+    await soon(async () =>
+      expect(await toldOf('onError')).toMatchObject([{ code: 'SCREENING_OTP_RESEND_FAILED', recoverable: true }]),
+    );
     await enter('123456');
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
   });
@@ -263,7 +275,7 @@ describe('questions', () => {
     await button('Continue').and(frame.locator(':focus')).waitFor();
     await keyboard.press('Enter');
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
-    expect(await toldOf('onChange')).toContainEqual({ step: 'kba', complete: true });
+    await soon(async () => expect(await toldOf('onChange')).toContainEqual({ step: 'kba', complete: true }));
     expect(host.requests.find(({ url }) => url.endsWith('/kba'))?.body).toBe(
       JSON.stringify({ answers: [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id })) }),
     );
@@ -305,15 +317,17 @@ describe('a choice', () => {
     expect(await frame.getByRole('button').allTextContents()).toEqual(['Continue']);
     await answer(1, 2, 3, 4);
     await host.hears('onStepStart', 4);
-    expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
-      ['onStepStart', { step: 'choice' }],
-      ['onStepComplete', { step: 'choice' }],
-      ['onStepStart', { step: 'otp' }],
-      ['onStepStart', { step: 'kba' }],
-      ['onStepComplete', { step: 'kba' }],
-      ['onStepStart', { step: 'payment' }],
-    ]);
-    expect(await toldOf('onVerificationSuccess')).toEqual([{ sessionId, status: 'VERIFIED' }]);
+    await soon(async () =>
+      expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
+        ['onStepStart', { step: 'choice' }],
+        ['onStepComplete', { step: 'choice' }],
+        ['onStepStart', { step: 'otp' }],
+        ['onStepStart', { step: 'kba' }],
+        ['onStepComplete', { step: 'kba' }],
+        ['onStepStart', { step: 'payment' }],
+      ]),
+    );
+    await soon(async () => expect(await toldOf('onVerificationSuccess')).toEqual([{ sessionId, status: 'VERIFIED' }]));
   });
 
   it('stands where it stood, in another window', async () => {
@@ -340,16 +354,18 @@ describe('a session that has ended', () => {
     await heading(title).waitFor();
     await frame.getByText('This does not end by itself.').waitFor();
     expect(await frame.getByRole('button').count()).toBe(0);
-    expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED' }]);
+    await soon(async () => expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED' }]));
   });
 
   it('of details that match nobody is started again', async () => {
     const sessionId = await submitted({ lastName: 'Notfound' });
     await resume(sessionId);
     await heading('We could not confirm your identity').waitFor();
-    expect(await toldOf('onVerificationFailure')).toEqual([
-      { sessionId, status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' },
-    ]);
+    await soon(async () =>
+      expect(await toldOf('onVerificationFailure')).toEqual([
+        { sessionId, status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' },
+      ]),
+    );
     await button('Start again').click();
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
@@ -358,7 +374,7 @@ describe('a session that has ended', () => {
     const sessionId = await submitted({ lastName: 'Garbledtest' });
     await resume(sessionId);
     await heading('Something went wrong on our side').waitFor();
-    expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'ERROR' }]);
+    await soon(async () => expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'ERROR' }]));
     await button('Start again').click();
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
