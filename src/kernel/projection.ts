@@ -7,6 +7,8 @@ export interface IndexEntry {
   readonly list: string;
   /** Orders the list, by bytes; entries of the same value are ordered by the document's id, which is all there is to it when left out. */
   readonly sort?: string;
+  /** Only the greatest entry of the list is of interest. It is kept, and the others are not; so it must never be taken back. */
+  readonly latestOnly?: true;
 }
 
 /**
@@ -31,6 +33,11 @@ export interface Projection<Doc extends object, State = Doc> {
    * event, and folded from their stream when they are read after that; what lists them stays.
    */
   readonly lasting?: true;
+  /**
+   * So many days after its last event a document with which nothing is due leaves the lists too: by its id alone it is found for ever.
+   * For lists that would grow without end. Entries with `latestOnly` stay. No projection that is `lasting` has it.
+   */
+  readonly listedForDays?: number;
   /** Pure. An event it does not know must throw: an unknown type stops the projection with an alarm. */
   evolve(state: State | null, event: RecordedEvent): State;
   /** What readers get: named fields, no state of an aggregate. */

@@ -1,6 +1,7 @@
 // Redis holds the documents of what happened lately. What has left is read as before, goes on as before, and is rebuilt as before.
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ProjectionKeys } from '../../src/adapters/read-models/redis-keys.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -15,6 +16,7 @@ import {
   Failures,
   Log,
   opened,
+  type Parcel,
   parcels,
   QUICK,
   rebuild,
@@ -27,16 +29,29 @@ import {
 /** As parcels and weights, but for what happened lately only. The one lists, the other does not. */
 const letters = ofLate(parcels, 'letters');
 const stamps = ofLate(weights, 'stamps');
+/** These leave their lists too, except for the one with the most stamps. */
+const cards: Projection<Parcel> = {
+  ...letters,
+  name: 'cards',
+  listedForDays: 30,
+  entries: (parcel) => [
+    ...(letters.entries?.(parcel) ?? []),
+    { list: listOf({ most: parcel.account }), sort: String(parcel.stamps), latestOnly: true },
+  ],
+};
+const ALL = [letters, stamps, cards];
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 function ofLate<Doc extends object>({ lasting: _, ...projection }: Projection<Doc>, name: string): Projection<Doc> {
   return { ...projection, name };
 }
 
-const now = (event: NewEvent): NewEvent => ({
+const daysAgo = (days: number, event: NewEvent): NewEvent => ({
   ...event,
-  metadata: { ...event.metadata, occurredAt: new Date().toISOString() },
+  metadata: { ...event.metadata, occurredAt: new Date(Date.now() - days * DAY_MS).toISOString() },
 });
+const now = (event: NewEvent): NewEvent => daysAgo(0, event);
 
 describe('documents that are old', () => {
   let server: RedisServer;
@@ -62,12 +77,13 @@ describe('documents that are old', () => {
   afterAll(() => server.stop());
 
   const reading = (keptForMs: number): RedisReadModels =>
-    new RedisReadModels(server.client(), log.store, [letters, stamps], failures, keptForMs);
+    new RedisReadModels(server.client(), log.store, ALL, failures, keptForMs);
   const storing = (keptForMs: number): RedisProjectionStore => new RedisProjectionStore(server.client(), keptForMs);
-  const build = (keptForMs = HOUR_MS) => rebuild(log.store, storing(keptForMs), [letters, stamps]);
+  const build = (keptForMs = HOUR_MS) => rebuild(log.store, storing(keptForMs), ALL);
   /** What Redis has of a document. */
   const stored = (id: string) =>
     Promise.all([redis.hget('{letters:v1}:live:docs', id), redis.hget('{stamps:v1}:live:docs', id)]);
+  const storedCard = (id: string) => redis.hget('{cards:v1}:live:docs', id);
   const whole = [expect.stringContaining(`"account"`), expect.stringContaining('"events"')];
   const left = (revision: number) => [expect.stringMatching(new RegExp(`^${revision}\t[^\n]+\n$`)), null];
   const idsIn = async (status: 'open' | 'delivered') =>
@@ -75,12 +91,14 @@ describe('documents that are old', () => {
 
   /** Runs a projector that keeps them for an hour until it has passed an event that happens now. */
   async function passLog(): Promise<void> {
-    const projector = new Projector(log.store, storing(HOUR_MS), [letters, stamps], new Told(), QUICK);
+    const projector = new Projector(log.store, storing(HOUR_MS), ALL, new Told(), QUICK);
     projector.start();
     try {
       const id = newId();
       await append(log.store, id, now(opened('other')));
-      await until('it has come to the end of the log', async () => (await stored(id)).every((text) => text !== null));
+      await until('it has come to the end of the log', async () =>
+        [...(await stored(id)), await storedCard(id)].every((text) => text !== null),
+      );
     } finally {
       await projector.stop();
     }
@@ -141,7 +159,7 @@ describe('documents that are old', () => {
     const ids = Array.from({ length: 20 }, newId);
     for (const id of ids) await append(log.store, id, opened('a'), stamped());
     await append(log.store, newId(), now(opened('a')));
-    const none = [letters, stamps].map(() => expect.objectContaining({ differences: [] }));
+    const none = ALL.map(() => expect.objectContaining({ differences: [] }));
     await build(KEPT_MS);
     expect(await build()).toEqual(none);
     expect(await redis.hlen('{stamps:v1}:live:docs')).toBe(1);
@@ -162,5 +180,74 @@ describe('documents that are old', () => {
     expect(await redis.hlen('{stamps:v1}:live:docs')).toBe(1_200);
     while ((await redis.hlen('{stamps:v1}:live:docs')) > 10) await passLog();
     expect(await redis.zcard('{stamps:v1}:live:entries')).toBeLessThan(10);
+  });
+
+  describe('whose lists would grow without end', () => {
+    const cardsIn = async (list: string) =>
+      (await models.list(cards, list, { limit: 100 })).items.map(({ id }) => id).sort();
+    const inLists = async () => ({
+      all: await cardsIn(listOf({ account: 'a' })),
+      open: await cardsIn(listOf({ account: 'a', status: 'open' })),
+      most: await cardsIn(listOf({ most: 'a' })),
+      due: await models.due(cards, new Date(), 10),
+    });
+    let over: string;
+    let waiting: string;
+    let recent: string;
+
+    beforeEach(async () => {
+      [over, waiting, recent] = [newId(), newId(), newId()];
+      const stamp = () => daysAgo(31, stamped());
+      await append(log.store, over, daysAgo(31, opened('a')), stamp(), stamp(), stamp());
+      await append(log.store, waiting, daysAgo(31, opened('a', '2024-01-01T00:00:00.000Z')), stamp());
+      await append(log.store, recent, daysAgo(29, opened('a')), daysAgo(29, stamped()));
+    });
+
+    it.each(['at the time', 'by a rebuild'])(
+      'leave them %s; what is due, what was lately and the latest stay, and all are found by their ids',
+      async (how) => {
+        if (how === 'at the time') {
+          await build(KEPT_MS);
+          expect(await cardsIn(listOf({ account: 'a' }))).toEqual([over, waiting, recent].sort());
+          await passLog();
+        } else await build();
+        expect(await inLists()).toEqual({
+          all: [waiting, recent].sort(),
+          open: [waiting],
+          most: [over],
+          due: [waiting],
+        });
+        expect([await storedCard(over), await storedCard(waiting), await storedCard(recent)]).toEqual([
+          null,
+          left(1)[0],
+          left(1)[0],
+        ]);
+        expect(await models.get(cards, over)).toMatchObject({ revision: 3, doc: { stamps: 3 } });
+        const [, , entries] = new ProjectionKeys(cards).live;
+        const keptOfIt = (await redis.zrange(entries, '0', '-1')).filter((entry) => entry.endsWith(over));
+        expect(keptOfIt).toEqual([expect.stringMatching(/ 3 /)]);
+      },
+    );
+
+    it('are listed again when they go on, and give way to a later one', async () => {
+      await build();
+      await append(log.store, recent, ...Array.from({ length: 4 }, () => now(stamped())));
+      await append(log.store, over, now(stamped()));
+      await passLog();
+      expect(await inLists()).toEqual({
+        all: [over, waiting, recent].sort(),
+        open: [waiting],
+        most: [recent],
+        due: [waiting],
+      });
+      expect(await models.get(cards, over)).toMatchObject({ revision: 4, doc: { stamps: 4 } });
+    });
+
+    it('are no difference after a rebuild', async () => {
+      const none = ALL.map(() => expect.objectContaining({ differences: [] }));
+      await build(KEPT_MS);
+      expect(await build()).toEqual(none);
+      expect(await build()).toEqual(none);
+    });
   });
 });

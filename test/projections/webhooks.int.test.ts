@@ -1,6 +1,8 @@
 // Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
@@ -9,12 +11,12 @@ import {
   deliveryDetailResult,
   type DeliveryDetailResult,
 } from '../../src/modules/webhooks/http/dashboard/delivery-results.js';
-import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
+import { deliveryLog, DeliveryReader } from '../../src/modules/webhooks/read/deliveries.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { RedisServer } from '../support/redis.js';
 import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
 import { PING } from '../unit/webhooks/histories.js';
-import { expectedDocuments, liveContents, storedDocuments } from './fixtures.js';
+import { expectedDocuments, Failures, liveContents, rebuild, storedDocuments } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
 let redis: RedisServer;
@@ -522,6 +524,32 @@ describe('the delivery log', () => {
       lastSuccessAt: succeeded,
       lastFailureAt: house.clock.now().toISOString(),
     });
+  });
+
+  it('lists what is over for thirty days; what is open, the last success and each delivery by its id it has for ever', async () => {
+    const other = await RedisServer.start();
+    try {
+      // The clock of the house stands at a day that is long ago.
+      const { accountId, endpointId } = await house.register();
+      for (let count = 0; count < 3; count++) await house.happens(accountId);
+      await house.react();
+      const [open = '', second = '', first = ''] = await house.deliveriesOf(endpointId);
+      await house.attempt(first);
+      house.clock.pass(1);
+      await house.attempt(second);
+      const succeeded = house.clock.now().toISOString();
+
+      await rebuild(house.store, new RedisProjectionStore(other.client(), 3_600_000), [deliveryLog]);
+      const models = new RedisReadModels(other.client(), house.store, [deliveryLog], new Failures(), 3_600_000);
+      const reader = new DeliveryReader(models, house.vault);
+      const { items } = await reader.page(endpointId, {}, null, 10);
+      expect(items.map(({ id }) => id)).toEqual([open]);
+      expect(await reader.open(endpointId)).toEqual([open]);
+      expect(await reader.lastOutcomes(endpointId)).toEqual({ successAt: succeeded, failureAt: null });
+      expect(await reader.find(endpointId, first)).toMatchObject({ doc: { delivery: { status: 'succeeded' } } });
+    } finally {
+      await other.stop();
+    }
   });
 });
 

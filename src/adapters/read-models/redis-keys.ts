@@ -47,9 +47,19 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
 /** Lists the documents that are to leave, by the hour of their last event. */
 const RECENT = 'recent';
 
+/** Lists those whose entries are to leave too. */
+const LISTED = 'listed';
+
+const DAY_MS = 24 * 3_600_000;
+
 /** ISO 8601 UTC; a document whose last event was in an hour that began before need not be kept. */
 export function keptSince(keptForMs: number): string {
   return new Date(Date.now() - keptForMs).toISOString();
+}
+
+/** ISO 8601 UTC; the same for the entries of a document. '' where they stay for ever. */
+export function listedSince({ listedForDays }: AnyProjection): string {
+  return listedForDays === undefined ? '' : keptSince(listedForDays * DAY_MS);
 }
 
 /** Whether the document whose last event was then is stored, and not only its entries. */
@@ -58,27 +68,33 @@ export function isKept({ lasting }: AnyProjection, occurredAt: string, since: st
 }
 
 /**
- * A document as the scripts take it: id, revision, text. The text is a line of the revision and the index entries, separated by tabs,
- * and then the document as JSON, so that the scripts compare revisions and replace entries without reading JSON. The first entry of one
- * that is to leave is that in `RECENT`. When it has left, its line without that entry remains if it is still listed, else nothing: so one whose
- * last event is older than `since` comes without its JSON.
+ * A document as the scripts take it: id, revision, text, entries of which the latest is kept. The text is a line of the revision and the
+ * other index entries, separated by tabs, and then the document as JSON, so that the scripts compare revisions and replace entries
+ * without reading JSON. The first entry of one that is to leave is that in `RECENT`, the next, of one whose entries are to leave, that in
+ * `LISTED`. When it has left, its line without the entry in `RECENT` remains if it is still listed, else nothing: so one whose last event is
+ * older than `since` comes without its JSON.
  */
 export function documentFields(projection: AnyProjection, write: DocumentWrite, since = ''): string[] {
   const { id, revision, state, occurredAt } = write;
-  const entries: IndexEntry[] = projection.lasting ? [] : [{ list: RECENT, sort: occurredAt.slice(0, HOUR) }];
-  entries.push(...(projection.entries?.(state) ?? []));
+  const entries = projection.entries?.(state) ?? [];
   const dueAt = projection.dueAt?.(state) ?? null;
-  if (dueAt !== null) entries.push({ list: DUE, sort: new Date(dueAt).toISOString() });
-  const line = [revision, ...entries.map(entryText)].join('\t');
+  const hour = occurredAt.slice(0, HOUR);
+  const replaced: IndexEntry[] = projection.lasting ? [] : [{ list: RECENT, sort: hour }];
+  if (projection.listedForDays !== undefined && dueAt === null) replaced.push({ list: LISTED, sort: hour });
+  replaced.push(...entries.filter(({ latestOnly }) => !latestOnly));
+  if (dueAt !== null) replaced.push({ list: DUE, sort: new Date(dueAt).toISOString() });
+  const line = [revision, ...replaced.map(entryText)].join('\t');
   const doc = isKept(projection, occurredAt, since) ? JSON.stringify(projection.view(state)) : '';
-  return [id, String(revision), `${line}\n${doc}`];
+  const latest = entries.filter(({ latestOnly }) => latestOnly).map(entryText);
+  return [id, String(revision), `${line}\n${doc}`, latest.join('\t')];
 }
 
-/** What is stored of a document once it has left, if it is old enough for that; null for nothing. */
-export function textAfter(text: string | null, since: string): string | null {
+/** What is stored of a document once it and its entries have left, if it is old enough for that; null for nothing. */
+export function textAfter(text: string | null, since: string, entriesSince: string): string | null {
   const [, revision = '', hour = '', entries = ''] = /^(\d+)\trecent (\S+)([^\n]*)\n/.exec(text ?? '') ?? [];
-  if (hour === '' || hour >= since) return text;
-  return entries === '' ? null : `${revision}${entries}\n`;
+  const rest = hour === '' || hour >= since ? text : entries === '' ? null : `${revision}${entries}\n`;
+  const [, listed = entriesSince] = /^\d+\tlisted (\S+)/.exec(rest ?? '') ?? [];
+  return listed < entriesSince ? null : rest;
 }
 
 /** Null for what cannot be read; documents are disposable, so that is as good as missing. */

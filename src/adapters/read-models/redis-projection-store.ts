@@ -11,7 +11,7 @@ import {
   type RebuildReport,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { documentFields, keptSince, keysOf, textAfter } from './redis-keys.js';
+import { documentFields, keptSince, keysOf, listedSince, textAfter } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
@@ -130,10 +130,11 @@ export class RedisProjectionStore extends ProjectionStore {
   ): Promise<CommitFault | null> {
     const { lease, live, building } = keysOf(projection);
     const kept = keptSince(this.keptForMs);
+    const listed = listedSince(projection);
     for (let start = 0; ; start += SLICE) {
       const slice = writes.slice(start, start + SLICE);
       const isLast = start + SLICE >= writes.length;
-      const place = [expected ?? '', (isLast ? next : expected) ?? '', log ?? '', kept];
+      const place = [expected ?? '', (isLast ? next : expected) ?? '', log ?? '', kept, listed];
       const args = [lease, ...live, ...building, token, String(generation), ...place];
       for (const write of slice) args.push(...documentFields(projection, write, kept));
       const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
@@ -156,11 +157,11 @@ export class RedisProjectionStore extends ProjectionStore {
     let suspects = new Set<string>();
     for (const [scanned, other] of [docs, docs.toReversed()] as [string, string][])
       for await (const ids of this.unequal(scanned, other))
-        for await (const [id, one, two] of this.pairs(docs, ids)) if (one !== two) suspects.add(id);
+        for await (const [id, one, two] of this.pairs(projection, docs, ids)) if (one !== two) suspects.add(id);
     const differing = new Set<string>();
     for (let look = 0; suspects.size > 0; look++) {
       const unsettled = new Set<string>();
-      for await (const [id, one, other] of this.pairs(docs, [...suspects])) {
+      for await (const [id, one, other] of this.pairs(projection, docs, [...suspects])) {
         if (one === other) continue;
         const ahead = one === null || other === null || Number.parseInt(one, 10) !== Number.parseInt(other, 10);
         (ahead && look < LOOKS ? unsettled : differing).add(id);
@@ -194,6 +195,7 @@ export class RedisProjectionStore extends ProjectionStore {
 
   /** What is stored of each document on both sides, as of one moment for each slice, without what is old enough to leave. */
   private async *pairs(
+    projection: AnyProjection,
     docs: readonly [string, string],
     ids: readonly string[],
   ): AsyncIterable<[id: string, one: string | null, other: string | null]> {
@@ -209,7 +211,8 @@ export class RedisProjectionStore extends ProjectionStore {
       const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
       // One side may have let a document go before the other.
       const since = keptSince(this.keptForMs);
-      const stored = (text: string | null | undefined): string | null => textAfter(text ?? null, since);
+      const entriesSince = listedSince(projection);
+      const stored = (text: string | null | undefined): string | null => textAfter(text ?? null, since, entriesSince);
       yield* slice.map((id, place): [string, string | null, string | null] => [
         id,
         stored(ones[place]),

@@ -19,9 +19,10 @@ declare module 'ioredis' {
 }
 
 /**
- * Guarded writes of documents, three arguments each: see `documentFields`. A document with a revision that is not higher than the
+ * Guarded writes of documents, four arguments each: see `documentFields`. A document with a revision that is not higher than the
  * stored one changes nothing; the entries of a new one replace those of the one before. Of a document that is older than `since` only
- * `remains` is written. Everything is sent to Redis in a few large commands; unpack has a limit of some thousands.
+ * `remains` is written, and nothing of one whose entries are older than `listedSince`. Everything is sent to Redis in a few large
+ * commands; unpack has a limit of some thousands.
  */
 const WRITE = `
 local function send(command, key, args)
@@ -33,30 +34,51 @@ local function remains(text)
   if not revision then return text end
   return others ~= '' and revision .. others .. '\\n' or nil
 end
-local function write(docs, entries, since, from)
-  local values, gone, removed, added = {}, {}, {}, {}
-  for first = from, #ARGV, 3000 do
+-- What is to be stored of it now; nil for nothing.
+local function due(text, since, listedSince)
+  local hour = string.match(text, '^%d+\\trecent ([^\\t\\n]+)')
+  if hour and hour < since then text = remains(text) end
+  local listed = text and string.match(text, '^%d+\\tlisted ([^\\t\\n]+)')
+  if listed and listed < listedSince then return nil end
+  return text
+end
+local function entriesOf(text) return text and string.match(text, '^%d+([^\\n]*)\\n') or '' end
+local function keepLatest(entries, latest)
+  for list, member in pairs(latest) do
+    local known = redis.call('ZREVRANGEBYLEX', entries, '(' .. list .. '!', '[' .. list .. ' ', 'LIMIT', 0, 1)[1]
+    if not known or known < member then
+      redis.call('ZADD', entries, 0, member)
+      if known then redis.call('ZREM', entries, known) end
+    end
+  end
+end
+local function write(docs, entries, since, listedSince, from)
+  local values, gone, removed, added, latest = {}, {}, {}, {}, {}
+  for first = from, #ARGV, 4000 do
     local ids = {}
-    for i = first, math.min(first + 2999, #ARGV), 3 do ids[#ids + 1] = ARGV[i] end
+    for i = first, math.min(first + 3999, #ARGV), 4 do ids[#ids + 1] = ARGV[i] end
     for n, old in ipairs(redis.call('HMGET', docs, unpack(ids))) do
-      local id, revision, text = ARGV[first + 3 * n - 3], tonumber(ARGV[first + 3 * n - 2]), ARGV[first + 3 * n - 1]
+      local at = first + 4 * n - 4
+      local id, revision = ARGV[at], tonumber(ARGV[at + 1])
       if not old or (tonumber(string.match(old, '^%d+')) or -1) < revision then
-        local hour = string.match(text, '^%d+\\trecent ([^\\t\\n]+)')
-        if hour and hour < since then text = remains(text) end
+        local text = due(ARGV[at + 2], since, listedSince)
         if text then
           values[#values + 1] = id
           values[#values + 1] = text
         elseif old then
           gone[#gone + 1] = id
         end
-        local before = old and string.match(old, '^%d+([^\\n]*)\\n') or ''
-        local now = text and string.match(text, '^%d+([^\\n]*)\\n') or ''
+        local before, now = entriesOf(old), entriesOf(text)
         if before ~= now then
           for entry in string.gmatch(before, '[^\\t]+') do removed[#removed + 1] = entry .. ' ' .. id end
           for entry in string.gmatch(now, '[^\\t]+') do
             added[#added + 1] = 0
             added[#added + 1] = entry .. ' ' .. id
           end
+        end
+        for entry in string.gmatch(ARGV[at + 3], '[^\\t]+') do
+          local list, member = string.match(entry, '^[^ ]+'), entry .. ' ' .. id
+          if not latest[list] or latest[list] < member then latest[list] = member end
         end
       end
     end
@@ -65,35 +87,38 @@ local function write(docs, entries, since, from)
   send('HDEL', docs, gone)
   send('ZREM', entries, removed)
   send('ZADD', entries, added)
+  keepLatest(entries, latest)
 end
 `;
 
-/** Lets some of the documents go that have become too old: more than a commit brings, so that none are left in the long run. */
+/** Lets some of the documents, or of their entries, go that have become too old: more than a commit brings, so that none are left in the long run. */
 const LEAVE = `
-local function leave(docs, entries, since)
-  local old = redis.call('ZRANGEBYLEX', entries, '[recent ', '(recent ' .. since, 'LIMIT', 0, 250)
+local function leave(docs, entries, since, listedSince, list)
+  local old = redis.call('ZRANGEBYLEX', entries, '[' .. list .. ' ', '(' .. list .. ' ' .. (list == 'recent' and since or listedSince), 'LIMIT', 0, 250)
   if #old == 0 then return end
   local ids, values, gone = {}, {}, {}
+  local removed = old
   for n, entry in ipairs(old) do ids[n] = string.match(entry, '[^ ]+$') end
   for n, text in ipairs(redis.call('HMGET', docs, unpack(ids))) do
-    local rest = text and remains(text)
+    local rest = text and due(text, since, listedSince)
     if rest then
       values[#values + 1] = ids[n]
       values[#values + 1] = rest
     else
       gone[#gone + 1] = ids[n]
+      for other in string.gmatch(entriesOf(text), '[^\\t]+') do removed[#removed + 1] = other .. ' ' .. ids[n] end
     end
   end
   send('HSET', docs, values)
   send('HDEL', docs, gone)
-  send('ZREM', entries, old)
+  send('ZREM', entries, removed)
 end
 `;
 
 /** KEYS live generation, building generation. A generation that is gone is not brought back by a writer that only knows one document. */
 const APPLY = `${WRITE}
 for k = 1, 4, 3 do
-  if redis.call('EXISTS', KEYS[k]) == 1 then write(KEYS[k + 1], KEYS[k + 2], '', 1) end
+  if redis.call('EXISTS', KEYS[k]) == 1 then write(KEYS[k + 1], KEYS[k + 2], '', '', 1) end
 end
 return 1
 `;
@@ -140,15 +165,16 @@ redis.call('HSET', KEYS[5], 'generation', ARGV[2], 'position', '', 'log', '')
 return 1
 `;
 
-/** KEYS lease, live generation, building generation; ARGV token, generation, expected, next, log, since when documents are kept, documents. */
+/** KEYS lease, live generation, building generation; ARGV token, generation, expected, next, log, since when documents and since when entries are kept, documents. */
 const COMMIT = `${WRITE}${LEAVE}
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 'fenced' end
 for k = 2, 5, 3 do
   local state = redis.call('HMGET', KEYS[k], 'generation', 'position')
   if state[1] == ARGV[2] then
     if state[2] ~= ARGV[3] then return 'moved' end
-    write(KEYS[k + 1], KEYS[k + 2], ARGV[6], 7)
-    leave(KEYS[k + 1], KEYS[k + 2], ARGV[6])
+    write(KEYS[k + 1], KEYS[k + 2], ARGV[6], ARGV[7], 8)
+    leave(KEYS[k + 1], KEYS[k + 2], ARGV[6], ARGV[7], 'recent')
+    if ARGV[7] ~= '' then leave(KEYS[k + 1], KEYS[k + 2], ARGV[6], ARGV[7], 'listed') end
     redis.call('HSET', KEYS[k], 'position', ARGV[4], 'log', ARGV[5])
     return 'done'
   end

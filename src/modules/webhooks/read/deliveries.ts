@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import {
@@ -44,15 +44,18 @@ export interface DeliveryDoc {
 
 const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & DeliveryFilter): string =>
   listOf({ endpoint: endpointId, ...filter });
-/** Events, no pings, that the receiver took or refused at some time, by the last time. */
+/** Of events, no pings: the one that the receiver took, or refused, last. */
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
+
+const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latestOnly: true });
 
 /** Ids are in the order of the events that are told of. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 4,
+  version: 5,
   category: delivery.category,
   onlyFromLog: true,
+  listedForDays: 30,
 
   evolve(doc, event) {
     const delivered = known(event);
@@ -89,8 +92,8 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   }),
   entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt }) => [
     ...listsBy({ endpoint }, { eventType, status }).map((list) => ({ list })),
-    ...(kind === 'event' && succeededAt !== null ? [{ list: outcomes('taken', endpoint), sort: succeededAt }] : []),
-    ...(kind === 'event' && failedAt !== null ? [{ list: outcomes('refused', endpoint), sort: failedAt }] : []),
+    ...(kind === 'event' && succeededAt !== null ? [latest(outcomes('taken', endpoint), succeededAt)] : []),
+    ...(kind === 'event' && failedAt !== null ? [latest(outcomes('refused', endpoint), failedAt)] : []),
   ],
   dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
 };

@@ -34,7 +34,7 @@ export class DeliveriesController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'What was sent to the endpoint, the newest first' })
+  @ApiOperation({ summary: 'What was sent to the endpoint in the last 30 days, the newest first' })
   @ApiOkResponse({ type: DeliveryPageResult })
   async list(
     @Param('id') id: string,
