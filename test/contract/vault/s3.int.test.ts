@@ -5,6 +5,7 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import { SetClock } from '../../support/clock.js';
+import { soon } from '../../support/eventually.js';
 import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
@@ -348,6 +349,12 @@ describe('vault on S3', () => {
 
   describe('when S3 is not well', () => {
     const LIMIT_MS = 700;
+    /** A busy machine takes longer than the limit now and then. */
+    const worksAgain = (vault: S3Vault): Promise<void> =>
+      soon(async () => {
+        expect(text(await vault.get('p', 'a'))).toBe('1');
+        expect(await vault.installationKey('hash')).toHaveLength(32);
+      });
     const everyCall = (vault: S3Vault): readonly (() => Promise<unknown>)[] => [
       () => vault.put('p', 'a', bytes('2')),
       () => vault.get('p', 'a'),
@@ -361,12 +368,11 @@ describe('vault on S3', () => {
 
     it('says so when nobody listens, and works again afterwards with the same vault', async () => {
       const vault = openVault(LIMIT_MS);
-      await vault.put('p', 'a', bytes('1'));
+      await soon(() => vault.put('p', 'a', bytes('1')));
       await server.stopListening();
       await expectUnavailable(vault);
       await server.listenAgain();
-      expect(text(await vault.get('p', 'a'))).toBe('1');
-      expect(await vault.installationKey('hash')).toHaveLength(32);
+      await worksAgain(vault);
     });
 
     it('says so within the limit when it hangs, whatever was asked, and works again afterwards', async () => {
@@ -375,8 +381,7 @@ describe('vault on S3', () => {
       server.faultOf = () => 'hang';
       await expectUnavailable(vault);
       server.faultOf = () => undefined;
-      expect(text(await vault.get('p', 'a'))).toBe('1');
-      expect(await vault.installationKey('hash')).toHaveLength(32);
+      await worksAgain(vault);
     });
 
     it('says so when each answer is slower than the limit allows altogether', async () => {
