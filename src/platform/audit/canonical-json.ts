@@ -1,5 +1,8 @@
 // The text that the hash chain covers (docs/architecture.md#the-hash-chain, docs/adr/0011).
 
+/** Keys of an object: a stored event has no more. */
+const FEW = 32;
+
 /** A text that JSON writes as it is: no quote, backslash, control character or surrogate. */
 const PLAIN = /^[ !#-[\]-\uD7FF\uE000-\uFFFF]*$/;
 
@@ -31,12 +34,24 @@ function canonicalArray(values: readonly unknown[]): string {
 
 function canonicalObject(value: object): string {
   let text = '';
-  for (const key of Object.keys(value).sort()) {
+  for (const key of sorted(Object.keys(value))) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member === undefined) continue;
     text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
+}
+
+/** By UTF-16 code units, in place. Few keys take a third of the time of `sort` this way. */
+function sorted(keys: string[]): string[] {
+  if (keys.length > FEW) return keys.sort();
+  for (let place = 1; place < keys.length; place++) {
+    const key = keys[place] as string;
+    let before = place - 1;
+    for (; before >= 0 && (keys[before] as string) > key; before--) keys[before + 1] = keys[before] as string;
+    keys[before + 1] = key;
+  }
+  return keys;
 }
 
 function quoted(text: string): string {

@@ -10,7 +10,7 @@ export interface ChainedContent {
   readonly stream: string;
   readonly revision: number;
   readonly data: object;
-  readonly metadata: Omit<EventMetadata, 'chain'>;
+  readonly metadata: Omit<EventMetadata, 'chain'> & { readonly chain?: undefined };
 }
 
 /** `prev` of a stream's first event. */

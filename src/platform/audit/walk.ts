@@ -105,11 +105,13 @@ async function pageOf(store: EventStore, after: string | null): Promise<Inspecte
 
 /** `before` is the link of the event before it in its stream. */
 function faultOf(event: RecordedEvent, before: Link | 'unreadable' | null): string | null {
-  const { chain, ...metadata } = event.metadata as Partial<RecordedEvent['metadata']> &
-    Omit<RecordedEvent['metadata'], 'chain'>;
+  const { metadata } = event;
+  const { chain } = metadata as Partial<RecordedEvent['metadata']>;
   if (before !== 'unreadable' && event.revision !== (before?.revision ?? -1) + 1) return 'revision out of order';
   if (chain?.alg !== 'sha-256') return 'no chain';
   if (before !== 'unreadable' && chain.prev !== (before?.hash ?? genesisOf(event.stream)))
     return 'does not follow the event before it';
-  return linkTo(chain.prev, { ...event, metadata }).hash === chain.hash ? null : 'content does not match its hash';
+  return linkTo(chain.prev, { ...event, metadata: { ...metadata, chain: undefined } }).hash === chain.hash
+    ? null
+    : 'content does not match its hash';
 }
