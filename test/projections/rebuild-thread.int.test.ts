@@ -121,8 +121,10 @@ describe('a long log whose read models are gone', () => {
         ...args: Parameters<RedisProjectionStore['promote']>
       ): ReturnType<RedisProjectionStore['promote']> {
         const [projection, , , { generation }] = args;
-        promotedAt.push((await this.checkpoint(projection, generation))?.position ?? null);
-        return super.promote(...args);
+        const position = (await this.checkpoint(projection, generation))?.position ?? null;
+        const outcome = await super.promote(...args);
+        if (outcome === 'promoted') promotedAt.push(position);
+        return outcome;
       }
     }
     const projections = [...PROJECTIONS, accountProjection];
