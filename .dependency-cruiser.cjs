@@ -247,6 +247,24 @@ module.exports = {
       to: { path: '^(?:sandbox|web)/' },
     },
     {
+      name: 'no-account-of-asynchronous-steps',
+      comment:
+        'On Node 20 every promise of a thread is dearer once something in it uses AsyncLocalStorage, as the library that drives the ' +
+        'browser does: that prints in a thread of its own.',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: '^src/adapters/pdf-renderer/(?:chromium|chromium-browser|renderer-thread)\\.ts$',
+      },
+      to: {
+        path: [
+          builtins(['async_hooks']),
+          packages(['playwright-core']),
+          '^src/adapters/pdf-renderer/(?:chromium|chromium-browser)\\.ts$',
+        ],
+      },
+    },
+    {
       name: 'no-cycles',
       comment: 'A cycle has no reading order, and its load order is an accident.',
       severity: 'error',

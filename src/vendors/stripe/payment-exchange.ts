@@ -1,5 +1,4 @@
 // One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type Stripe from 'stripe';
 import { errors, type Pool } from 'undici';
 import { failureOf, limited, poolOf } from '../../vendor-kit/connection.js';
@@ -25,6 +24,9 @@ export class ExchangeFailed extends Error {
 
 const MAX_RESPONSE_BYTES = 256 * 1_024;
 
+/** The SDK hands no signal on. A request carries this header up to here, not to the processor. */
+const CALL = 'X-Call';
+
 /**
  * The SDK's own client counts only silence on the socket, reads without bound, sends a request again after a reset even
  * with retries off, prints notices that a server puts into a header, and hands JSON without an `error` on as success
@@ -34,8 +36,9 @@ const MAX_RESPONSE_BYTES = 256 * 1_024;
 export class BoundedExchange {
   private readonly pool: Pool;
   private readonly prefix: string;
-  /** Ends the call that sends a request. The SDK hands no signal on. */
-  private readonly signals = new AsyncLocalStorage<AbortSignal | undefined>();
+  /** Of the calls under way, by the number in `CALL`. */
+  private readonly signals = new Map<string, AbortSignal>();
+  private lastCall = 0;
 
   /** A path in `baseUrl` is kept as prefix. */
   constructor(baseUrl: string, timeoutMs: number, connections: number) {
@@ -44,9 +47,19 @@ export class BoundedExchange {
     this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
   }
 
-  /** The requests that `ask` sends end when the signal says so. */
-  until<Value>(signal: AbortSignal | undefined, ask: () => Promise<Value>): Promise<Value> {
-    return this.signals.run(signal, ask);
+  /** The requests that `ask` sends with these headers end when the signal says so. */
+  async until<Value>(
+    signal: AbortSignal | undefined,
+    ask: (headers: Readonly<Record<string, string>>) => Promise<Value>,
+  ): Promise<Value> {
+    if (signal === undefined) return ask({});
+    const call = String(++this.lastCall);
+    this.signals.set(call, signal);
+    try {
+      return await ask({ [CALL]: call });
+    } finally {
+      this.signals.delete(call);
+    }
   }
 
   getClientName(): string {
@@ -58,13 +71,14 @@ export class BoundedExchange {
     _port: string,
     path: string,
     method: string,
-    headers: Readonly<Record<string, string | number | readonly string[]>>,
+    { [CALL]: call, ...headers }: Readonly<Record<string, string | number | readonly string[]>>,
     body: string,
     _protocol: string,
     timeout: number,
   ): Promise<Stripe.HttpClientResponse> {
+    const signal = this.signals.get(String(call));
     // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
-    return limited(timeout, this.signals.getStore(), (limit) =>
+    return limited(timeout, signal, (limit) =>
       Promise.race([this.request(path, method, headers, body, limit), whenAborted(limit)]),
     );
   }

@@ -147,8 +147,10 @@ export class StripePaymentProcessor extends PaymentProcessor {
     const endsAt = performance.now() + this.timeoutMs;
     const left = (): number => Math.floor(endsAt - performance.now());
     for (let tries = 0; left() > 0 && call.signal?.aborted !== true; tries += 1) {
-      const options = { timeout: left(), headers: { 'X-Request-Id': call.correlationId } };
-      const reading = await this.exchange.until(call.signal, () => askOnce(ask, options, aboutOne));
+      const timeout = left();
+      const reading = await this.exchange.until(call.signal, (headers) =>
+        askOnce(ask, { timeout, headers: { ...headers, 'X-Request-Id': call.correlationId } }, aboutOne),
+      );
       if (!('end' in reading)) return reading;
       const { end } = reading;
       // An earlier try may have been executed, whatever became of this one.

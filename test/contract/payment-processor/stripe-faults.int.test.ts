@@ -201,11 +201,24 @@ it('leaves nothing behind of calls whose time is over before the limit: neither 
   expect(proxy.seen).toHaveLength(1);
 });
 
+it('ends the calls of the signal that says so, and no others', async () => {
+  proxy.play('never answers, and executes nothing', 2);
+  const [over, other] = [new AbortController(), new AbortController()];
+  const ask = (signal: AbortSignal) => adapter.retrieveIntent({ ...newCall(), signal }, 'pi_1');
+  const [first, second] = [ask(over.signal), ask(other.signal)];
+  await until('both were sent', () => proxy.seen.length === 2);
+  over.abort();
+  expect(await first).toEqual({ kind: 'timed-out' });
+  expect(await Promise.race([second, Promise.resolve('still under way')])).toBe('still under way');
+  other.abort();
+  expect(await second).toEqual({ kind: 'timed-out' });
+});
+
 it('says who it is and which call it makes, and nothing about itself', async () => {
   proxy.play('passes');
   const call = newCall();
   await adapter.createIntent(call, aCharge(), newNames());
-  await adapter.retrieveIntent(call, 'pi_1');
+  await adapter.retrieveIntent({ ...call, signal: new AbortController().signal }, 'pi_1');
   expect(proxy.seen).toHaveLength(2);
   for (const headers of proxy.seen) {
     expect(headers).toMatchObject({
@@ -214,6 +227,7 @@ it('says who it is and which call it makes, and nothing about itself', async () 
       'x-request-id': call.correlationId,
     });
     expect(headers['x-stripe-client-telemetry']).toBeUndefined();
+    expect(headers['x-call']).toBeUndefined();
     expect(JSON.parse(String(headers['x-stripe-client-user-agent']))).not.toHaveProperty('platform');
   }
 });
