@@ -25,13 +25,16 @@ const projections = features.flatMap((module) => declaredBy(module, Projections)
 // A connection that is lost shows by the commits that fail, of which the service's log tells.
 const redis = connectionTo(settings, service, createLog('silent', service.role, { write: () => undefined }));
 const stored = await openStoredLog(eventStore, folder);
-await serveRebuilds(
-  parentPort,
-  new UpcastingEventStore(stored, UPCASTING),
-  new RedisProjectionStore(redis, settings.documentsKeptForMs),
-  projections,
-  token,
-);
-redis.disconnect();
-await stored.close();
-parentPort.close();
+try {
+  await serveRebuilds(
+    parentPort,
+    new UpcastingEventStore(stored, UPCASTING),
+    new RedisProjectionStore(redis, settings.documentsKeptForMs),
+    projections,
+    token,
+  );
+} finally {
+  redis.disconnect();
+  await stored.close();
+  parentPort.close();
+}

@@ -14,9 +14,12 @@ export interface EventHandler {
   readonly types: ReadonlySet<string>;
   /** How many events of one batch may be worked on at once; 1, and so in order, unless it says more. */
   readonly together?: number;
-  /** Divides the events among the processes of workers; without it one of them runs all. What is divided is not in order. */
+  /**
+   * Divides the events among the processes of workers; without it one of them runs all. What is divided is not in order. An event that
+   * always fails holds up its process's shares, whosever events they have.
+   */
   readonly shares?: {
-    /** Never made fewer. */
+    /** Never changed: an event that one share has still to handle would belong to another one, which may be past it. */
     readonly count: number;
     /** Events of one key are in one share. */
     keyOf(event: RecordedEvent): string;

@@ -40,8 +40,8 @@ const cards: Projection<Parcel> = {
   ],
 };
 const ALL = [letters, stamps, cards];
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const KEPT_FOR_MS = 2 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 function ofLate<Doc extends object>({ lasting: _, ...projection }: Projection<Doc>, name: string): Projection<Doc> {
   return { ...projection, name };
@@ -69,7 +69,7 @@ describe('documents that are old', () => {
     await server.flush();
     log = await Log.open();
     failures = new Failures();
-    models = reading(HOUR_MS);
+    models = reading(KEPT_FOR_MS);
   });
 
   afterEach(() => log.close());
@@ -79,7 +79,7 @@ describe('documents that are old', () => {
   const reading = (keptForMs: number): RedisReadModels =>
     new RedisReadModels(server.client(), log.store, ALL, failures, keptForMs);
   const storing = (keptForMs: number): RedisProjectionStore => new RedisProjectionStore(server.client(), keptForMs);
-  const build = (keptForMs = HOUR_MS) => rebuild(log.store, storing(keptForMs), ALL);
+  const build = (keptForMs = KEPT_FOR_MS) => rebuild(log.store, storing(keptForMs), ALL);
   /** What Redis has of a document. */
   const stored = (id: string) =>
     Promise.all([redis.hget('{letters:v1}:live:docs', id), redis.hget('{stamps:v1}:live:docs', id)]);
@@ -89,9 +89,9 @@ describe('documents that are old', () => {
   const idsIn = async (status: 'open' | 'delivered') =>
     (await models.list(letters, listOf({ account: 'a', status }), { limit: 100 })).items.map(({ id }) => id);
 
-  /** Runs a projector that keeps them for an hour until it has passed an event that happens now. */
+  /** Runs a projector that keeps them for two hours until it has passed an event that happens now. */
   async function passLog(): Promise<void> {
-    const projector = new Projector(log.store, storing(HOUR_MS), ALL, new Told(), QUICK);
+    const projector = new Projector(log.store, storing(KEPT_FOR_MS), ALL, new Told(), QUICK);
     projector.start();
     try {
       const id = newId();

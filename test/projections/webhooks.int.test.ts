@@ -539,8 +539,8 @@ describe('the delivery log', () => {
       await house.attempt(second);
       const succeeded = house.clock.now().toISOString();
 
-      await rebuild(house.store, new RedisProjectionStore(other.client(), 3_600_000), [deliveryLog]);
-      const models = new RedisReadModels(other.client(), house.store, [deliveryLog], new Failures(), 3_600_000);
+      await rebuild(house.store, new RedisProjectionStore(other.client(), 2 * 3_600_000), [deliveryLog]);
+      const models = new RedisReadModels(other.client(), house.store, [deliveryLog], new Failures(), 2 * 3_600_000);
       const reader = new DeliveryReader(models, house.vault);
       const { items } = await reader.page(endpointId, {}, null, 10);
       expect(items.map(({ id }) => id)).toEqual([open]);

@@ -269,7 +269,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   async compress(): Promise<number> {
     for (let events = 0; ; events += this.packAfterEvents * SEGMENTS_PER_SEGMENT) {
       this.refuseIfClosed();
-      await this.packing;
+      while (this.packing !== null) await this.packing;
       if ((await this.pack()) === null) return events;
       await this.writing;
       if (this.compressionFault !== null) throw asUnavailable(this.compressionFault);

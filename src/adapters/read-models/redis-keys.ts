@@ -57,9 +57,9 @@ export function keptSince(keptForMs: number): string {
   return new Date(Date.now() - keptForMs).toISOString();
 }
 
-/** ISO 8601 UTC; the same for the entries of a document. '' where they stay for ever. */
-export function listedSince({ listedForDays }: AnyProjection): string {
-  return listedForDays === undefined ? '' : keptSince(listedForDays * DAY_MS);
+/** ISO 8601 UTC; the same for the entries of a document, so much earlier. '' where they stay for ever. */
+export function listedSince({ listedForDays }: AnyProjection, earlierMs = 0): string {
+  return listedForDays === undefined ? '' : keptSince(listedForDays * DAY_MS - earlierMs);
 }
 
 /** Whether the document whose last event was then is stored, and not only its entries. */

@@ -25,6 +25,7 @@ const COMPARED = 200;
 /** How often, and how long apart, documents that are merely ahead on one side are looked at again. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
+const CLOCKS_APART_MS = 600_000;
 
 /** Give it a connection of its own: its commits are large, and a document that is read would wait behind them. */
 export class RedisProjectionStore extends ProjectionStore {
@@ -209,9 +210,9 @@ export class RedisProjectionStore extends ProjectionStore {
           .exec(),
       );
       const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
-      // One side may have let a document go before the other.
-      const since = keptSince(this.keptForMs);
-      const entriesSince = listedSince(projection);
+      // One side may have let a document go before the other, by a clock that is ahead of this one.
+      const since = keptSince(this.keptForMs - CLOCKS_APART_MS);
+      const entriesSince = listedSince(projection, CLOCKS_APART_MS);
       const stored = (text: string | null | undefined): string | null => textAfter(text ?? null, since, entriesSince);
       yield* slice.map((id, place): [string, string | null, string | null] => [
         id,

@@ -27,6 +27,7 @@ return 1`;
 
 const KEY = 'log-in-use';
 const LEASE_MS = 10_000;
+const CLAIMS_A_LEASE = 4;
 /** A Redis that does not answer by then is told by the health; the claim is made when it is back. */
 const ANSWER_WITHIN_MS = 2_000;
 /** For an operator. */
@@ -38,6 +39,8 @@ export class LogInUse {
   complaint: string | null = null;
   private log = '';
   private heldBefore = false;
+  /** Claims in a row that another log was in the way of. */
+  private refused = 0;
   private readonly holder = newId();
   private readonly connection: BoundedRedis;
   private renewing: NodeJS.Timeout | undefined;
@@ -45,7 +48,10 @@ export class LogInUse {
   constructor(
     redis: Redis,
     private readonly logId: () => string,
-    /** Told once, when others run on another log. This process must end when it was never alone with its own: it came later. */
+    /**
+     * Told when others run on another log. This process must end when it was never alone with its own, for then it came later; and when
+     * they stay for longer than killed ones count.
+     */
     private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,
   ) {
@@ -65,7 +71,7 @@ export class LogInUse {
       await delay(this.leaseMs / 20);
       claimed = await this.claim();
     }
-    this.renewing = setInterval(() => void this.renew(), this.leaseMs / 4);
+    this.renewing = setInterval(() => void this.renew(), this.leaseMs / CLAIMS_A_LEASE);
     return true;
   }
 
@@ -91,8 +97,9 @@ export class LogInUse {
   private async renew(): Promise<void> {
     const claimed = await this.claim();
     if (claimed === 'unknown') return;
-    const before = this.complaint;
-    this.complaint = claimed === 'another' ? ANOTHER_LOG : null;
-    if (before === null && this.complaint !== null) this.onAnother(!this.heldBefore);
+    this.refused = claimed === 'another' ? this.refused + 1 : 0;
+    this.complaint = this.refused > 0 ? ANOTHER_LOG : null;
+    if (this.refused === 1) this.onAnother(!this.heldBefore);
+    else if (this.refused === CLAIMS_A_LEASE + 1) this.onAnother(true);
   }
 }

@@ -73,6 +73,17 @@ describe('processes over one Redis', () => {
     expect(one.complaint).toBeNull();
   });
 
+  it('must end when another log came meanwhile and stays', async () => {
+    const told: boolean[] = [];
+    const one = processOn('one', (mustEnd) => told.push(mustEnd));
+    await one.start();
+    await server.flush();
+    // As one that was stopped for longer than killed ones count, and goes on.
+    await server.client().zadd('log-in-use', Date.now() + 60_000, 'another process');
+    await until('it is told to end', () => told.length === 2);
+    expect(told).toEqual([false, true]);
+  });
+
   it('refuse to start when Redis goes away after they heard of another log', async () => {
     await processOn('one').start();
     const before = await scriptsRun();
