@@ -143,8 +143,9 @@ export class CallWorkers implements OnModuleInit {
       if (input === null) return;
       const leftMs = deadline - this.clock.now().getTime();
       if (leftMs <= 0) return await call.recordNotAsked(attempt);
+      const endsAt = Date.now() + leftMs;
       return await givenUpAfter(leftMs, giveUp, (signal) => {
-        const asked = { ...vendorCall(attemptId, subject, context, vendor), signal };
+        const asked = { ...vendorCall(attemptId, subject, context, vendor), signal, endsAt };
         return call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
       });
     } catch (error) {

@@ -25,7 +25,7 @@ export function routedVendor<Port extends object>(
       const adapter = adapters.of(call) as Record<string, Operation> | null;
       if (adapter === null) return { kind: 'unavailable' };
       // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
-      if (call.signal?.aborted) return { kind: 'timed-out' };
+      if (call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity)) return { kind: 'timed-out' };
       const vendor = vendorName(kind, call.vendor);
       const startedAt = performance.now();
       const verdict = await unlessAborted(

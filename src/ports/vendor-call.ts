@@ -16,6 +16,8 @@ export interface VendorCall {
   readonly subject: string | null;
   /** Aborted when the time for the verdict is over: it is `timed-out` then, and what was sent or waits to be sent is given up. */
   readonly signal?: AbortSignal;
+  /** Epoch milliseconds of that time: a process that stood still may look at the clock before its timers run. */
+  readonly endsAt?: number;
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */
