@@ -81,6 +81,11 @@ async function creditOf(account: 'demo' | 'nopay'): Promise<{ readonly balance: 
   return JSON.parse(stdout.trim().split('\n').at(-1) as string);
 }
 
+/** The debit of a report whose pull was cut off follows within seconds of the start. */
+function noCreditIsSetAside(account: 'demo' | 'nopay'): Promise<void> {
+  return until('no credit is set aside', async () => (await creditOf(account)).reserved === 0, 60_000);
+}
+
 async function log(): Promise<RecordedEvent[]> {
   const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
   try {
@@ -177,6 +182,8 @@ describe('kill -9', () => {
     }
     await Promise.all([...opened.values()].map(({ secret }) => processor.settled(intentIn(secret))));
 
+    await noCreditIsSetAside('demo');
+
     const intents = await processor.intents();
     const money = await processor.money();
     for (const { id, transactionId } of opened.values()) {
@@ -231,7 +238,7 @@ describe('kill -9', () => {
       for (const id of slow) await read(nopay, id);
     }
     // Whatever was asked in doubt is settled by now, and a report read again is the same.
-    await until('no credit is set aside', async () => (await creditOf('nopay')).reserved === 0, 60_000);
+    await noCreditIsSetAside('nopay');
     for (const id of sessions) expect([id, await read(nopay, id)]).toEqual([id, await read(nopay, id)]);
 
     expect((await calls()).operations.report.billed - billedBefore).toBe(sessions.length);
