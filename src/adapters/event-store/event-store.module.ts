@@ -44,7 +44,7 @@ import { ReadOnlyEventStore } from './read-only.js';
       useFactory: (stored: StoredLog, { place }: EventStoreSettings): TestShare => ({
         used: () =>
           stored instanceof EmbeddedEventStore && place.kind === 'embedded'
-            ? stored.testBytes() / (stored.usage().totalBytes * place.testShare)
+            ? stored.testBytes() / (stored.recentUsage().totalBytes * place.testShare)
             : 0,
       }),
       inject: [StoredLog, EventStoreSettings],

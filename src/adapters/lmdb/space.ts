@@ -15,6 +15,9 @@ const RELAXED_AT = 0.65;
 const FULL_AT = 0.95;
 /** A value changes pages of several trees beside its own. */
 const SPACE_PER_BYTE = 3;
+/** A look takes tens of microseconds: with so much room left there is another only after a while. */
+const MUCH_ROOM_BYTES = 64 * 2 ** 20;
+const LOOK_AGAIN_MS = 100;
 
 /**
  * The ceiling is ours alone: the LMDB of the `lmdb` package enlarges a map that has become too small, for writers and for
@@ -22,6 +25,7 @@ const SPACE_PER_BYTE = 3;
  */
 export class Space {
   private nearlyFull = false;
+  private seen: { readonly at: number; readonly usage: SpaceUsage } | null = null;
 
   /** `onNearlyFull` is told once when the alarm rings, by each process that writes. */
   constructor(
@@ -43,9 +47,17 @@ export class Space {
     }
   }
 
+  /** As `usage`; where there is much room, as it was a moment ago. */
+  recentUsage(): SpaceUsage {
+    const now = performance.now();
+    if (this.seen === null || now - this.seen.at >= LOOK_AGAIN_MS || !hasMuchRoom(this.seen.usage))
+      this.seen = { at: now, usage: this.usage() };
+    return this.seen.usage;
+  }
+
   /** The usage that leaves no room for this many bytes more; null when there is room. What is refused in time leaves a file that can be read. */
   lacking(bytes: number): SpaceUsage | null {
-    const usage = this.usage();
+    const usage = this.recentUsage();
     const { usedBytes, totalBytes } = usage;
     if (usedBytes > totalBytes * NEARLY_FULL_AT) {
       if (!this.nearlyFull) this.onNearlyFull(usage);
@@ -55,4 +67,8 @@ export class Space {
     }
     return usedBytes + bytes * SPACE_PER_BYTE > totalBytes * FULL_AT ? usage : null;
   }
+}
+
+function hasMuchRoom({ usedBytes, totalBytes }: SpaceUsage): boolean {
+  return usedBytes < totalBytes * RELAXED_AT && totalBytes * FULL_AT - usedBytes > MUCH_ROOM_BYTES;
 }

@@ -9,11 +9,11 @@ import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-agg
 import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import type { ActionContext, Owner } from '../../kernel/context.js';
-import { AggregateCache } from './aggregate-cache.js';
+import { AggregateCache, type Fold } from './aggregate-cache.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { asNewEvent, recordedEvents } from './recorded-events.js';
 
-export { unstored, type LoadedAggregate };
+export { unstored, type Fold, type LoadedAggregate };
 
 /** The aggregate after a command; may be handed to the next `execute` as what is known, to spare it the read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
@@ -61,6 +61,7 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
  */
 export class AggregateStore {
   private readonly seen: AggregateCache;
+  private readonly lookedAt: AggregateCache;
   private readonly turns = new KeyedMutex();
 
   constructor(
@@ -74,6 +75,7 @@ export class AggregateStore {
     private readonly handlers: InlineEventHandlers = { handleInline: async () => undefined },
   ) {
     this.seen = new AggregateCache(store);
+    this.lookedAt = new AggregateCache(store);
   }
 
   /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
@@ -98,12 +100,12 @@ export class AggregateStore {
   }
 
   /** For reading a stream again and again without changing it: reads only what this process has not seen. `last` is the newest event. */
-  async loadCached<State, Command, Event extends DomainEvent>(
-    decider: Decider<State, Command, Event>,
+  async loadCached<State, Event extends DomainEvent>(
+    folded: Fold<State, Event>,
     id: string,
-  ): Promise<{ readonly state: State; readonly last: RecordedEvent | null }> {
-    const { state, history } = await this.seen.load(decider, `${decider.category}-${id}`);
-    return { state, last: history.at(-1) ?? null };
+  ): Promise<{ readonly state: State; readonly owner: Owner | null; readonly last: RecordedEvent | null }> {
+    const { state, owner, history } = await this.lookedAt.load(folded, streamOf({ decider: folded, id }));
+    return { state, owner, last: history.at(-1) ?? null };
   }
 
   /**
@@ -221,7 +223,8 @@ export class AggregateStore {
     const lost = outcome.outcome === 'conflict' ? written[outcome.index] : undefined;
     if (lost) this.observer.appendConflict(lost.change.decider.category);
     const stored = outcome.outcome === 'conflict' ? written.slice(0, outcome.stored) : written;
-    for (const { change, result } of stored) if (change.decider.longLived) this.seen.remember(streamOf(change), result);
+    for (const { change, result } of stored)
+      if (change.decider.longLived) this.seen.remember(change.decider, streamOf(change), result);
     return lost ? decided.slice(0, decided.findIndex((one) => one === stored.at(-1)) + 1) : decided;
   }
 }

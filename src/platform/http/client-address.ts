@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
  * single subscriber has all the rest to choose from; an IPv4 address in IPv6 form is the IPv4 address.
  */
 export function clientAddressOf({ ip }: Pick<FastifyRequest, 'ip'>): string {
-  if (!isIPv6(ip)) return ip;
+  if (!ip.includes(':') || !isIPv6(ip)) return ip;
   // The URL parser writes an address in its one shortest form.
   const [before = '', after] = new URL(`http://[${ip.split('%')[0]}]`).hostname.slice(1, -1).split('::');
   const head = before === '' ? [] : before.split(':');

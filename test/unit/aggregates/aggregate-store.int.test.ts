@@ -709,7 +709,7 @@ describe('glancing at a stream that is no endless one', () => {
         new AggregateStore(store, shown, clock, { appendConflict: () => undefined }),
       ];
       const id = newId();
-      expect(await ours.loadCached(tally, id)).toEqual({ state: tally.initial, last: null });
+      expect(await ours.loadCached(tally, id)).toEqual({ state: tally.initial, owner: null, last: null });
       const first = await theirs.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT);
       for (let look = 0; look < 3; look++)
         expect(await ours.loadCached(tally, id)).toMatchObject({
@@ -722,6 +722,15 @@ describe('glancing at a stream that is no endless one', () => {
         last: { id: second.events.at(-1)?.id },
       });
       expect(read).toEqual([...first.events, ...second.events].map((event) => event.id));
+      // Another state of the same stream is not mistaken for it.
+      const dates = {
+        category: tally.category,
+        initial: [] as readonly string[],
+        evolve: (before: readonly string[], { metadata }: RecordedEvent) => [...before, metadata.occurredAt],
+      };
+      const occurred = [...first.events, ...second.events].map(({ metadata }) => metadata.occurredAt);
+      expect((await ours.loadCached(dates, id)).state).toEqual(occurred);
+      expect((await ours.loadCached(tally, id)).state).toMatchObject({ total: 3 });
       // What is loaded to be changed is whole, whatever was glanced at.
       expect((await ours.load(tally, id)).history).toHaveLength(2);
     } finally {

@@ -43,11 +43,11 @@ export class ReportRelease {
   /** What came of the pull, which is made first if it was not; REQUESTED: its end is not known yet. */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors } = session;
-    const loaded = await this.aggregates.load(report, sessionId);
-    if (loaded.state.status === 'RELEASED') return loaded.state;
-    if (loaded.state.status === 'REQUESTED') return this.awaited(sessionId);
+    const { state: seen } = await this.aggregates.loadCached(report, sessionId);
+    if (seen.status === 'RELEASED') return seen;
+    if (seen.status === 'REQUESTED') return this.awaited(sessionId);
     if (!(await this.screenings.reference(sessionId, 'credit'))?.token) throw new DomainError('report.expired');
-    const attemptId = nextAttemptId(sessionId, loaded.state);
+    const attemptId = nextAttemptId(sessionId, seen);
     // An account without credit leaves nothing in the log, however often it asks.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     const own = { ...context, accountId };
@@ -68,7 +68,7 @@ export class ReportRelease {
     let requested = false;
     try {
       // The request comes before the credit, so that the recovery job knows of whatever is set aside.
-      const { state, events } = await this.aggregates.execute(report, sessionId, command, attempt.context, loaded);
+      const { state, events } = await this.aggregates.execute(report, sessionId, command, attempt.context);
       pending = isPending(state, attemptId);
       requested = events.length > 0;
     } finally {
@@ -88,7 +88,7 @@ export class ReportRelease {
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
-      const { state } = await this.aggregates.load(report, sessionId);
+      const { state } = await this.aggregates.loadCached(report, sessionId);
       if (state.status === 'NONE') throw new Error(`The pull of the report of session ${sessionId} is not in the log`);
       if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || Date.now() >= until)
         return state;

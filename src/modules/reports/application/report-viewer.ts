@@ -53,7 +53,7 @@ export class ReportViewer {
   }
 
   private async showShared(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
-    const { state } = await this.aggregates.load(report, session.sessionId);
+    const { state } = await this.aggregates.loadCached(report, session.sessionId);
     if (state.status !== 'RELEASED')
       throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
     return this.show(session, state, shared.expiresAt, shared, viewing);

@@ -6,7 +6,7 @@ import { Verifications, type PartyRegistration, type VerificationStep } from '..
 import { isOpen, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { ResendOtp, ResendOtpHandler } from './resend-otp.js';
-import { factsOf } from './screening-directory.js';
+import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmitKba, SubmitKbaHandler } from './submit-kba.js';
 import { SubmitOtp, SubmitOtpHandler } from './submit-otp.js';
@@ -78,9 +78,9 @@ export class PartyVerifications extends Verifications {
   }
 
   private async step(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep | null> {
-    const loaded = await this.aggregates.load(screeningSession, sessionId);
-    const facts = factsOf(sessionId, loaded);
-    const { state } = loaded;
+    const { state: dated, owner } = await this.aggregates.loadCached(datedSession, sessionId);
+    const facts = factsOf(sessionId, dated, owner);
+    const state = dated.session;
     if (facts === null || state.status === 'NONE') return null;
     const attemptId = attemptOf(state.attemptIds);
     const kept = await this.secrets.replyOf(state.subjectId, sessionId);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
-import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import {
@@ -11,9 +11,9 @@ import {
   type ScreeningFacts,
   type VendorReference,
 } from '../../../published/screenings.js';
-import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type SessionEvent, type SessionSecretsContent, type SessionState } from '../domain/session.js';
+import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
+import { datedSession, factsOf } from './session-facts.js';
 
 /** Screening sessions as the other modules see them: read from the log, so that what they decide by is never behind. */
 @Injectable()
@@ -27,7 +27,8 @@ export class ScreeningDirectory extends Screenings {
 
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     if (!isId(sessionId)) return null;
-    return factsOf(sessionId, await this.aggregates.load(screeningSession, sessionId));
+    const { state, owner } = await this.aggregates.loadCached(datedSession, sessionId);
+    return factsOf(sessionId, state, owner);
   }
 
   override async reference(sessionId: string, capability: Referring): Promise<VendorReference | null> {
@@ -50,38 +51,4 @@ export class ScreeningDirectory extends Screenings {
       context,
     );
   }
-}
-
-const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
-
-/** Null for a session that does not exist. */
-export function factsOf(
-  sessionId: string,
-  { state, owner, history }: LoadedAggregate<SessionState>,
-): ScreeningFacts | null {
-  const [first] = history;
-  // Tidying up is no news of the session.
-  const last = history.findLast(({ type }) => type !== DISCARDED);
-  if (state.status === 'NONE' || !owner || !first || !last) return null;
-  const { accountId, environment } = owner;
-  if (accountId === null || environment === null) throw new Error(`Session ${sessionId} belongs to no account`);
-  return {
-    sessionId,
-    accountId,
-    environment,
-    userType: state.userType,
-    subjectId: state.subjectId,
-    status: state.status,
-    paymentStatus: paymentStatusOf(state),
-    overallStatus: overallStatusOf(state),
-    vendors: state.vendors,
-    block: state.status === 'BLOCKED' ? { reasonCode: state.reasonCode, until: state.blockedUntil } : null,
-    intendedRecipientId: state.intendedRecipientId ?? null,
-    grantId: state.grantId ?? null,
-    partyId: state.partyId ?? null,
-    verifiedAt: state.status === 'VERIFIED' ? state.verifiedAt : null,
-    duplicateGuard: state.duplicateGuard,
-    createdAt: first.metadata.occurredAt,
-    updatedAt: last.metadata.occurredAt,
-  };
 }

@@ -1,0 +1,60 @@
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
+import type { Owner } from '../../../kernel/context.js';
+import type { ScreeningFacts } from '../../../published/screenings.js';
+import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
+import { screeningSession } from '../domain/screening-session.js';
+import type { SessionEvent, SessionState } from '../domain/session.js';
+
+/** A session with the times of its first and of its newest event; null before the first. ISO 8601 UTC. */
+export interface DatedSession {
+  readonly session: SessionState;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+}
+
+const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
+
+export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
+  category: screeningSession.category,
+  initial: { session: screeningSession.initial, createdAt: null, updatedAt: null },
+  evolve({ session, createdAt, updatedAt }, event) {
+    const { occurredAt } = event.metadata;
+    return {
+      session: screeningSession.evolve(session, event),
+      createdAt: createdAt ?? occurredAt,
+      // Tidying up is no news of the session.
+      updatedAt: event.type === DISCARDED ? updatedAt : occurredAt,
+    };
+  },
+};
+
+/** Null for a session that does not exist. */
+export function factsOf(
+  sessionId: string,
+  { session, createdAt, updatedAt }: DatedSession,
+  owner: Owner | null,
+): ScreeningFacts | null {
+  if (session.status === 'NONE' || owner === null || createdAt === null || updatedAt === null) return null;
+  const { accountId, environment } = owner;
+  if (accountId === null || environment === null) throw new Error(`Session ${sessionId} belongs to no account`);
+  return {
+    sessionId,
+    accountId,
+    environment,
+    userType: session.userType,
+    subjectId: session.subjectId,
+    status: session.status,
+    paymentStatus: paymentStatusOf(session),
+    overallStatus: overallStatusOf(session),
+    vendors: session.vendors,
+    block: session.status === 'BLOCKED' ? { reasonCode: session.reasonCode, until: session.blockedUntil } : null,
+    intendedRecipientId: session.intendedRecipientId ?? null,
+    grantId: session.grantId ?? null,
+    partyId: session.partyId ?? null,
+    verifiedAt: session.status === 'VERIFIED' ? session.verifiedAt : null,
+    duplicateGuard: session.duplicateGuard,
+    createdAt,
+    updatedAt,
+  };
+}
