@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
@@ -116,6 +116,44 @@ describe('a reaction', () => {
     start(types);
     await until('it follows', () => seen.length >= 5);
     expect(seen.slice(3)).toEqual(next);
+  });
+
+  it('saves how far it is once a second, not for every event', async () => {
+    const checkpoints = new RedisHandlerCheckpoints(redis);
+    const save = jest.spyOn(RedisHandlerCheckpoints.prototype, 'save');
+    try {
+      await appendSome(1);
+      const first = start(await everyType());
+      await until('it has caught up', () => seen.length === 1);
+      // One event after the other, each in a batch of its own.
+      for (let count = 2; count <= 40; count++) {
+        await appendSome(1);
+        await until('it follows', () => seen.length === count);
+      }
+      expect(save.mock.calls.length).toBeLessThan(20);
+      await first.stop();
+      const head = await log.store.head();
+      expect(await checkpoints.take(name, 1, 'after', 60_000)).toEqual([{ share: 0, after: head }]);
+    } finally {
+      save.mockRestore();
+    }
+  });
+
+  it('does nothing again of what came before an event that failed', async () => {
+    const ids = await appendSome(1);
+    start(await everyType());
+    for (const count of [1, 2, 3]) {
+      await until('it follows', () => seen.length === count);
+      ids.push(...(await appendSome(1)));
+    }
+    await until('it follows', () => seen.length === 4);
+    let failures = 1;
+    onEvent = () => {
+      if (failures-- > 0) throw new Error('not now');
+    };
+    ids.push(...(await appendSome(1)));
+    await until('it got past it', () => seen.length >= 5);
+    expect(seen).toEqual(ids);
   });
 
   it('skips nothing that it could not do: the event comes again', async () => {

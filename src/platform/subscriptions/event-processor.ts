@@ -28,8 +28,8 @@ export interface EventProcessorObserver extends SubscriptionObserver {
 
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
-/** A reaction that has nothing to do saves no more often how far it is. */
-const SAVE_IDLE_EVERY_MS = 1_000;
+/** How often a reaction saves how far it is, at most. */
+const SAVE_EVERY_MS = 1_000;
 
 /** The lease went to another process while this one was at work. */
 class LeaseLost extends Error {
@@ -37,8 +37,8 @@ class LeaseLost extends Error {
 }
 
 /**
- * What a reaction has done is saved after it was done, so that a process that dies does some of it again: reactions do not
- * mind. A reaction that fails stays where it is and tries again, less and less often, with a growing lag for the alarm.
+ * What a reaction has done is saved some time after it was done, so that a process that dies does some of it again: reactions do
+ * not mind. A reaction that fails stays where it is and tries again, less and less often, with a growing lag for the alarm.
  */
 export class EventProcessor {
   private readonly runners: Runner[] = [];
@@ -91,7 +91,7 @@ class Runner implements Subscription {
   private readonly shares: number;
   /** The saved places of the shares that this process has. */
   private places: ReadonlyMap<number, string | null> = new Map();
-  /** Passed without anything to do there, and not saved yet. */
+  /** How far it is, where that is not saved yet. */
   private passed: string | null = null;
   private savedAt = Number.NEGATIVE_INFINITY;
   private readonly supervisor: SubscriptionSupervisor;
@@ -128,7 +128,7 @@ class Runner implements Subscription {
   }
 
   async open(): Promise<SubscriptionStart | null> {
-    this.passed = null;
+    if (this.passed !== null) await this.save(this.passed);
     this.places = await this.take();
     if (!this.active) return null;
     if (await this.isForeign(this.places)) this.places = new Map([...this.places.keys()].map((share) => [share, null]));
@@ -157,7 +157,6 @@ class Runner implements Subscription {
 
   async handle({ events, through }: EventBatch): Promise<void> {
     const waiting = events.filter((event) => this.reaction.types.has(event.type) && this.isWaiting(event));
-    const isIdle = waiting.length === 0;
     const work = async (): Promise<void> => {
       for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
         if (!this.places.has(this.shareOf(event))) throw new LeaseLost(`${this.name} is run by another process now`);
@@ -169,7 +168,7 @@ class Runner implements Subscription {
     );
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    if (isIdle && performance.now() - this.savedAt < SAVE_IDLE_EVERY_MS) this.passed = through;
+    if (performance.now() - this.savedAt < SAVE_EVERY_MS) this.passed = through;
     else if (through !== null && !(await this.save(through)))
       throw new LeaseLost(`${this.name} is run by another process now`);
   }
