@@ -1,7 +1,7 @@
 // Refuses connection strings that the client would take and not mean what they say. Called once, when connecting.
 
-const SHAPE =
-  /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^/?@]+)\/?(?:\?(?<options>.*))?$/u;
+/** Its groups: `+discover`, credentials, hosts, options. */
+const SHAPE = /^esdb(\+discover)?:\/\/(?:([^@/?]*)@)?([^/?@]+)\/?(?:\?(.*))?$/u;
 
 /** Every option the client knows, spelled as the client compares them. */
 const KNOWN_OPTIONS: readonly string[] = [
@@ -29,19 +29,19 @@ const MAX_GOSSIP_SECONDS = 60;
  * client itself would print it whole for an option it does not know. `debug` is the DEBUG variable of the process.
  */
 export function checkConnectionString(text: string, debug: string = process.env['DEBUG'] ?? ''): void {
-  const parts = SHAPE.exec(text.trim())?.groups;
-  if (parts === undefined) throw refusal('it is not of the form esdb://user:password@host:port,host:port?option=value');
-  const hosts = (parts['hosts'] ?? '').split(',');
-  if (parts['discover'] !== undefined && hosts.length > 1) {
+  const parts = SHAPE.exec(text.trim());
+  if (parts === null) throw refusal('it is not of the form esdb://user:password@host:port,host:port?option=value');
+  const [, discover, credentials, hostList = '', optionList = ''] = parts;
+  const hosts = hostList.split(',');
+  if (discover !== undefined && hosts.length > 1) {
     throw refusal('esdb+discover:// asks its first host only; give several hosts as esdb://a,b,c');
   }
-  const credentials = parts['credentials'];
   if (credentials !== undefined && !/^[^:]+:[^:]+$/u.test(credentials)) {
     throw refusal(
       'the credentials are not user:password, each percent-encoded; the client would cut them at the second colon',
     );
   }
-  const options = optionsOf(parts['options'] ?? '');
+  const options = optionsOf(optionList);
   const insecure = options.get('tls') === 'false';
   if (insecure && credentials !== undefined)
     throw refusal('without TLS the credentials are never sent; leave them out or use TLS');

@@ -4,7 +4,7 @@ import type { EventMetadata, RecordedEvent } from '../../../kernel/domain-event.
 import { textOf } from './positions.js';
 
 /** What servers before 22.6 send as the position of an event that was read by stream: -1 as an unsigned number. */
-const NO_POSITION = 2n ** 64n - 1n;
+const NO_POSITION = BigInt.asUintN(64, BigInt(-1));
 
 /** Streams of the server itself: metadata, statistics, projections. */
 export function isSystemStream(stream: string): boolean {

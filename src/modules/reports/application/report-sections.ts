@@ -53,7 +53,7 @@ function* membersOf(object: string): Generator<Member> {
   }
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]/gsu;
+const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|[[\]{},:]/gu;
 
 /** Where one of the characters stands first from `start` on, outside of texts and of whatever is nested. */
 function endOf(json: string, start: number, ends: string): number {
