@@ -39,6 +39,9 @@ export interface AggregateObserver {
   appendConflict(category: string): void;
 }
 
+/** Of states that are only looked at. */
+const LOOKED_AT_BYTES = 8 * 2 ** 20;
+
 /** Commands of one process take turns, so that a try is lost to another process only. */
 const MAX_TRIES = 8;
 /** Of the pause before the second try; it doubles with each. */
@@ -75,7 +78,7 @@ export class AggregateStore {
     private readonly handlers: InlineEventHandlers = { handleInline: async () => undefined },
   ) {
     this.seen = new AggregateCache(store);
-    this.lookedAt = new AggregateCache(store);
+    this.lookedAt = new AggregateCache(store, LOOKED_AT_BYTES);
   }
 
   /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
