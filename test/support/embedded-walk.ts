@@ -181,8 +181,9 @@ export class Walk {
     return this.frame.locator('.field', { has: this.frame.locator(`label:text-is("${label}")`) }).locator('.control');
   }
 
+  /** By keyboard: a look changes the size of the window, and what a mouse points at may move away meanwhile. */
   private press(name: string): Promise<void> {
-    return this.frame.getByRole('button', { name }).click();
+    return this.frame.getByRole('button', { name }).press('Enter');
   }
 
   private heading(name: string): Promise<void> {
