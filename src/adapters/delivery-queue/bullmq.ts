@@ -174,6 +174,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     const standing = this.latency.standing(endpointId);
     const free = await redis.freeDispatchJobs(
       lineOf(endpointId),
+      KEYS.claimed,
       String(Date.now()),
       String(this.limits[standing]),
       endpointId,

@@ -41,8 +41,9 @@ return first
 `;
 
 /**
- * Key: line. Arguments: now, limit, endpoint, and how the keys of jobs begin in either queue. Ids of jobs that are not
- * there, for as many attempts as are due.
+ * Keys: line, claimed. Arguments: now, limit, endpoint, and how the keys of jobs begin in either queue. Ids of jobs that are not
+ * there, for as many attempts as are due and will not be taken by a job that is there and has nothing claimed. One that has just
+ * found nothing more takes none, but asks for jobs when it is over.
  */
 const FREE = `
 local wanted = redis.call('ZCOUNT', KEYS[1], '-inf', ARGV[1])
@@ -50,12 +51,17 @@ local free = {}
 for number = 1, tonumber(ARGV[2]) do
   if #free >= wanted then break end
   local id = ARGV[3] .. '-' .. number
-  if redis.call('EXISTS', ARGV[4] .. id, ARGV[5] .. id) == 0 then free[#free + 1] = id end
+  if redis.call('EXISTS', ARGV[4] .. id, ARGV[5] .. id) == 0 then
+    free[#free + 1] = id
+  elseif redis.call('HEXISTS', KEYS[2], id) == 0 then
+    wanted = wanted - 1
+  end
 end
+while #free > math.max(wanted, 0) do free[#free] = nil end
 return free
 `;
 
 export function defineLineScripts(redis: Redis): void {
   redis.defineCommand('claimDueAttempt', { numberOfKeys: 3, lua: CLAIM });
-  redis.defineCommand('freeDispatchJobs', { numberOfKeys: 1, lua: FREE });
+  redis.defineCommand('freeDispatchJobs', { numberOfKeys: 2, lua: FREE });
 }

@@ -134,6 +134,12 @@ describe('The delivery queue', () => {
       expect(await world.jobs(one)).toEqual({ fast: 4, slow: 0 });
     });
 
+    it('has no more jobs than attempts are due, whenever these were asked for', async () => {
+      const one = await world.process(receivers.perform);
+      for (const job of deliveries('ok', 3)) await one.queue.enqueue(job, now());
+      expect(await world.jobs(one)).toEqual({ fast: 3, slow: 0 });
+    });
+
     it('tells how much is to be done, and how late the latest is', async () => {
       const one = await world.process(receivers.perform);
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 0, active: 0, oldestDueMs: 0 });
