@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import type { RecordedEvent } from '../../kernel/domain-event.js';
+import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
@@ -85,6 +85,17 @@ export interface PackedSegment {
   readonly testCharacters: number;
 }
 
+/** So many of the newest events stay as they were read, some 12 MB of ordinary ones; one that is longer than these characters does not. */
+const KEPT_EVENTS = 8_192;
+const KEPT_CHARACTERS = 4_000;
+
+interface KeptEvent {
+  readonly position: number;
+  readonly event: RecordedEvent;
+  /** Of its text. */
+  readonly characters: number;
+}
+
 export class EmbeddedLog {
   private constructor(
     private readonly root: RootDatabase<string, Bytes>,
@@ -106,6 +117,8 @@ export class EmbeddedLog {
   private readonly recent = new BoundedMemory<readonly string[]>(OPENED_BYTES, bytesOfTexts);
   private opened: { readonly first: number; readonly texts: readonly string[] } | null = null;
   private decompressions = 0;
+  /** Each in a place that follows from its position: what is read again is mostly read soon after it was appended. What was stored never changes. */
+  private readonly kept: (KeptEvent | undefined)[] = new Array<undefined>(KEPT_EVENTS);
 
   /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
   static open(
@@ -178,7 +191,8 @@ export class EmbeddedLog {
       const events: RecordedEvent[] = [];
       let through = after;
       for (let characters = 0; ;) {
-        const text = this.textAt(through + 1);
+        const kept = this.keptAt(through + 1);
+        const text = kept === undefined ? this.textAt(through + 1) : '';
         if (text === undefined) {
           // Only beyond the newest event there is nothing. Taking a gap for the end would lose all that follows it.
           if (through < this.lastPosition())
@@ -189,14 +203,12 @@ export class EmbeddedLog {
           return { events, through, atEnd: false };
         }
         through++;
-        characters += text.length;
+        characters += kept?.characters ?? text.length;
         // The category is told from the text, because most of what a filtered subscription passes is not worth parsing.
-        if (
-          categories === null ||
-          categories.has(text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)))
-        ) {
-          events.push(recorded(text, through));
-        }
+        const category = kept
+          ? categoryOf(kept.event.stream)
+          : text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length));
+        if (categories === null || categories.has(category)) events.push((kept ?? this.keep(text, through)).event);
       }
     });
   }
@@ -218,13 +230,13 @@ export class EmbeddedLog {
         revision += step
       ) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
-        const text = position && this.textAt(numberOf(position));
-        if (!position || !text?.startsWith(eventStart(stream, revision)))
+        const found = position && this.eventAt(numberOf(position));
+        if (!found || found.event.stream !== stream || found.event.revision !== revision)
           throw new EventLogDamaged(
-            `Revision ${revision} of ${stream} is ${text ? 'another event' : 'missing'} in the log`,
+            `Revision ${revision} of ${stream} is ${found ? 'another event' : 'missing'} in the log`,
           );
-        events.push(recorded(text, numberOf(position)));
-        characters += text.length;
+        events.push(found.event);
+        characters += found.characters;
       }
       return events;
     });
@@ -312,6 +324,8 @@ export class EmbeddedLog {
       if (!this.events.doesExist(numberKey(first))) return;
       this.segments.putSync(numberKey(first), packed);
       for (const { stream, id, position } of events) {
+        // It counts as old from now on.
+        this.kept[Number(position) % KEPT_EVENTS] = undefined;
         this.events.removeSync(numberKey(Number(position)));
         this.ids.removeSync(pairKey(Buffer.from(stream, 'latin1'), idBytes(id)));
       }
@@ -340,6 +354,28 @@ export class EmbeddedLog {
       if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
       throw error;
     }
+  }
+
+  private keptAt(position: number): KeptEvent | undefined {
+    const kept = this.kept[position % KEPT_EVENTS];
+    return kept?.position === position ? kept : undefined;
+  }
+
+  /** As long as none that is newer has its place. */
+  private keep(text: string, position: number): KeptEvent {
+    const read = { position, event: recorded(text, position), characters: text.length };
+    const place = position % KEPT_EVENTS;
+    const before = this.kept[place];
+    if (text.length <= KEPT_CHARACTERS && (before === undefined || before.position < position)) this.kept[place] = read;
+    return read;
+  }
+
+  /** Undefined where there is none. Throws SegmentUnreadable, and EventLogDamaged for what is no event. */
+  private eventAt(position: number): KeptEvent | undefined {
+    const kept = this.keptAt(position);
+    if (kept !== undefined) return kept;
+    const text = this.textAt(position);
+    return text === undefined ? undefined : this.keep(text, position);
   }
 
   /** The event at a position, wherever it is. Throws SegmentUnreadable. */

@@ -322,6 +322,20 @@ describe('embedded event store', () => {
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThan(20);
     });
 
+    it('reads what is new once for all who ask, and what is older right also where newer events took its place', async () => {
+      const store = await harness.open();
+      const streams = Array.from({ length: 10 }, () => `${category}-${newId()}`);
+      for (const stream of streams) await store.append(stream, 'no-stream', newEvents(1_000));
+      const all = await readLog(store, null, category);
+      expect(all.map(({ position }) => Number(position))).toEqual(all.map((_, index) => index + 1));
+      for (const [index, stream] of streams.entries()) {
+        const read = await store.readStream(stream);
+        expect(read).toEqual(all.slice(index * 1_000, (index + 1) * 1_000));
+      }
+      const [newest] = await store.readStream(streams.at(-1) ?? '', { direction: 'backwards', limit: 1 });
+      expect(newest).toBe(all.at(-1));
+    });
+
     it('refuses a position that is not its own', async () => {
       const store = await harness.open();
       await expect(store.readAll('C:12/P:12', 1)).rejects.toBeInstanceOf(RangeError);
