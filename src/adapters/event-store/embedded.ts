@@ -17,6 +17,7 @@ import {
 } from '../../ports/event-store.js';
 import type { InspectableLog, InspectedPage } from '../../ports/inspectable-log.js';
 import type { SpaceUsage } from '../lmdb/space.js';
+import { AppendBell } from './append-bell.js';
 import {
   EmbeddedLog,
   eventText,
@@ -40,7 +41,7 @@ export interface EmbeddedEventStoreOptions {
   readonly diskFull?: () => boolean;
   /** Older events could not be compressed, and stay as they are; told once until it works again. */
   readonly onCompressionFailed?: (error: unknown) => void;
-  /** How soon a live subscription sees what another process appended, while there is something to see; four times that after a silence. */
+  /** How soon a live subscription sees what another process appended and did not tell; what it tells is seen at once. */
   readonly pollIntervalMs?: number;
   /** So many of the newest events are kept each by itself; older ones are compressed, some hundred at a time. */
   readonly uncompressedEvents?: number;
@@ -51,8 +52,9 @@ export interface EmbeddedEventStoreOptions {
 }
 
 const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
-const DEFAULT_POLL_INTERVAL_MS = 25;
-const SILENT_POLL_FACTOR = 4;
+const DEFAULT_POLL_INTERVAL_MS = 1_000;
+/** Where processes cannot tell each other. */
+const DEAF_POLL_INTERVAL_MS = 50;
 const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
 
 /** About as many as are read for what is going on: sessions that are open, and what was scheduled for later. */
@@ -108,6 +110,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     private readonly onCompressionFailed: (error: unknown) => void,
     private readonly pollIntervalMs: number,
     private readonly appendTimeoutMs: number,
+    private readonly bell: AppendBell,
   ) {
     super();
   }
@@ -131,6 +134,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       onCompressionFailed,
       pollIntervalMs,
       appendTimeoutMs,
+      new AppendBell(directory),
     );
   }
 
@@ -221,19 +225,17 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     let position = parsePosition(after);
     let through = after;
     let toldOfEnd = false;
-    let pollMs = this.pollIntervalMs;
+    this.bell.listen(() => this.wakeSubscriptions());
     while (!signal.aborted) {
       const page = this.read(() => this.log.page(position, limits, wanted));
       if (page.through > position || (page.atEnd && !toldOfEnd)) {
         if (page.through > position) through = positionText(page.through);
         position = page.through;
         toldOfEnd = page.atEnd;
-        pollMs = this.pollIntervalMs;
         yield { events: page.events, through, caughtUp: page.atEnd };
         await nextTurn();
       } else {
-        await this.moreToRead(signal, pollMs);
-        pollMs = Math.min(pollMs * 2, this.pollIntervalMs * SILENT_POLL_FACTOR);
+        await this.moreToRead(signal);
       }
     }
   }
@@ -302,7 +304,8 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     this.closing ??= (async () => {
       await this.packing;
       await this.writing;
-      for (const wake of this.waiting) wake();
+      this.wakeSubscriptions();
+      this.bell.close();
       await this.log.close();
     })();
     await this.closing;
@@ -319,7 +322,8 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
         this.refuseIfFull(group);
         const outcomes = await this.log.commit(group.map(({ appends }) => appends));
         for (const [index, queued] of group.entries()) queued.answer(outcomes[index] as TogetherOutcome);
-        for (const wake of this.waiting) wake();
+        this.wakeSubscriptions();
+        this.bell.ring();
         this.packAfter(group);
       } catch (error) {
         for (const queued of group) queued.fail(asUnavailable(error));
@@ -395,8 +399,13 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       throw new EventStoreUnavailable(`The event log is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
 
-  /** Resolves at the next append of this process, when it is time to look for those of others, on abort and on close. */
-  private moreToRead(signal: AbortSignal, pollMs: number): Promise<void> {
+  private wakeSubscriptions(): void {
+    for (const wake of this.waiting) wake();
+  }
+
+  /** Resolves at the next append that is told of, when it is time to look for others, on abort and on close. */
+  private moreToRead(signal: AbortSignal): Promise<void> {
+    const pollMs = this.bell.isHeard ? this.pollIntervalMs : Math.min(this.pollIntervalMs, DEAF_POLL_INTERVAL_MS);
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);

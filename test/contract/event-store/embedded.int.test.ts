@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, open as openLmdb } from 'lmdb';
+import { BELL_FILE } from '../../../src/adapters/event-store/append-bell.js';
 import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -279,6 +280,34 @@ describe('embedded event store', () => {
         },
       );
       expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
+    });
+
+    it('is told by other processes what they append, and sees it before the next look at the log', async () => {
+      const store = await harness.open({ pollIntervalMs: 2 ** 28 });
+      const { said, closed } = startWriter(1, 40);
+      const { events } = await follow(store, { after: null }, (seen) => seen.events.length >= 80);
+      await closed;
+      expectSound(events, said as Acknowledged[]);
+    });
+
+    it('sees in time what others append that it cannot hear of', async () => {
+      const store = await harness.open();
+      // What is told from here on is told by another file.
+      await rename(join(harness.directory, BELL_FILE), join(harness.directory, 'moved'));
+      const following = follow(store, { after: null }, (seen) => seen.events.length >= 80);
+      const { said, closed } = startWriter(1, 40);
+      await closed;
+      expectSound((await following).events, said as Acknowledged[]);
+    });
+
+    it('works where nothing can be told', async () => {
+      await harness.open();
+      const directory = join(harness.directory, 'other');
+      await mkdir(join(directory, BELL_FILE), { recursive: true });
+      const store = EmbeddedEventStore.open({ directory });
+      await store.append(`${category}-1`, 'no-stream', newEvents(1));
+      expect((await follow(store, { after: null }, ({ events }) => events.length === 1)).events).toHaveLength(1);
+      await store.close();
     });
 
     it.each(['abort', 'close'] as const)('ends at once on %s, not at the next look at the log', async (how) => {

@@ -1,0 +1,74 @@
+// How processes that have one log open hear of each other's appends: whoever appended touches a file that the others watch.
+import { closeSync, futimesSync, openSync, watch, type FSWatcher } from 'node:fs';
+import { join } from 'node:path';
+
+/** Name of the file in the folder of the log. */
+export const BELL_FILE = 'appended';
+/** Rung at most so often. */
+const RING_EVERY_MS = 25;
+
+export class AppendBell {
+  private readonly file: string;
+  private descriptor: number | null;
+  private watcher: FSWatcher | null = null;
+  private rungAt = Number.NEGATIVE_INFINITY;
+  private ringing: NodeJS.Timeout | null = null;
+
+  constructor(directory: string) {
+    this.file = join(directory, BELL_FILE);
+    try {
+      this.descriptor = openSync(this.file, 'a', 0o600);
+    } catch {
+      this.descriptor = null;
+    }
+  }
+
+  /** Whether a listener hears it: not every file system can be watched, and watches are limited. */
+  get isHeard(): boolean {
+    return this.watcher !== null;
+  }
+
+  /** Also hears this process. Only the first listener is told. */
+  listen(heard: () => void): void {
+    if (this.descriptor === null || this.watcher !== null) return;
+    try {
+      this.watcher = watch(this.file, { persistent: false }, heard);
+      this.watcher.on('error', () => this.unwatch());
+    } catch {
+      // Then the listener has to look from time to time.
+    }
+  }
+
+  /** At once, or soon when it was rung just now. */
+  ring(): void {
+    if (this.ringing !== null || this.descriptor === null) return;
+    const waitMs = this.rungAt + RING_EVERY_MS - performance.now();
+    if (waitMs > 0) this.ringing = setTimeout(() => this.touch(), waitMs).unref();
+    else this.touch();
+  }
+
+  close(): void {
+    if (this.ringing !== null) this.touch();
+    if (this.descriptor !== null) closeSync(this.descriptor);
+    this.descriptor = null;
+    this.unwatch();
+  }
+
+  private touch(): void {
+    if (this.ringing !== null) clearTimeout(this.ringing);
+    this.ringing = null;
+    this.rungAt = performance.now();
+    if (this.descriptor === null) return;
+    try {
+      const now = Date.now() / 1_000;
+      futimesSync(this.descriptor, now, now);
+    } catch {
+      // The others see the append when they look by themselves.
+    }
+  }
+
+  private unwatch(): void {
+    this.watcher?.close();
+    this.watcher = null;
+  }
+}
