@@ -2,6 +2,7 @@
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { untilNextRound } from '../kernel/rounds.js';
 
 export interface DiskSpaceOptions {
   /** The data folder. */
@@ -64,7 +65,7 @@ export class DiskSpace {
     } catch (error) {
       this.observer.failed(error);
     }
-    if (!this.closed) this.next = setTimeout(() => void this.start(), LOOK_EVERY_MS).unref();
+    if (!this.closed) this.next = setTimeout(() => void this.start(), untilNextRound(LOOK_EVERY_MS)).unref();
   }
 
   stop(): void {

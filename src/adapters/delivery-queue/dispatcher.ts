@@ -36,7 +36,7 @@ export const WORKER_OPTIONS = {
   autorun: false,
   lockDuration: 5_000,
   stalledInterval: 2_000,
-  drainDelay: 1,
+  drainDelay: 3,
   runRetryDelay: 1_000,
 } as const;
 

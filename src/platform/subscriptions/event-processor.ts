@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { crc32 } from 'node:zlib';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
+import { untilNextRound } from '../../kernel/rounds.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
 import type { EventHandler } from '../../ports/event-handler.js';
@@ -118,7 +119,7 @@ class Runner implements Subscription {
   async run(signal: AbortSignal): Promise<void> {
     const following = this.supervisor.run(signal);
     while (!signal.aborted) {
-      await delay(RENEW_EVERY_MS, signal);
+      await delay(untilNextRound(RENEW_EVERY_MS), signal);
       if (signal.aborted) break;
       await this.renew().catch((error: unknown) => this.observer.dropped(this.name, error, RENEW_EVERY_MS));
     }

@@ -1,5 +1,6 @@
 // Keeps the read models up to date: which process writes which projection, and when one has to be built anew.
 import { randomUUID } from 'node:crypto';
+import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Generations, ProjectionStore, RebuildReport } from '../../ports/projection-store.js';
 import {
@@ -209,11 +210,11 @@ export class Projector {
       const settled = await Promise.allSettled(this.slots.map((slot) => this.settle(slot)));
       for (const { reason } of settled.filter((each) => each.status === 'rejected')) this.observer.leasesFailed(reason);
       this.assign();
-      if (performance.now() - checkpointAt >= this.intervalMs) {
+      if (performance.now() - checkpointAt >= this.intervalMs / 2) {
         checkpointAt = performance.now();
         for (const follower of this.followers) void follower.checkpointIdle();
       }
-      if (!signal.aborted) await delay(this.intervalMs, this.nap.signal);
+      if (!signal.aborted) await delay(untilNextRound(this.intervalMs), this.nap.signal);
     }
   }
 

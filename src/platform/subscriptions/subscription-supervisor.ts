@@ -1,4 +1,5 @@
 import { categoryOf } from '../../kernel/domain-event.js';
+import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventBatch, EventStore } from '../../ports/event-store.js';
 
 export interface SubscriptionStart {
@@ -144,7 +145,7 @@ export class SubscriptionSupervisor {
 
   private async watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await delay(this.options.watchIntervalMs ?? 1_000, signal);
+      await delay(untilNextRound(this.options.watchIntervalMs ?? 1_000), signal);
       if (signal.aborted) return;
       try {
         await this.measure();
