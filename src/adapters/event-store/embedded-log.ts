@@ -119,6 +119,8 @@ export class EmbeddedLog {
   private decompressions = 0;
   /** Each in a place that follows from its position: what is read again is mostly read soon after it was appended. What was stored never changes. */
   private readonly kept: (KeptEvent | undefined)[] = new Array<undefined>(KEPT_EVENTS);
+  /** The last position as this process last saw it, so that whoever reads the whole log keeps nothing of what is old. */
+  private seen = 0;
 
   /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
   static open(
@@ -175,6 +177,7 @@ export class EmbeddedLog {
     return this.inTransaction(() => {
       const log = { head: this.lastPosition(), testCharacters: 0 };
       const outcomes = group.map((appends) => this.apply(appends, log));
+      this.seen = log.head;
       if (log.testCharacters > 0)
         this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
       return outcomes;
@@ -190,12 +193,13 @@ export class EmbeddedLog {
     return this.read(() => {
       const events: RecordedEvent[] = [];
       let through = after;
+      this.seen = this.lastPosition();
       for (let characters = 0; ;) {
         const kept = this.keptAt(through + 1);
         const text = kept === undefined ? this.textAt(through + 1) : '';
         if (text === undefined) {
           // Only beyond the newest event there is nothing. Taking a gap for the end would lose all that follows it.
-          if (through < this.lastPosition())
+          if (through < this.seen)
             throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
           return { events, through, atEnd: true };
         }
@@ -361,12 +365,10 @@ export class EmbeddedLog {
     return kept?.position === position ? kept : undefined;
   }
 
-  /** As long as none that is newer has its place. */
+  /** If it is one of the newest. */
   private keep(text: string, position: number): KeptEvent {
     const read = { position, event: recorded(text, position), characters: text.length };
-    const place = position % KEPT_EVENTS;
-    const before = this.kept[place];
-    if (text.length <= KEPT_CHARACTERS && (before === undefined || before.position < position)) this.kept[place] = read;
+    if (position > this.seen - KEPT_EVENTS && text.length <= KEPT_CHARACTERS) this.kept[position % KEPT_EVENTS] = read;
     return read;
   }
 
