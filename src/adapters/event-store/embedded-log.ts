@@ -85,7 +85,7 @@ export interface PackedSegment {
   readonly testCharacters: number;
 }
 
-/** So many of the newest events stay as they were read, some 12 MB of ordinary ones; one that is longer than these characters does not. */
+/** So many of the newest events stay as they were read, some 10 MB of ordinary ones; one that is longer than these characters does not. */
 const KEPT_EVENTS = 8_192;
 const KEPT_CHARACTERS = 4_000;
 
@@ -209,10 +209,12 @@ export class EmbeddedLog {
         through++;
         characters += kept?.characters ?? text.length;
         // The category is told from the text, because most of what a filtered subscription passes is not worth parsing.
-        const category = kept
-          ? categoryOf(kept.event.stream)
-          : text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length));
-        if (categories === null || categories.has(category)) events.push((kept ?? this.keep(text, through)).event);
+        const isWanted =
+          categories === null ||
+          categories.has(
+            kept ? categoryOf(kept.event.stream) : text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)),
+          );
+        if (isWanted) events.push((kept ?? this.keep(text, through)).event);
       }
     });
   }
@@ -328,9 +330,10 @@ export class EmbeddedLog {
       if (!this.events.doesExist(numberKey(first))) return;
       this.segments.putSync(numberKey(first), packed);
       for (const { stream, id, position } of events) {
-        // It counts as old from now on.
-        this.kept[Number(position) % KEPT_EVENTS] = undefined;
-        this.events.removeSync(numberKey(Number(position)));
+        const place = Number(position);
+        // It counts as old from now on; a newer one may have its place already.
+        if (this.keptAt(place) !== undefined) this.kept[place % KEPT_EVENTS] = undefined;
+        this.events.removeSync(numberKey(place));
         this.ids.removeSync(pairKey(Buffer.from(stream, 'latin1'), idBytes(id)));
       }
       const share = (testCharacters / characters) * (packed.length / BYTES_PER_CHARACTER);
