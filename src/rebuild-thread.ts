@@ -3,13 +3,11 @@
 import 'reflect-metadata';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openStoredLog } from './adapters/event-store/event-store.module.js';
+import { openStoredLog } from './adapters/event-store/stored-log.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
-import { connectionTo } from './adapters/redis/redis.module.js';
-import { FeaturesModule } from './modules/features.module.js';
+import { connectionTo } from './adapters/redis/connection.js';
+import { PROJECTIONS } from './modules/projections.js';
 import { UPCASTING } from './modules/stored-events.module.js';
-import { createLog } from './platform/observability/log.js';
-import { declaredBy, Projections } from './platform/subscriptions/declarations.js';
 import type { RebuildThreadData } from './platform/subscriptions/projector.module.js';
 import { serveRebuilds } from './platform/subscriptions/rebuild-thread.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
@@ -20,17 +18,15 @@ const NICENESS = 10;
 if (parentPort === null) throw new Error('Not a thread');
 const { eventStore, folder, redis: settings, process: service, token } = workerData as RebuildThreadData;
 if (process.platform === 'linux') setPriority(NICENESS);
-const features = Reflect.getMetadata('imports', FeaturesModule) as readonly object[];
-const projections = features.flatMap((module) => declaredBy(module, Projections));
 // A connection that is lost shows by the commits that fail, of which the service's log tells.
-const redis = connectionTo(settings, service, createLog('silent', service.role, { write: () => undefined }));
+const redis = connectionTo(settings, service, { warn: () => undefined });
 const stored = await openStoredLog(eventStore, folder);
 try {
   await serveRebuilds(
     parentPort,
     new UpcastingEventStore(stored, UPCASTING),
     new RedisProjectionStore(redis, settings.documentsKeptForMs),
-    projections,
+    PROJECTIONS,
     token,
   );
 } finally {

@@ -234,6 +234,14 @@ describe('the projection store in Redis', () => {
       expect(await store.differences(parcels, 1)).toHaveLength(1);
     });
 
+    it.each(['live', 'building'])('names what only the %s one has, with nothing else that differs', async (longer) => {
+      await take(commit(null, 'p1', 1));
+      await take(commit(null, 'p1', 1), 'test', 2);
+      const more = newId();
+      await redis.hset(`{parcels:v1}:${longer}:docs`, more, '1\n{"account":"a"}');
+      expect(await store.differences(parcels, 10)).toEqual([more]);
+    });
+
     it('waits for a document that is merely ahead on one side', async () => {
       await take(commit(null, 'p1', 4));
       const differences = store.differences(parcels, 10);

@@ -16,8 +16,9 @@ import { EventStore, StoredLog } from '../../ports/event-store.js';
 import { nearlyFull } from '../data-folder.module.js';
 import { DiskSpace } from '../disk-space.js';
 import { ReplacedFile } from '../durable-files.js';
-import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded.js';
+import { EmbeddedEventStore } from './embedded.js';
 import { ReadOnlyEventStore } from './read-only.js';
+import { openStoredLog } from './stored-log.js';
 
 @Global()
 @Module({
@@ -88,33 +89,10 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Where the embedded log lies. */
-export function eventsFolder({ path }: DataFolderSettings): string {
-  return join(path, 'events');
-}
-
 function open(settings: EventStoreSettings, folder: DataFolderSettings, disk: DiskSpace, log: Log): Promise<StoredLog> {
   return openStoredLog(settings, folder, {
     onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
     diskFull: () => disk.full,
     onCompressionFailed: (error) => log.warn({ err: error }, 'older events of the log could not be compressed'),
   });
-}
-
-/** The log of the installation; what watches its space is for whoever appends to it. */
-export async function openStoredLog(
-  { place }: EventStoreSettings,
-  folder: DataFolderSettings,
-  watch: Pick<EmbeddedEventStoreOptions, 'onNearlyFull' | 'diskFull' | 'onCompressionFailed'> = {},
-): Promise<StoredLog> {
-  if (place.kind === 'embedded')
-    return EmbeddedEventStore.open({
-      directory: eventsFolder(folder),
-      mapSizeBytes: place.maxBytes,
-      uncompressedEvents: place.uncompressedEvents,
-      ...watch,
-    });
-  // Loaded where it is used only: an operator waits for every command's start.
-  const { EventStoreDbEventStore } = await import('./eventstoredb.js');
-  return EventStoreDbEventStore.connect({ connectionString: place.url });
 }

@@ -11,7 +11,7 @@ import { declaredIn, Projections } from '../../platform/subscriptions/declaratio
 import { EventStore } from '../../ports/event-store.js';
 import { ProjectionStore } from '../../ports/projection-store.js';
 import { ReadModels } from '../../ports/read-models.js';
-import { connectionTo } from '../redis/redis.module.js';
+import { connectionTo } from '../redis/connection.js';
 import { RedisProjectionStore } from './redis-projection-store.js';
 import { type ReadModelsObserver, RedisReadModels } from './redis.js';
 

@@ -156,9 +156,14 @@ export class RedisProjectionStore extends ProjectionStore {
     const { live, building } = keysOf(projection);
     const docs = [live[1], building[1]] as const;
     let suspects = new Set<string>();
-    for (const [scanned, other] of [docs, docs.toReversed()] as [string, string][])
+    const compare = async (scanned: string, other: string): Promise<void> => {
       for await (const ids of this.unequal(scanned, other))
         for await (const [id, one, two] of this.pairs(projection, docs, ids)) if (one !== two) suspects.add(id);
+    };
+    await compare(...docs);
+    // Where all that one side has is the same in the other one, only a longer one can have more.
+    const sizes = await this.sizes(projection);
+    if (suspects.size > 0 || sizes.live !== sizes.building) await compare(docs[1], docs[0]);
     const differing = new Set<string>();
     for (let look = 0; suspects.size > 0; look++) {
       const unsettled = new Set<string>();

@@ -23,7 +23,7 @@ import { RedisIdempotencyRecords } from '../idempotency-records/redis.js';
 import { RedisRateLimiter } from '../rate-limiter/redis.js';
 import { BullMqScheduler } from '../scheduler/bullmq.js';
 import { RedisTemporaryFiles } from '../temporary-files/redis.js';
-import { coalesceWrites } from './coalesced-writes.js';
+import { connectionTo } from './connection.js';
 import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
 
 @Global()
@@ -109,17 +109,4 @@ export class RedisModule implements OnModuleInit, OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.redis.disconnect();
   }
-}
-
-/** Connects with its first use: an operator's command may need no Redis. */
-export function connectionTo({ url }: RedisSettings, { role }: Pick<ProcessSettings, 'role'>, log: Log): Redis {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    maxRetriesPerRequest: null,
-    enableOfflineQueue: false,
-    retryStrategy: (times) => Math.min(times * 50, 1_000),
-    connectionName: `seed-${role}`,
-  });
-  redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
-  return coalesceWrites(redis);
 }
