@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Lets what is sent in one turn of the event loop leave in one packet, on this connection, in the order it was sent. Under
- * load, a system call for each command is most of what a command costs, here and in Redis; nothing waits longer for it
- * than the end of the turn.
+ * Lets what is sent in one turn of the event loop leave in one packet, on this connection, in the order it was sent: also what
+ * different events of the turn send, such as requests that have come on several connections. Under load, a system call for each
+ * command is most of what a command costs, here and in Redis; nothing waits longer for it than the end of the turn.
  */
 export function coalesceWrites(redis: Redis): Redis {
   const attach = (): void => {
@@ -18,7 +18,7 @@ export function coalesceWrites(redis: Redis): Redis {
       if (!holding) {
         holding = true;
         stream.cork();
-        process.nextTick(release);
+        setImmediate(release);
       }
       return write(...args);
     };

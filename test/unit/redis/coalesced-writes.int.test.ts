@@ -31,6 +31,15 @@ describe('coalesced writes', () => {
     expect(await burst()).toBeLessThan(10);
   });
 
+  it('sends together what different events of a turn send, such as requests that have arrived on several connections', async () => {
+    const before = await reads();
+    // Timers of one list run in one turn, each as an event of its own.
+    await Promise.all(
+      Array.from({ length: 500 }, () => new Promise((resolve) => setTimeout(() => resolve(redis.echo('x')), 5))),
+    );
+    expect((await reads()) - before).toBeLessThan(50);
+  });
+
   it('does so after a reconnect too', async () => {
     await server.kill9();
     await server.startAgain();
