@@ -90,7 +90,9 @@ describe('reports as they are read', () => {
     const first = house.clock.now().toISOString();
     house.clock.pass(60);
     await process.openOnServer(sessionId, { ...house.as(accountId), actor: { kind: 'secret-key', id: 'key-2' } });
-    const { items } = await models.list(reportViews, viewsOfSession(sessionId), { order: 'ascending', limit: 10 });
+    const looks = () => models.list(reportViews, viewsOfSession(sessionId), { order: 'ascending', limit: 10 });
+    await until('both are listed', async () => (await looks()).items.length === 2);
+    const { items } = await looks();
     const common = {
       sessionId,
       reportId: opened.id,
