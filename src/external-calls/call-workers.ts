@@ -20,9 +20,13 @@ const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_00
 
 /**
  * An attempt cannot be settled while its job is held by a worker that died, so these locks are short, milliseconds. A worker that only
- * stood still for so long does no harm: attempts may be settled twice.
+ * stood still for so long does no harm: attempts may be settled twice. No caller waits for them, so that an idle worker asks seldom, seconds.
  */
-const SETTLING_OPTIONS = { lockDuration: 5_000, stalledInterval: 5_000 } satisfies Partial<WorkerOptions>;
+const SETTLING_OPTIONS = {
+  lockDuration: 5_000,
+  stalledInterval: 5_000,
+  drainDelay: 10,
+} satisfies Partial<WorkerOptions>;
 
 /** How many slots a worker has for settling attempts, beside each slot for callers who wait; at least one. */
 const SETTLING_SHARE = 0.5;
