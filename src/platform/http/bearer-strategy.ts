@@ -59,31 +59,27 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   /** The caller behind the claims of a good token; null: the request is not let in. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
+  /** At once for a token that is remembered. */
+  admit(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+    const remembered = this.verified.get(tokenOf(request) ?? '');
+    if (remembered === undefined) return this.verify(request, reply);
+    letIn(request, this.principalUntil(remembered, request));
+  }
+
   /** Has passport run this strategy. */
-  admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const judged = (error: Error | null, principal?: Principal | false | null): void => {
-        if (error) return reject(error);
-        if (!principal) return reject(new DomainError('request.unauthenticated'));
-        request.principal = principal;
-        resolve();
-      };
+  private async verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const principal = await new Promise<Principal | false | null | undefined>((resolve, reject) => {
+      const judged = (error: Error | null, found?: Principal | false | null): void =>
+        error ? reject(error) : resolve(found);
       const run = this.getPassportInstance().authenticate(this.name, { session: false }, judged) as Middleware;
       run(request, reply, judged);
     });
+    letIn(request, principal);
   }
 
   /** Nest registers the strategy here: passport's own registry is one for the whole process, and each service has keys of its own. */
   getPassportInstance(): InstanceType<typeof passport.Passport> {
     return (this.passport ??= new passport.Passport());
-  }
-
-  override authenticate(request: unknown): void {
-    const remembered = this.verified.get(tokenOf(request as FastifyRequest) ?? '');
-    if (remembered === undefined) return super.authenticate(request as never);
-    const principal = this.principalUntil(remembered, request as FastifyRequest);
-    if (principal) this.success(principal);
-    else this.fail(401);
   }
 
   /** Called with the claims of a token that was verified. */
@@ -97,6 +93,11 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   private principalUntil({ claims, expiresAt }: VerifiedToken, request: FastifyRequest): Principal | null {
     return this.clock.now().getTime() < expiresAt ? this.principalOf(claims, request) : null;
   }
+}
+
+function letIn(request: FastifyRequest, principal: Principal | false | null | undefined): void {
+  if (!principal) throw new DomainError('request.unauthenticated');
+  request.principal = principal;
 }
 
 type Middleware = (request: FastifyRequest, reply: FastifyReply, next: (error: Error) => void) => void;
