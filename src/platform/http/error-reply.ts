@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import type { Log } from '../observability/log.js';
+import { KnownReply, noteRefusal } from './idempotency.js';
 import type { Surfaces } from './surface.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -18,7 +19,11 @@ export class ErrorReplies implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.send(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    if (error instanceof KnownReply) return error.send(reply);
+    noteRefusal(request, error);
+    this.send(error, request, reply);
   }
 
   /** Says it as the surface of the route does. Faults of ours say nothing about themselves. */

@@ -7,7 +7,7 @@ import { authenticateFirst, AuthenticationGuard } from './authentication.js';
 import { BodyPipe } from './body-pipe.js';
 import { allowCrossOrigin } from './cors.js';
 import { ErrorReplies } from './error-reply.js';
-import { IdempotencyInterceptor, keepReplies } from './idempotency.interceptor.js';
+import { IdempotencyGuard, keepReplies } from './idempotency.js';
 import { ReadableBodies } from './readable-body.js';
 import type { Surfaces } from './surface.js';
 
@@ -23,8 +23,7 @@ export function serveSurfaces(app: NestFastifyApplication, surfaces: Surfaces, l
   });
   keepReplies(fastify, log);
   const records = app.get(IdempotencyRecords, { strict: false });
-  app.useGlobalGuards(new AuthenticationGuard());
-  app.useGlobalInterceptors(new ReadableBodies(), new IdempotencyInterceptor(records));
+  app.useGlobalGuards(new AuthenticationGuard(), new ReadableBodies(), new IdempotencyGuard(records));
   app.useGlobalPipes(new BodyPipe(app.get(Clock, { strict: false })));
   app.useGlobalFilters(new ErrorReplies(surfaces, log));
 }

@@ -1,4 +1,4 @@
-// The interceptor on a server of its own, with a real Redis behind it and a route that does what the test tells it.
+// Idempotency keys on a server of its own, with a real Redis behind it and a route that does what the test tells it.
 import 'reflect-metadata';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
+import { nameFor } from '../../../../platform/http/idempotency.js';
 import {
   CurrentContext,
   CurrentPrincipal,

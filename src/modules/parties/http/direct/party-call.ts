@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
+import { nameFor } from '../../../../platform/http/idempotency.js';
 import { contextOf, type RequestContext } from '../../../../platform/http/principal.js';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
 import type { PartyAnswer } from '../../application/party-answer.js';

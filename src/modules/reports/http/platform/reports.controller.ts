@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
+import { nameFor } from '../../../../platform/http/idempotency.js';
 import {
   CurrentContext,
   CurrentPrincipal,

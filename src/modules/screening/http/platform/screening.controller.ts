@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@n
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
+import { nameFor } from '../../../../platform/http/idempotency.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import {
   CurrentContext,

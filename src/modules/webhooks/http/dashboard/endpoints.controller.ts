@@ -11,7 +11,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
+import { nameFor } from '../../../../platform/http/idempotency.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
 import {
   CurrentContext,

@@ -1,12 +1,11 @@
 // `Idempotency-Key` (docs/contract/general.md#idempotency-keys): a request that is sent again is answered again, not executed again.
 import { Readable } from 'node:stream';
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';
-import { concatMap, from, type Observable, of, tap } from 'rxjs';
 import { TEMPORARY_ERRORS } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
-import { type Execution, IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
+import { type Execution, type IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
 import type { Log } from '../observability/log.js';
 import './changes-state.js';
 import type { Principal } from './principal.js';
@@ -35,21 +34,35 @@ export function nameFor({ idempotencyScope }: FastifyRequest): string {
 const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
+/** Thrown where a request is not executed, because its reply is known. */
+export class KnownReply extends Error {
+  override readonly name = 'KnownReply';
+
+  constructor(private readonly kept: KeptReply) {
+    super('The request was answered before');
+  }
+
+  send(reply: FastifyReply): void {
+    const { status, headers, body } = this.kept;
+    void reply.status(status).headers(headers).header('idempotent-replayed', 'true');
+    void reply.send(body.length === 0 ? undefined : Buffer.from(body));
+  }
+}
+
 /**
- * Runs after the guards, before pipes and controllers, on every POST and every GET that `ChangesState`, with a key and
- * a principal; all else passes through untouched. Needs `keepReplies` on the same server. Must be the outermost interceptor, because what it replays is finished.
+ * Looks at every POST and every GET that `ChangesState`, with a key and a principal; all else passes through untouched. Must be the last
+ * guard, because the request is begun here. No interceptor, though it answers: docs/adr/0011. Needs `keepReplies` on the same server,
+ * and `ErrorReplies`, which sends what is known.
  */
-@Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class IdempotencyGuard implements CanActivate {
   constructor(private readonly records: IdempotencyRecords) {}
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
     const key = request.headers['idempotency-key'];
     const { principal } = request;
     const changes = request.method === 'POST' || request.routeOptions.config.changesState === true;
-    if (key === undefined || !changes || principal === undefined) return next.handle();
+    if (key === undefined || !changes || principal === undefined) return true;
     if (typeof key !== 'string' || !KEY.test(key)) {
       throw new DomainError('request.invalid', {
         field: 'Idempotency-Key',
@@ -58,13 +71,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
         ],
       });
     }
-    return from(this.begin(request, key, principal)).pipe(
-      concatMap((kept) =>
-        kept
-          ? of(replay(kept, http.getResponse<FastifyReply>()))
-          : next.handle().pipe(tap({ error: (error: unknown) => noteRefusal(request, error) })),
-      ),
-    );
+    return this.begin(request, key, principal).then((kept) => {
+      if (kept) throw new KnownReply(kept);
+      return true;
+    });
   }
 
   /** The reply to give again, or null when the request is to be executed. */
@@ -154,13 +164,8 @@ function replyOf(reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>, body: st
   return { status: reply.statusCode, headers, body: Buffer.from(body ?? '') };
 }
 
-function replay({ status, headers, body }: KeptReply, reply: FastifyReply): Buffer | undefined {
-  void reply.status(status).headers(headers).header('idempotent-replayed', 'true');
-  return body.length === 0 ? undefined : Buffer.from(body);
-}
-
 /** Whether it is kept, and no longer than the data of the person whom a reply of a vendor in it tells of. */
-function noteRefusal(request: FastifyRequest, error: unknown): void {
+export function noteRefusal(request: FastifyRequest, error: unknown): void {
   if (!(error instanceof DomainError)) return;
   if (TEMPORARY_ERRORS.has(error.code) && request.idempotentExecution) request.idempotentExecution.temporary = true;
   const { vendor } = error.detail;
