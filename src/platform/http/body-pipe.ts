@@ -10,6 +10,7 @@ import {
 import type { Clock } from '../../kernel/clock.js';
 import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { isSurelyValid } from './compiled-rules.js';
 
 /**
  * Names the code that a broken rule means; without it a broken rule is `request.invalid`. The message says the rule and never
@@ -26,7 +27,7 @@ export function means(code: ErrorCode, message: string): ValidationOptions {
  */
 @Injectable()
 export class BodyPipe extends ValidationPipe {
-  constructor(clock: Clock) {
+  constructor(private readonly clock: Clock) {
     super({
       transform: true,
       stopAtFirstError: true,
@@ -43,13 +44,19 @@ export class BodyPipe extends ValidationPipe {
     if (metatype === undefined || !this.toValidate(metadata)) return given;
     const absent = given === undefined || given === null;
     const isObject = typeof given === 'object' && !absent && !Array.isArray(given);
-    if (isObject || Reflect.hasMetadata(ANY_BODY, metatype)) return super.transform(isObject ? given : {}, metadata);
+    if (isObject || Reflect.hasMetadata(ANY_BODY, metatype))
+      return this.checked(isObject ? given : {}, metadata, metatype);
     const refused = new DomainError('request.invalid', { rule: 'The body must be a JSON object.' });
     if (!absent) throw refused;
     // A body may be left out where an empty one would do.
-    return super.transform({}, metadata).catch((error: unknown) => {
+    return this.checked({}, metadata, metatype).catch((error: unknown) => {
       throw error instanceof DomainError ? refused : error;
     });
+  }
+
+  private async checked(given: object, metadata: ArgumentMetadata, type: Type): Promise<unknown> {
+    const body = documentedFields(type, given, this.clock.now()) as object;
+    return isSurelyValid(body) ? body : super.transform(given, metadata);
   }
 }
 
