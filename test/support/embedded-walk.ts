@@ -95,7 +95,7 @@ export class Walk {
       const fields = frame.frameLocator('iframe[src*="payment-element"]');
       for (const [index, value] of [number, '12 / 39', '123', '78701'].entries())
         await fields.getByLabel(CARD_LABELS[language][index] as string).fill(value);
-      await payButton.click();
+      await host.press(payButton);
     };
     await payButton.waitFor();
     await look('payment');

@@ -2,8 +2,16 @@
 // the page's, the service's (API and frame), and the sandbox's (the payment processor and the device check).
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type FrameLocator, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type FrameLocator,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
+import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
 import { executablePath, searchPath } from './browsers.js';
 import { freePort } from './redis.js';
 import { type Credentials, Service, type StartOptions } from './service.js';
@@ -171,6 +179,29 @@ export class HostPage {
       },
       { view, options, init, publishableKey, names: [...CALLBACKS, ...handles] },
     );
+  }
+
+  /**
+   * Presses what is in the frame, once the page has given the frame the height of its content. Until then the content still moves, and a
+   * press that meets another document, such as that of the report, is lost without a word.
+   */
+  async press(target: Locator): Promise<void> {
+    await target.waitFor();
+    const fits = await this.frame.locator('body').evaluate(
+      async (body: any, [least, patience]: readonly [number, number]) => {
+        const browser = globalThis as any;
+        const height = (): number => Math.max(least, body.getBoundingClientRect().height);
+        const end = Date.now() + patience;
+        while (Math.abs(browser.innerHeight - height()) > 1) {
+          if (Date.now() > end) return false;
+          await new Promise((resolve) => browser.requestAnimationFrame(resolve));
+        }
+        return true;
+      },
+      [MIN_HEIGHT, PATIENCE_MS] as const,
+    );
+    if (!fits) throw new Error('The page has not given the frame the height of its content.');
+    await target.click();
   }
 
   /** All callbacks so far. */

@@ -94,17 +94,17 @@ describe('the callbacks of a journey', () => {
   it('of a consumer come in this order, from the details to a report that is shared and taken back', async () => {
     await mounted({ handles: ['handlePrintRequested', 'handleDownloadRequested'] });
     await fillIn({ 'Last name': 'Otptest', 'Social Security number': '666700101' });
-    await button('Continue').click();
+    await host.press(button('Continue'));
     await host.frame.getByLabel('Code', { exact: true }).fill('123456');
-    await button('Continue').click();
+    await host.press(button('Continue'));
     await typeCard();
     await goesOnWithoutCookiesOfOthers();
-    await button('Pay $35.00').click();
-    await button('Print').click();
-    await button('Download PDF').click();
-    await button('Share my report').click();
-    await button('Stop sharing').click();
-    await button('Stop sharing for good').click();
+    await host.press(button('Pay $35.00'));
+    await host.press(button('Print'));
+    await host.press(button('Download PDF'));
+    await host.press(button('Share my report'));
+    await host.press(button('Stop sharing'));
+    await host.press(button('Stop sharing for good'));
     await host.hears('onReportRevoked');
 
     const { sessionId } = await host.hears('onVerificationSuccess');
@@ -153,7 +153,7 @@ describe('the callbacks of a journey', () => {
   it('of an agent end with the verification', async () => {
     await mounted({ options: { userType: 'AGENT' } });
     await fillIn({ 'Last name': 'Agent' });
-    await button('Continue').click();
+    await host.press(button('Continue'));
     const { sessionId } = await host.hears('onScreeningSuccess');
     expect(await toldInOrder()).toEqual([
       ['onReady', { view: 'screening' }],
@@ -221,7 +221,7 @@ describe('a code of the component', () => {
     await host.page.route('**/screening/submit', (route) =>
       route.continue({ headers: damaged(route.request().headers()) }),
     );
-    await button('Continue').click();
+    await host.press(button('Continue'));
     expect(await host.hears('onError')).toEqual(error('AUTH_TOKEN_INVALID', false));
     await host.frame.getByText('Your visit to this page has expired. Please reload the page.').waitFor();
     const sent = host.requests.filter(({ method, url }) => method === 'POST' && url.endsWith('/submit'));
@@ -241,7 +241,7 @@ describe('a code of the component', () => {
     await host.mount({ options: { screeningId: body.id } });
     expect(await host.hears('onError')).toEqual(error('SCREENING_KBA_QUESTIONS_MISSING', true));
     await host.page.unroute('**/status');
-    await button('Try again').click();
+    await host.press(button('Try again'));
     await host.frame.getByRole('radiogroup').first().waitFor();
   });
 
@@ -257,10 +257,10 @@ describe('a code of the component', () => {
     );
     await host.mount({ options: { screeningId: body.id } });
     await typeCard();
-    await button('Pay $35.00').click();
+    await host.press(button('Pay $35.00'));
     expect(await host.hears('onError')).toEqual(error('SYSTEM_INTERNAL_ERROR', false));
     await host.page.unrouteAll();
-    await button('Try again').click();
+    await host.press(button('Try again'));
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: body.id });
   });
 
@@ -330,7 +330,7 @@ describe('a warning', () => {
       message: 'The session grant names another end-user type.',
     });
     await fillIn({ 'Last name': 'Example', 'Social Security number': '666700102' });
-    await button('Continue').click();
+    await host.press(button('Continue'));
     await host.hears('onVerificationSuccess');
     const sent = host.requests.find(({ method, url }) => method === 'POST' && url.endsWith('/submit'));
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({ endUserType: 'REAL_ESTATE_AGENT' });

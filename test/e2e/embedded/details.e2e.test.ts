@@ -39,7 +39,7 @@ const problemOf = (label: string) =>
     .locator('.field')
     .filter({ has: field(label) })
     .locator('p.problem');
-const send = () => host.frame.getByRole('button', { name: 'Continue' }).click();
+const send = () => host.press(host.frame.getByRole('button', { name: 'Continue' }));
 
 async function fillIn(person: Partial<Record<keyof typeof PERSON, string>> = {}): Promise<void> {
   const values = { ...PERSON, 'Social Security number': newSsn(), ...person };
@@ -236,7 +236,7 @@ describe('A refusal of the service', () => {
     });
     expect(await host.hears('onError')).toMatchObject({ code: 'IDENTITY_NOT_FOUND' });
     // They may have been typed wrong.
-    await host.frame.getByRole('button', { name: 'Start again' }).click();
+    await host.press(host.frame.getByRole('button', { name: 'Start again' }));
     await fillIn();
     await send();
     expect(await host.hears('onVerificationSuccess')).toMatchObject({ status: 'VERIFIED' });
@@ -360,7 +360,7 @@ describe('The device check', () => {
     );
     expect(await host.hears('onError')).toEqual({ code, message: expect.any(String), recoverable: false });
     await host.page.unroute('**/browser/fingerprint.js');
-    await host.frame.getByRole('button', { name: 'Try again' }).click();
+    await host.press(host.frame.getByRole('button', { name: 'Try again' }));
     await host.frame.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
     await fillIn();
     await send();

@@ -270,7 +270,7 @@ async function session(person: Person = {}, caller = demo): Promise<string> {
 
 describe('the identity', () => {
   it('is submitted once, whatever happens to the submission', async () => {
-    const press = () => button('Continue').click();
+    const press = () => host.press(button('Continue'));
     const executed = await vendorDid('executed', 'registration', () =>
       endure(
         {},
@@ -312,9 +312,9 @@ describe('the identity', () => {
           asked: { method: 'POST', path: /\/otp$/ },
           first: async () => {
             await host.frame.getByLabel('Code', { exact: true }).fill('123456');
-            await button('Continue').click();
+            await host.press(button('Continue'));
           },
-          again: () => button('Try again').click(),
+          again: () => host.press(button('Try again')),
           words: WORDS,
           told: 'all',
           through: () => host.hears('onVerificationSuccess'),
@@ -326,7 +326,7 @@ describe('the identity', () => {
 
   it('is confirmed by a new code, of which one is sent', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
-    const press = () => button('Send a new code').click();
+    const press = () => host.press(button('Send a new code'));
     const executed = await vendorDid('executed', 'otp-resend', () =>
       endure(
         { options: { screeningId } },
@@ -353,9 +353,9 @@ describe('the identity', () => {
           first: async () => {
             for (const at of [0, 1, 2, 3])
               await host.frame.getByRole('radiogroup').nth(at).getByRole('radio').nth(at).check();
-            await button('Continue').click();
+            await host.press(button('Continue'));
           },
-          again: () => button('Try again').click(),
+          again: () => host.press(button('Try again')),
           words: WORDS,
           told: 'all',
           through: () => host.hears('onVerificationSuccess'),
@@ -367,7 +367,7 @@ describe('the identity', () => {
 });
 
 describe('a view that opens', () => {
-  const again = () => button('Try again').click();
+  const again = () => host.press(button('Try again'));
   const through = () => host.hears('onReady');
 
   it('asks for what the account allows until it knows', async () => {
@@ -401,7 +401,7 @@ describe('the payment', () => {
     await card.getByLabel('Expiration date').fill('12 / 39');
     await card.getByLabel('Security code').fill('123');
     await card.getByLabel('ZIP code').fill('78701');
-    await button('Pay $35.00').click();
+    await host.press(button('Pay $35.00'));
   }
 
   it('is opened once', async () => {
@@ -411,7 +411,7 @@ describe('the payment', () => {
       {
         asked: { method: 'POST', path: /\/payments\/create-intent$/ },
         first: null,
-        again: () => button('Try again').click(),
+        again: () => host.press(button('Try again')),
         words: always('We could not go on with the payment.'),
         told: (refused) => (refused === 'failed' ? component('SYSTEM_INTERNAL_ERROR') : REFUSED[refused]),
         through: () => button('Pay $35.00').waitFor(),
@@ -435,13 +435,13 @@ describe('the payment', () => {
     await soon(async () => expect(await toldOf('onError')).toEqual([component('SYSTEM_INTERNAL_ERROR')]));
     expect(faults.left).toBe(0);
     faults.next('garbled');
-    await button('Try again').click();
+    await host.press(button('Try again'));
     await host.hears('onError', 2);
     faults.next('expired');
-    await button('Try again').click();
+    await host.press(button('Try again'));
     expect(await host.hears('onError', 3)).toEqual(component('AUTH_TOKEN_INVALID'));
     await host.page.context().setOffline(true);
-    await button('Try again').click();
+    await host.press(button('Try again'));
     await host.page.context().setOffline(false);
     const { transactionId } = await host.hears('onPaymentSuccess');
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: 3_500 });
@@ -451,7 +451,7 @@ describe('the payment', () => {
 
 describe('the report', () => {
   const wish = (screeningId: string): MountWish => ({ account: 'nopay', options: { screeningId } });
-  const tryAgain = () => button('Try again').click();
+  const tryAgain = () => host.press(button('Try again'));
 
   it.each([
     ['its data', 'application/json'],
@@ -475,7 +475,7 @@ describe('the report', () => {
 
   it('is saved when the PDF can be made', async () => {
     const id = await session({}, nopay);
-    const press = () => button('Download PDF').click();
+    const press = () => host.press(button('Download PDF'));
     await endure(wish(id), {
       asked: { method: 'POST', path: /\/pdf$/ },
       first: press,
@@ -504,7 +504,7 @@ describe('the report', () => {
       words: { ...always('We do not know whether that worked.'), limited: DID_NOT, noToken: DID_NOT },
       told: 'nothing',
     } as const;
-    const share = () => button('Share my report').click();
+    const share = () => host.press(button('Share my report'));
     await endure(wish(id), {
       ...step,
       asked: { method: 'POST', path: /\/consent-to-share$/ },
@@ -514,12 +514,12 @@ describe('the report', () => {
     });
     expect(await toldOf('onReportShared')).toHaveLength(1);
     await host.close();
-    const revoke = () => button('Stop sharing for good').click();
+    const revoke = () => host.press(button('Stop sharing for good'));
     await endure(wish(id), {
       ...step,
       asked: { method: 'POST', path: /\/revoke-sharing$/ },
       first: async () => {
-        await button('Stop sharing').click();
+        await host.press(button('Stop sharing'));
         await revoke();
       },
       again: revoke,
@@ -533,7 +533,7 @@ describe('the report', () => {
 });
 
 describe('the income', () => {
-  const step = { first: null, again: () => button('Try again').click(), words: WORDS, told: 'all' } as const;
+  const step = { first: null, again: () => host.press(button('Try again')), words: WORDS, told: 'all' } as const;
   const through = () => host.hears('onIncomeReportComplete');
 
   it.each([
@@ -568,7 +568,7 @@ describe('the token of a page that is open', () => {
   }
   const enterCode = async (): Promise<void> => {
     await host.frame.getByLabel('Code', { exact: true }).fill('123456');
-    await button('Continue').click();
+    await host.press(button('Continue'));
   };
 
   it('is renewed at nine tenths of its life, and the frame goes on with the new one', async () => {
@@ -695,7 +695,7 @@ describe('a view that is unmounted', () => {
       [/\/screening\/options\?/, async () => undefined],
       [/\/status$/, async () => undefined],
       [/\/otp$/, enter],
-      [/\/otp\/resend$/, () => button('Send a new code').click()],
+      [/\/otp\/resend$/, () => host.press(button('Send a new code'))],
     ] as const) {
       let pending = 0;
       await host.page.route(path, () => void (pending += 1));
@@ -719,6 +719,6 @@ describe('a view that is unmounted', () => {
 
   async function enter(): Promise<void> {
     await host.frame.getByLabel('Code', { exact: true }).fill('111111');
-    await button('Continue').click();
+    await host.press(button('Continue'));
   }
 });

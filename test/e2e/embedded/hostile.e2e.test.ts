@@ -354,7 +354,7 @@ describe('a report that lies', () => {
     for (const id of ['script', 'top', 'blank', 'parent', 'send', 'self'])
       await report.locator(`#${id}`).dispatchEvent('click');
     // The journey is still there and can be gone on with.
-    await host.frame.getByRole('button', { name: 'Not now' }).click();
+    await host.press(host.frame.getByRole('button', { name: 'Not now' }));
     expect(await host.hears('onReportShareDeclined')).toEqual({ sessionId: body.id });
     for (const frame of page.frames())
       expect(await frame.evaluate(() => 'ran' in globalThis).catch(() => false)).toBe(false);

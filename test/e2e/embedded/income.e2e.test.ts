@@ -90,7 +90,7 @@ describe('the income of a person', () => {
       reasonCode: 'NO_MATCH',
     });
     await heading('We could not confirm your income').waitFor();
-    await frame.getByRole('button', { name: 'Try again' }).click();
+    await host.press(frame.getByRole('button', { name: 'Try again' }));
     const second = await host.hears('onIncomeReportFailure', 2);
     expect(second).toMatchObject({ reasonCode: 'NO_MATCH' });
     expect(second.incomeSessionId).not.toBe(first.incomeSessionId);

@@ -210,7 +210,7 @@ async function pay(number: string): Promise<void> {
   await card.getByLabel('Expiration date').fill('12 / 39');
   await card.getByLabel('Security code').fill('739');
   await card.getByLabel('ZIP code').fill('54321');
-  await button(/^Pay/).click();
+  await host.press(button(/^Pay/));
 }
 
 function theFrame(): Frame {
@@ -235,11 +235,11 @@ async function byCodeAndCard(): Promise<void> {
   await open({ options: { unitAddress: UNIT } });
   await typeDetails('Addresstest');
   await type('ZIP code', '12');
-  await button('Continue').click();
+  await host.press(button('Continue'));
   await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
   await look('a typing error');
   await type('ZIP code', TYPED['ZIP code']);
-  await button('Continue').click();
+  await host.press(button('Continue'));
   expect(await host.hears('onError')).toMatchObject({ code: 'INVALID_ADDRESS' });
   await look('a refusal');
   await type('Last name', 'Otptest');
@@ -247,7 +247,7 @@ async function byCodeAndCard(): Promise<void> {
   expect(findingsOf(Object.entries(PERSON), 'memory', Buffer.from(await memoryOfTheFrame()))).toContain(
     'SSN, grouped in memory',
   );
-  await button('Continue').click();
+  await host.press(button('Continue'));
 
   await field('Code').waitFor();
   const markup = await theFrame().content();
@@ -259,11 +259,11 @@ async function byCodeAndCard(): Promise<void> {
   expect(findingsOf(secret, 'memory', Buffer.from(await memoryOfTheFrame()))).toEqual([]);
 
   await type('Code', WRONG_CODE);
-  await button('Continue').click();
+  await host.press(button('Continue'));
   await host.frame.getByText('attempts left').or(host.frame.getByText('more attempts')).first().waitFor();
   await look('a wrong code');
   await type('Code', '123456');
-  await button('Continue').click();
+  await host.press(button('Continue'));
   const { sessionId } = await host.hears('onVerificationSuccess');
   await pay(CARDS.declined);
   await host.frame.getByText('declined the card').waitFor();
@@ -273,12 +273,12 @@ async function byCodeAndCard(): Promise<void> {
   await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
   await look('the report');
   const download = page.waitForEvent('download');
-  await button('Download PDF').click();
+  await host.press(button('Download PDF'));
   seen.push(['the name of the download', (await download).suggestedFilename()]);
-  await button('Share my report').click();
+  await host.press(button('Share my report'));
   await host.hears('onReportShared');
-  await button('Stop sharing').click();
-  await button('Stop sharing for good').click();
+  await host.press(button('Stop sharing'));
+  await host.press(button('Stop sharing for good'));
   await host.hears('onReportRevoked');
   await look('the end');
 
@@ -306,7 +306,7 @@ async function byQuestionsWithPrefill(): Promise<void> {
   expect(await host.hears('onWarning')).toMatchObject({ fields: ['currentZip'] });
   await typeDetails('Kbatest', ['First name', 'Email address', 'Social Security number']);
   await type('Social Security number', '987013388');
-  await button('Continue').click();
+  await host.press(button('Continue'));
   const questions = host.frame.getByRole('radiogroup');
   await questions.first().waitFor();
   learn(
@@ -315,9 +315,9 @@ async function byQuestionsWithPrefill(): Promise<void> {
   );
   for (let at = 0; at < 4; at += 1) await questions.nth(at).getByRole('radio').nth(at).check();
   await look('questions');
-  await button('Continue').click();
+  await host.press(button('Continue'));
   await host.hears('onVerificationSuccess');
-  await button('Not now').click();
+  await host.press(button('Not now'));
   await host.hears('onReportShareDeclined');
   await look('the end');
 }

@@ -60,7 +60,7 @@ async function typeCard(number: string): Promise<void> {
 
 async function pay(number: string): Promise<void> {
   await typeCard(number);
-  await payButton().click();
+  await host.press(payButton());
 }
 
 async function transactionOf(screeningId: string): Promise<string> {
@@ -176,7 +176,7 @@ describe('a consumer who pays in the component', () => {
       recoverable: true,
     });
     await host.page.unroute('**/browser/processor.js');
-    await host.frame.getByRole('button', { name: 'Try again' }).click();
+    await host.press(host.frame.getByRole('button', { name: 'Try again' }));
     await pay(CARDS.good);
     await host.hears('onPaymentSuccess');
   });
@@ -229,7 +229,7 @@ describe('a consumer who pays in the component', () => {
       recoverable: true,
     });
     await host.frame.getByRole('heading', { name: FRAME.en.crashed }).waitFor();
-    await host.frame.getByRole('button', { name: 'Try again' }).click();
+    await host.press(host.frame.getByRole('button', { name: 'Try again' }));
     await pay(CARDS.good);
     await host.hears('onPaymentSuccess');
     expect((await host.told()).filter(([name]) => name === 'onError')).toHaveLength(1);
@@ -242,7 +242,7 @@ describe('a consumer who pays in the component', () => {
     await fields().getByLabel('Fecha de vencimiento').fill('12 / 39');
     await fields().getByLabel('Código de seguridad').fill('123');
     await fields().getByLabel('Código postal').fill('78701');
-    await payButton('Pagar $35.00').click();
+    await host.press(payButton('Pagar $35.00'));
     await host.frame.getByRole('alert').getByText('Su banco rechazó la tarjeta').waitFor();
   });
 });

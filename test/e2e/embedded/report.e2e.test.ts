@@ -93,11 +93,11 @@ describe('a consumer whose account pays', () => {
     await atReport(await verified());
     await heading('Share your report?').waitFor();
     await printsIntoAttribute();
-    await button('Print').click();
+    await host.press(button('Print'));
     await printed().waitFor();
 
     const download = host.page.waitForEvent('download');
-    await button('Download PDF').click();
+    await host.press(button('Download PDF'));
     expect((await download).suggestedFilename()).toBe('screening-report.pdf');
     const chunks: Buffer[] = [];
     for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer);
@@ -111,7 +111,7 @@ describe('a consumer whose account pays', () => {
     expect(await report.locator('html').getAttribute('lang')).toBe('es');
     await report.getByRole('heading', { name: 'Sus derechos como consumidor', exact: true }).waitFor();
     const download = host.page.waitForEvent('download');
-    await button('Descargar PDF').click();
+    await host.press(button('Descargar PDF'));
     await download;
     const printed = host.requests.find(({ url }) => url.endsWith('/pdf'));
     expect(JSON.parse(printed?.body ?? '').html).toMatch(/^<!doctype html>\s*<html lang="es">/);
@@ -120,8 +120,8 @@ describe('a consumer whose account pays', () => {
   it('leaves printing and downloading to a page that wants to', async () => {
     const id = await verified();
     await atReport(id, { handles: ['handlePrintRequested', 'handleDownloadRequested'] });
-    await button('Print').click();
-    await button('Download PDF').click();
+    await host.press(button('Print'));
+    await host.press(button('Download PDF'));
     expect(await host.hears('handlePrintRequested')).toEqual({ sessionId: id });
     expect(await host.hears('handleDownloadRequested')).toEqual({ sessionId: id });
     expect(host.requests.filter(({ url }) => url.endsWith('/pdf'))).toEqual([]);
@@ -137,18 +137,18 @@ describe('a consumer whose account pays', () => {
       const name = 'handlePrintRequested';
       (globalThis as any).stop = instance.on(name, (payload: unknown) => told.push([name, payload]));
     });
-    await button('Print').click();
+    await host.press(button('Print'));
     expect(await host.hears('handlePrintRequested')).toEqual({ sessionId: id });
     await host.page.evaluate(() => (globalThis as any).stop());
     expect(await printed().count()).toBe(0);
-    await button('Print').click();
+    await host.press(button('Print'));
     await printed().waitFor();
   });
 
   it('shares the report, sees so after a reload, takes it back for good, and sees that too', async () => {
     const id = await verified();
     await atReport(id);
-    await button('Share my report').click();
+    await host.press(button('Share my report'));
     const shared = { sessionId: id, reportId: expect.any(String), recipientAccountId: accountOf('nopay') };
     expect(await host.hears('onReportShared')).toEqual(shared);
     await heading('Your report is shared').waitFor();
@@ -156,10 +156,10 @@ describe('a consumer whose account pays', () => {
 
     await host.page.reload();
     await host.mount({ account: 'nopay', view: 'report', options: { screeningId: id } });
-    await button('Stop sharing').click();
-    await button('Keep sharing').click();
-    await button('Stop sharing').click();
-    await button('Stop sharing for good').click();
+    await host.press(button('Stop sharing'));
+    await host.press(button('Keep sharing'));
+    await host.press(button('Stop sharing'));
+    await host.press(button('Stop sharing for good'));
     expect(await host.hears('onReportRevoked')).toEqual(shared);
     expect(await host.hears('onStepComplete', 2)).toEqual({ step: 'share' });
     await heading('You have stopped sharing your report').waitFor();
@@ -173,11 +173,11 @@ describe('a consumer whose account pays', () => {
   it('does not share it now, and may change their mind', async () => {
     const id = await verified();
     await atReport(id);
-    await button('Not now').click();
+    await host.press(button('Not now'));
     expect(await host.hears('onReportShareDeclined')).toEqual({ sessionId: id });
     expect(await host.hears('onStepComplete', 2)).toEqual({ step: 'share' });
     expect((await nopay.get(`/reports/${id}/sharing`)).body.status).toBe('NOT_SHARED');
-    await button('Share my report').click();
+    await host.press(button('Share my report'));
     await host.hears('onReportShared');
     await soon(async () => expect((await names()).filter((name) => name === 'onStepComplete')).toHaveLength(2));
   });
@@ -185,10 +185,10 @@ describe('a consumer whose account pays', () => {
   it('sees that it was taken back elsewhere meanwhile', async () => {
     const id = await verified();
     await atReport(id);
-    await button('Share my report').click();
-    await button('Stop sharing').click();
+    await host.press(button('Share my report'));
+    await host.press(button('Stop sharing'));
     expect((await nopay.post(`/reports/${id}/revoke-sharing`)).status).toBe(200);
-    await button('Stop sharing for good').click();
+    await host.press(button('Stop sharing for good'));
     await heading('You have stopped sharing your report').waitFor();
     expect(await names()).not.toContain('onReportRevoked');
   });

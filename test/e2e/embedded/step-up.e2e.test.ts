@@ -64,7 +64,7 @@ const toldOf = async (name: string): Promise<unknown[]> =>
 
 async function enter(typed: string): Promise<void> {
   await code().fill(typed);
-  await button('Continue').click();
+  await host.press(button('Continue'));
 }
 
 async function answer(...positions: number[]): Promise<void> {
@@ -75,7 +75,7 @@ async function answer(...positions: number[]): Promise<void> {
       .getByRole('radio')
       .nth(position - 1)
       .check();
-  await button('Continue').click();
+  await host.press(button('Continue'));
 }
 
 /** What the vendor does to the next call. */
@@ -94,7 +94,7 @@ describe('a code', () => {
     await code().fill('123 456');
     expect(await code().getAttribute('autocomplete')).toBe('one-time-code');
     expect(await code().getAttribute('inputmode')).toBe('numeric');
-    await button('Continue').click();
+    await host.press(button('Continue'));
     await host.hears('onStepStart', 2);
     await soon(async () =>
       expect(await told()).toEqual([
@@ -133,7 +133,7 @@ describe('a code', () => {
 
   it('that is none is not sent', async () => {
     await resumeOf('Otptest');
-    await button('Continue').click();
+    await host.press(button('Continue'));
     await frame.getByText('Enter the code from the text message.').first().waitFor();
     await enter('12ab56');
     await frame.getByText('A code has 4 to 8 digits and nothing else.').first().waitFor();
@@ -186,7 +186,7 @@ describe('a code', () => {
         { code: 'SERVICE_UNAVAILABLE', message: expect.any(String), recoverable: true },
       ]),
     );
-    await button('Try again').click();
+    await host.press(button('Try again'));
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
     expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
   });
@@ -211,7 +211,7 @@ describe('a vendor that takes its time', () => {
     await host.mount({ options: { prefill: person } });
     await frame.getByRole('textbox', { name: 'Social Security number' }).fill(String(ssn));
     await frame.getByRole('checkbox').check();
-    await button('Continue').click();
+    await host.press(button('Continue'));
     await heading('We are confirming your identity').waitFor();
     const { sessionId } = await host.hears('onVerificationSuccess');
     expect((await demo.status(sessionId)).body.status).toBe('VERIFIED');
@@ -232,14 +232,14 @@ describe('a new code', () => {
     const id = await resumeOf('Otptest');
     // As if the button had been pressed in another window.
     await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
-    await button('Send a new code').click();
+    await host.press(button('Send a new code'));
     await frame.getByText(/You can ask for a new code in \d seconds?\./).waitFor();
     await soon(async () =>
       expect(await toldOf('onError')).toEqual([
         { code: 'SCREENING_OTP_RESEND_FAILED', message: 'No new code could be sent.', recoverable: true },
       ]),
     );
-    await button('Send a new code').click();
+    await host.press(button('Send a new code'));
     await frame.getByText('We have sent you a new code.').first().waitFor();
     await code().and(frame.locator(':focus')).waitFor();
     await frame.getByText(/You can ask for a new code in/).waitFor();
@@ -250,7 +250,7 @@ describe('a new code', () => {
   it('is not sent when there were too many, and the last one still counts', async () => {
     const sessionId = await usedUp;
     await resume(sessionId);
-    await button('Send a new code').click();
+    await host.press(button('Send a new code'));
     await frame.getByText('No more codes can be sent.').waitFor();
     expect(await button('Send a new code').count()).toBe(0);
     await soon(async () =>
@@ -306,11 +306,11 @@ describe('questions', () => {
 describe('a choice', () => {
   it('leads to the code, from there to the questions, and not back', async () => {
     const sessionId = await resumeOf('Choicetest');
-    await button('Enter a code').click();
+    await host.press(button('Enter a code'));
     await heading('Enter your code').and(frame.locator(':focus')).waitFor();
     await enter('111111');
     await frame.getByText('You have 2 attempts left.').first().waitFor();
-    await button('Answer questions instead').click();
+    await host.press(button('Answer questions instead'));
     await heading('Answer a few questions').waitFor();
     await answer(1, 1, 1, 1);
     await frame.getByText('You have 1 attempt left.').waitFor();
@@ -366,7 +366,7 @@ describe('a session that has ended', () => {
         { sessionId, status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' },
       ]),
     );
-    await button('Start again').click();
+    await host.press(button('Start again'));
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
 
@@ -375,7 +375,7 @@ describe('a session that has ended', () => {
     await resume(sessionId);
     await heading('Something went wrong on our side').waitFor();
     await soon(async () => expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'ERROR' }]));
-    await button('Start again').click();
+    await host.press(button('Start again'));
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
 
