@@ -55,6 +55,8 @@ export class BodyPipe extends ValidationPipe {
   }
 
   private async checked(given: object, metadata: ArgumentMetadata, type: Type): Promise<unknown> {
+    // As the library does where it is asked: what would name a constructor or a prototype is left out, however deep.
+    this.stripProtoKeys(given);
     const body = documentedFields(type, given, this.clock.now()) as object;
     return isSurelyValid(body) ? body : super.transform(given, metadata);
   }

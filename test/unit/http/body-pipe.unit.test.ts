@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { Allow, IsIn, IsInt, IsOptional, IsString, Matches, MinLength } from 'class-validator';
+import { Allow, IsIn, IsInt, IsObject, IsOptional, IsString, Matches, MinLength } from 'class-validator';
 import { BodyPipe, means, NullCounts, Rule, TakesAnything } from '../../../src/platform/http/body-pipe.js';
 import { readBody, refusedBody } from '../../support/bodies.js';
 
@@ -105,6 +105,16 @@ describe('a checked body', () => {
       name: 'a',
       count: 1,
     });
+  });
+
+  it('holds nothing that would name a constructor or a prototype, however deep', async () => {
+    class Marked {
+      @IsObject()
+      readonly marks!: object;
+    }
+    const marks = { constructor: 'x', prototype: 'y', unit: '4B', deep: { constructor: 'x', floor: 2 } };
+    const { marks: kept } = await readBody(Marked, { marks }, NOW);
+    expect(JSON.parse(JSON.stringify(kept))).toEqual({ unit: '4B', deep: { floor: 2 } });
   });
 
   it('may be left out where an empty one would do', async () => {
