@@ -24,8 +24,8 @@ export interface Projection<Doc extends object, State = Doc> {
   readonly version: number;
   readonly category: string;
   /**
-   * Where those who append do not write the document as well (`skipReadYourWrites`, `Decider.longLived`): what follows the log does not
-   * wait for more events then.
+   * Where those who append do not write the document as well (`skipReadYourWrites`, `Decider.longLived`) and others wait for it: what follows
+   * the log does not wait for more events then.
    */
   readonly onlyFromLog?: true;
   /**

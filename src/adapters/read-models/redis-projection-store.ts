@@ -172,9 +172,9 @@ export class RedisProjectionStore extends ProjectionStore {
       for await (const ids of this.unequal(scanned, other))
         for await (const [id, one, two] of this.pairs(projection, docs, ids)) if (one !== two) suspects.add(id);
     };
-    await compare(...docs);
-    // Where all that one side has is the same in the other one, only a longer one can have more.
     const sizes = await this.sizes(projection);
+    await compare(...docs);
+    // Of two that were as long before, neither had more, where all that the one had is the same in the other one.
     if (suspects.size > 0 || sizes.live !== sizes.building) await compare(docs[1], docs[0]);
     const differing = new Set<string>();
     for (let look = 0; suspects.size > 0; look++) {
