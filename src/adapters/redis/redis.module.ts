@@ -21,7 +21,7 @@ import { EmbeddedEventStore } from '../event-store/embedded.js';
 import { RedisHandlerCheckpoints } from '../handler-checkpoints/redis.js';
 import { RedisIdempotencyRecords } from '../idempotency-records/redis.js';
 import { RedisRateLimiter } from '../rate-limiter/redis.js';
-import { BullMqScheduler } from '../scheduler/bullmq.js';
+import { RedisScheduler } from '../scheduler/redis.js';
 import { RedisTemporaryFiles } from '../temporary-files/redis.js';
 import { connectionTo } from './connection.js';
 import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
@@ -83,7 +83,7 @@ import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
     {
       provide: Scheduler,
       useFactory: (redis: Redis, log: Log) =>
-        new BullMqScheduler(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed')),
+        new RedisScheduler(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed')),
       inject: [Redis, Log],
     },
   ],

@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import { DeliveryWorkers } from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { RedisModule } from '../../../src/adapters/redis/redis.module.js';
-import { BullMqScheduler } from '../../../src/adapters/scheduler/bullmq.js';
+import { RedisScheduler } from '../../../src/adapters/scheduler/redis.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { AppModule } from '../../../src/app.module.js';
 import { readConfig } from '../../../src/config/config.js';
@@ -123,7 +123,7 @@ describe('the service, composed', () => {
 
   it.each(['api', 'worker'])('ROLE=%s knows the event handlers and recovery jobs of every module', async (role) => {
     const handlers = jest.spyOn(EventProcessor.prototype, 'on');
-    const timers = jest.spyOn(BullMqScheduler.prototype, 'every');
+    const timers = jest.spyOn(RedisScheduler.prototype, 'every');
     await compose(role);
     expect(handlers.mock.calls.map(([handler]) => handler.constructor.name)).toEqual([
       'WhenPaymentProgressed',
