@@ -18,9 +18,9 @@ import { defineScripts } from './redis-scripts.js';
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
 /** Documents written in one step: while Redis runs it, whoever reads a document waits. */
-const SLICE = 50;
+const SLICE = 15;
 /** Steps that are sent before the first of them is answered: a thread that folds events sends the next ones only when it comes to it. */
-const TOGETHER = 32;
+const TOGETHER = 8;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
 /** Documents compared in one step. */
