@@ -1,0 +1,22 @@
+// Guarantee: the benchmarks start. They run compiled, of these folders alone (scripts/installation.mjs), and no other suite runs them.
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, it } from '@jest/globals';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const COMPILED = /^(?:src|sandbox|test\/bench|test\/support)\//;
+
+/** What a file imports when it runs; types are gone by then. */
+function importedBy(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  return [
+    ...text.matchAll(/^(?:import|export)(?! type\b)[^'";]*?from '(\.[^']+)\.js'|import\('(\.[^']+)\.js'\)/gm),
+  ].map(([, named, later]) => relative(ROOT, resolve(ROOT, dirname(path), `${named ?? later}.ts`)));
+}
+
+it('all that the benchmarks import is compiled for them', () => {
+  const reached = new Set(['test/bench/run.ts', 'test/bench/verifying.ts']);
+  for (const path of reached) if (COMPILED.test(path)) for (const imported of importedBy(path)) reached.add(imported);
+  expect(reached.size).toBeGreaterThan(100);
+  expect([...reached].filter((path) => !COMPILED.test(path))).toEqual([]);
+});
