@@ -50,7 +50,8 @@ export class RedisScheduler extends Scheduler {
   private async round(intervalMs: number): Promise<void> {
     const key = `timer:${intervalMs}-ms`;
     try {
-      const taken = await this.connection.use((redis) => redis.set(key, '', 'PX', intervalMs * TAKEN_FOR, 'NX'));
+      const takenForMs = Math.ceil(intervalMs * TAKEN_FOR);
+      const taken = await this.connection.use((redis) => redis.set(key, '', 'PX', takenForMs, 'NX'));
       if (taken !== null && !this.stopped) this.begin(intervalMs);
     } catch (error) {
       this.failed(key, error);
