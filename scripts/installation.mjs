@@ -74,11 +74,11 @@ function ensureWebBuilt() {
   writeFileSync(stamp, [fingerprint, ...filesUnder('dist-web')].join('\n'));
 }
 
-/** Compiles src/, sandbox/ and test/bench/ to dist-bench/ unless it was made from these very files. */
+/** Compiles src/, sandbox/, test/bench/ and what it uses to dist-bench/ unless it was made from these very files. */
 export function ensureBenchBuilt() {
   ensureCompiled({
     outDir: 'dist-bench',
-    sources: ['src', 'sandbox', 'test/bench', 'test/support'],
+    sources: ['src', 'sandbox', 'test/bench', 'test/support', 'web/contract'],
     settings: ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json'],
     compile: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.bench.json'],
   });

@@ -11,14 +11,13 @@ import {
   type Page,
 } from 'playwright-core';
 import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
+import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
 import { executablePath, searchPath } from './browsers.js';
 import { freePort } from './redis.js';
 import { type Credentials, Service, type StartOptions } from './service.js';
 
 /** How long a test waits for something to be seen. */
 const PATIENCE_MS = 20_000;
-/** Of the frame, pixels, as in web/contract/read-messages.ts, which is not compiled for the benchmarks. */
-const MIN_HEIGHT = 200;
 
 export const CALLBACKS = [
   'onReady',
