@@ -1,4 +1,4 @@
-// The rules read once say what class-validator says, of every body class of the API.
+// The rules read once say what class-validator says, of the body classes of the API.
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
@@ -9,6 +9,7 @@ import { OpenIncomeBody } from '../../../src/modules/income/http/platform/open-i
 import { PartyKbaBody, PartyOtpBody } from '../../../src/modules/parties/http/direct/answer-bodies.js';
 import { DeviceBody, RegistrationBody } from '../../../src/modules/parties/http/direct/registration-body.js';
 import { CheckoutBody } from '../../../src/modules/payments/http/direct/checkout-bodies.js';
+import { LinkBody } from '../../../src/modules/reports/http/direct/link-body.js';
 import { PdfBody, ShareBody } from '../../../src/modules/reports/http/platform/report-bodies.js';
 import { KbaBody, OtpBody } from '../../../src/modules/screening/http/platform/answer-bodies.js';
 import { SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
@@ -31,6 +32,7 @@ const CLASSES: readonly Type<object>[] = [
   CheckoutBody,
   PdfBody,
   ShareBody,
+  LinkBody,
   MintGrantBody,
   CreateEndpointBody,
   ChangeEndpointBody,
