@@ -175,7 +175,7 @@ module.exports = {
           VENDORS,
           VENDOR_KIT,
           '^src/app\\.module\\.ts$',
-          '^src/(main|service|rebuild-thread)\\.ts$',
+          '^src/(main|service|rebuild-process)\\.ts$',
           '^src/ops/',
           '^sandbox/',
         ],

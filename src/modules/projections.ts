@@ -1,4 +1,4 @@
-// All read models, of the modules nothing else: the thread that builds them anew has to load so much (see `rebuild-thread.ts`).
+// All read models, of the modules nothing else: the process that builds them anew has to load so much (see `rebuild-process.ts`).
 import type { AnyProjection } from '../ports/projection-store.js';
 import { accessKeyProjection } from './accounts/read/access-keys.js';
 import { accountProjection } from './accounts/read/accounts.js';

@@ -1,5 +1,7 @@
 // What keeps the read models up to date: runs in processes of the projector's role, and for an operator's rebuild.
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { DataFolderSettings } from '../../config/data-folder.js';
@@ -16,13 +18,13 @@ import { rolePart } from '../roles/role-part.js';
 import { declaredIn, Projections } from './declarations.js';
 import { reportForeign } from './foreign-checkpoint.js';
 import { Projector, type ProjectorObserver, type ProjectorOptions } from './projector.js';
-import { RebuildThread } from './rebuild-thread.js';
+import { RebuildProcess } from './rebuild-process.js';
 
 /** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
 const MAX_LAG_MS = 30_000;
 
-/** What the thread is begun with; plain data. */
-export interface RebuildThreadData {
+/** What the process is told first; plain data. */
+export interface RebuildSettings {
   readonly eventStore: EventStoreSettings;
   readonly folder: DataFolderSettings;
   readonly redis: RedisSettings;
@@ -31,9 +33,10 @@ export interface RebuildThreadData {
   readonly token: string;
 }
 
-type RebuildSettings = [eventStore: EventStoreSettings, folder: DataFolderSettings, redis: RedisSettings];
+/** Where there are fewer cores than work, requests come first. */
+const NICENESS = 10;
 
-const THREAD = new URL('../../rebuild-thread.js', import.meta.url);
+const PROCESS = fileURLToPath(new URL('../../rebuild-process.js', import.meta.url));
 
 @Module({
   imports: [DiscoveryModule],
@@ -47,11 +50,15 @@ const THREAD = new URL('../../rebuild-thread.js', import.meta.url);
         logWatch: LogWatch,
         log: Log,
         process: ProcessSettings,
-        ...settings: RebuildSettings
+        eventStore: EventStoreSettings,
+        folder: DataFolderSettings,
+        redis: RedisSettings,
       ) =>
         new Projector(events, store, declaredIn(discovery, Projections), observer(log, logWatch), {
           // An operator's command has nobody who waits for it.
-          elsewhere: runs(process, 'projector') ? inThread(process, ...settings) : null,
+          elsewhere: runs(process, 'projector')
+            ? inProcess({ eventStore, folder, redis, process: { role: process.role } })
+            : null,
         }),
       inject: [
         EventStore,
@@ -97,14 +104,18 @@ export class ProjectorModule implements OnModuleInit {
   }
 }
 
-function inThread(
-  { role }: ProcessSettings,
-  ...[eventStore, folder, redis]: RebuildSettings
-): NonNullable<ProjectorOptions['elsewhere']> {
-  return (token, listener, observer) => {
-    const workerData: RebuildThreadData = { eventStore, folder, redis, process: { role }, token };
-    return new RebuildThread(() => new Worker(THREAD, { workerData }), listener, observer);
-  };
+function inProcess(settings: Omit<RebuildSettings, 'token'>): NonNullable<ProjectorOptions['elsewhere']> {
+  return (token, listener, observer) =>
+    new RebuildProcess(() => beginRebuilds({ ...settings, token }), listener, observer);
+}
+
+/** Begins a process of low priority that builds read models; it ends when it is told to, or when this process does. */
+export function beginRebuilds(settings: RebuildSettings, program = PROCESS): ChildProcess {
+  const child = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  // Before it has threads: on Linux each has a priority of its own, and begins with that of the thread that makes it.
+  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+  child.send(settings, () => undefined);
+  return child;
 }
 
 function observer(log: Log, logWatch: LogWatch): ProjectorObserver {

@@ -46,12 +46,12 @@ export interface ProjectorOptions extends SupervisorOptions {
   /** A dead process is replaced after at most this and one interval. */
   readonly leaseMs?: number;
   readonly intervalMs?: number;
-  /** What builds generations from a long log elsewhere than in this thread, under the leases of the token; null: everything is done here. */
+  /** What builds generations from a long log elsewhere than in this process, under the leases of the token; null: everything is done here. */
   readonly elsewhere?:
     ((token: string, listener: CatchUpListener, observer: SubscriptionObserver) => TrackFollower) | null;
 }
 
-/** As many events are read here within a moment: a thread would not be worth its start. */
+/** As many events are read here within a moment: a process would not be worth its start. */
 const SHORT_LOG = 5_000;
 
 /** Ids named in a report; what matters is that there are any. */

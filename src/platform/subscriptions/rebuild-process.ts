@@ -1,6 +1,6 @@
-// Fills generations in a thread of its own, so that whoever asks this process something does not wait for it: this thread's side
+// Fills generations in a process of its own, so that whoever asks this one something does not wait for it: this process's side
 // and the other's, and what they tell each other.
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { ChildProcess } from 'node:child_process';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, ProjectionStore } from '../../ports/projection-store.js';
 import {
@@ -18,37 +18,37 @@ interface TrackName {
   readonly generation: number;
 }
 
-type ToThread =
+type ToProcess =
   | { readonly kind: 'assign'; readonly tracks: readonly TrackName[] }
   | { readonly kind: 'restart' | 'checkpoint' | 'end' };
 
 /** `error`: as it comes out of a structured clone, with its message and stack and without its class. */
-type FromThread =
+type FromProcess =
   | { readonly kind: 'committed'; readonly track: TrackName; readonly through: string | null; readonly atEnd: boolean }
   | { readonly kind: 'unusable'; readonly track: TrackName; readonly why: Unusable }
   | { readonly kind: 'failed'; readonly track: TrackName; readonly error: Error }
   | { readonly kind: 'dropped'; readonly error: unknown; readonly delayMs: number }
   | { readonly kind: 'lag'; readonly lagMs: number };
 
-/** After a thread died. */
+/** After a process died. */
 const START_AGAIN_MS = 1_000;
 
-/** The thread lives for as long as there is something to build. */
-export class RebuildThread implements TrackFollower {
+/** The process lives for as long as there is something to build. */
+export class RebuildProcess implements TrackFollower {
   readonly name = 'rebuild';
   private lag = 0;
-  /** Since when no thread has got anything done; null while one does. */
+  /** Since when no process has got anything done; null while one does. */
   private idleSince: number | null = null;
   private stopped = false;
   private tracks: readonly Track[] = [];
   private readonly committed = new Map<Track, string | null>();
-  private thread: Worker | null = null;
+  private child: ChildProcess | null = null;
   private startingAgain: NodeJS.Timeout | undefined;
   private readonly exits = new Set<Promise<void>>();
 
-  /** `begin` makes a thread that runs `serveRebuilds`. */
+  /** `begin` makes a process that runs `serveRebuilds`, and tells it its settings. */
   constructor(
-    private readonly begin: () => Worker,
+    private readonly begin: () => ChildProcess,
     private readonly listener: CatchUpListener,
     private readonly observer: SubscriptionObserver,
   ) {}
@@ -67,7 +67,7 @@ export class RebuildThread implements TrackFollower {
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
     for (const track of this.committed.keys()) if (!tracks.includes(track)) this.committed.delete(track);
-    if (this.thread === null) this.start();
+    if (this.child === null) this.start();
     else this.tell({ kind: 'assign', tracks: tracks.map(nameOf) });
   }
 
@@ -89,20 +89,27 @@ export class RebuildThread implements TrackFollower {
 
   private start(): void {
     clearTimeout(this.startingAgain);
-    let thread: Worker;
+    let child: ChildProcess;
     try {
-      thread = this.begin();
+      child = this.begin();
     } catch (error) {
       return this.startLater(error);
     }
-    this.thread = thread;
-    thread.on('message', (message: FromThread) => {
-      if (thread === this.thread) this.heard(message);
+    this.child = child;
+    child.on('message', (message: FromProcess) => {
+      if (child === this.child) this.heard(message);
     });
-    thread.once('error', (error) => this.lost(thread, error));
-    const exit = new Promise<void>((resolve) => thread.once('exit', () => resolve())).then(() => {
-      this.exits.delete(exit);
-      this.lost(thread, new Error('The thread that builds read models ended by itself'));
+    const exit = new Promise<void>((resolve) => {
+      const over = (error: Error): void => {
+        this.exits.delete(exit);
+        this.lost(child, error);
+        resolve();
+      };
+      // It could not be started, and no exit follows.
+      child.on('error', over);
+      child.once('exit', (code, signal) =>
+        over(new Error(`The process that builds read models ended by itself (${signal ?? code})`)),
+      );
     });
     this.exits.add(exit);
     this.tell({ kind: 'assign', tracks: this.tracks.map(nameOf) });
@@ -111,16 +118,16 @@ export class RebuildThread implements TrackFollower {
   private end(): void {
     clearTimeout(this.startingAgain);
     this.tell({ kind: 'end' });
-    this.thread = null;
+    this.child = null;
     this.tracks = [];
     this.committed.clear();
     this.lag = 0;
     this.idleSince = null;
   }
 
-  private lost(thread: Worker, error: unknown): void {
-    if (thread !== this.thread) return;
-    this.thread = null;
+  private lost(child: ChildProcess, error: unknown): void {
+    if (child !== this.child) return;
+    this.child = null;
     this.startLater(error);
   }
 
@@ -130,11 +137,12 @@ export class RebuildThread implements TrackFollower {
     this.startingAgain = setTimeout(() => this.start(), START_AGAIN_MS);
   }
 
-  private tell(message: ToThread): void {
-    this.thread?.postMessage(message);
+  private tell(message: ToProcess): void {
+    // One that is dying hears nothing any more, and its end is told.
+    this.child?.send(message, () => undefined);
   }
 
-  private heard(message: FromThread): void {
+  private heard(message: FromProcess): void {
     if (message.kind === 'dropped') return this.observer.dropped(this.name, message.error, message.delayMs);
     if (message.kind === 'lag') {
       this.lag = message.lagMs;
@@ -147,7 +155,7 @@ export class RebuildThread implements TrackFollower {
       this.idleSince = null;
       return this.listener.committed(track, message.through, message.atEnd);
     }
-    // The thread follows it no more.
+    // The process follows it no more.
     this.tracks = this.tracks.filter((each) => each !== track);
     this.committed.delete(track);
     if (message.kind === 'unusable') this.listener.unusable(track, message.why);
@@ -155,16 +163,16 @@ export class RebuildThread implements TrackFollower {
   }
 }
 
-/** The other thread: builds what it is told to, under the leases of `token`, until it is told to end. */
+/** The other process: builds what it is told to, under the leases of `token`, until it is told to end. */
 export async function serveRebuilds(
-  port: MessagePort,
+  messages: AsyncIterable<unknown[]>,
+  say: (message: FromProcess) => void,
   events: EventStore,
   store: ProjectionStore,
   projections: readonly AnyProjection[],
   token: string,
 ): Promise<void> {
   const ending = new AbortController();
-  const say = (message: FromThread): void => port.postMessage(message);
   const listener: CatchUpListener = {
     committed: (track, through, atEnd) => say({ kind: 'committed', track: nameOf(track), through, atEnd }),
     unusable: (track, why) => say({ kind: 'unusable', track: nameOf(track), why }),
@@ -177,20 +185,23 @@ export async function serveRebuilds(
   };
   const subscription = CatchUpSubscription.building(events, store, token, listener, observer);
   let tracks: readonly Track[] = [];
-  port.on('message', (message: ToThread) => {
-    if (message.kind === 'assign') {
-      // The same object for the same track, so that the subscription sees what has changed.
-      tracks = message.tracks.flatMap((name) => {
-        const known = tracks.find((track) => isNamed(track, name));
-        const projection = projections.find((each) => each.name === name.projection);
-        return known ?? (projection ? [{ projection, generation: name.generation }] : []);
-      });
-      subscription.assign(tracks);
-    } else if (message.kind === 'restart') subscription.restart();
-    else if (message.kind === 'checkpoint') void subscription.checkpointIdle();
-    else ending.abort();
-  });
-  await subscription.run(ending.signal);
+  const listen = async (): Promise<void> => {
+    for await (const [message] of messages as AsyncIterable<[ToProcess]>) {
+      if (message.kind === 'assign') {
+        // The same object for the same track, so that the subscription sees what has changed.
+        tracks = message.tracks.flatMap((name) => {
+          const known = tracks.find((track) => isNamed(track, name));
+          const projection = projections.find((each) => each.name === name.projection);
+          return known ?? (projection ? [{ projection, generation: name.generation }] : []);
+        });
+        subscription.assign(tracks);
+      } else if (message.kind === 'restart') subscription.restart();
+      else if (message.kind === 'checkpoint') void subscription.checkpointIdle();
+      else break;
+    }
+    ending.abort();
+  };
+  await Promise.all([subscription.run(ending.signal), listen()]);
 }
 
 function nameOf({ projection, generation }: Track): TrackName {

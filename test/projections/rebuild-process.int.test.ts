@@ -1,15 +1,16 @@
-// Read models that are built anew in a thread of their own, with the thread that a service starts.
+// Read models that are built anew in a process of their own, with the one that a service starts.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { screeningStatus } from '../../src/modules/screening/read/screening-status.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import type { RebuildThreadData } from '../../src/platform/subscriptions/projector.module.js';
-import { RebuildThread } from '../../src/platform/subscriptions/rebuild-thread.js';
+import { beginRebuilds } from '../../src/platform/subscriptions/projector.module.js';
+import { RebuildProcess } from '../../src/platform/subscriptions/rebuild-process.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { until } from '../support/eventually.js';
 import { appendScreenings } from '../support/long-log.js';
@@ -17,7 +18,7 @@ import { RedisServer } from '../support/redis.js';
 import { event, expectedDocuments, Log, QUICK, storedDocuments, Told } from './fixtures.js';
 
 const PROJECTIONS = [screeningStatus, deliveryLog];
-const THREAD = pathToFileURL(join(import.meta.dirname, '../../dist/src/rebuild-thread.js'));
+const PROGRAM = join(import.meta.dirname, '../../dist/src/rebuild-process.js');
 /** More than is read beside the requests. */
 const LONG = 6_000;
 const KEPT_MS = 2 * 3_600_000;
@@ -27,7 +28,7 @@ describe('a long log whose read models are gone', () => {
   let server: RedisServer;
   let log: Log;
   let told: Told;
-  let threads: Worker[];
+  let processes: ChildProcess[];
   let running: Projector[];
 
   beforeAll(async () => {
@@ -38,7 +39,7 @@ describe('a long log whose read models are gone', () => {
     await server.flush();
     log = await Log.open();
     told = new Told();
-    threads = [];
+    processes = [];
     running = [];
   });
 
@@ -52,7 +53,7 @@ describe('a long log whose read models are gone', () => {
   });
 
   function start(
-    begin = aThread,
+    begin = aProcess,
     projections: readonly AnyProjection[] = PROJECTIONS,
     store = new RedisProjectionStore(server.client(), KEPT_MS),
   ): Projector {
@@ -60,24 +61,26 @@ describe('a long log whose read models are gone', () => {
       ...QUICK,
       leaseMs: 6_000,
       intervalMs: 2_000,
-      elsewhere: (token, listener, observer) => new RebuildThread(() => begin(token), listener, observer),
+      elsewhere: (token, listener, observer) => new RebuildProcess(() => begin(token), listener, observer),
     });
     running.push(projector);
     projector.start();
     return projector;
   }
 
-  function aThread(token: string): Worker {
-    const workerData: RebuildThreadData = {
-      eventStore: { place: { kind: 'embedded', maxBytes: 2 ** 30, testShare: 1, uncompressedEvents: 65_536 } },
-      folder: { path: log.dataFolder, diskLowBytes: 0, quarantined: false },
-      redis: { url: server.url, documentsKeptForMs: KEPT_MS },
-      process: { role: 'all' },
-      token,
-    };
-    const thread = new Worker(THREAD, { workerData });
-    threads.push(thread);
-    return thread;
+  function aProcess(token: string): ChildProcess {
+    const begun = beginRebuilds(
+      {
+        eventStore: { place: { kind: 'embedded', maxBytes: 2 ** 30, testShare: 1, uncompressedEvents: 65_536 } },
+        folder: { path: log.dataFolder, diskLowBytes: 0, quarantined: false },
+        redis: { url: server.url, documentsKeptForMs: KEPT_MS },
+        process: { role: 'all' },
+        token,
+      },
+      PROGRAM,
+    );
+    processes.push(begun);
+    return begun;
   }
 
   async function built(): Promise<void> {
@@ -87,12 +90,12 @@ describe('a long log whose read models are gone', () => {
       expect(await storedDocuments(redis, projection)).toEqual(await expectedDocuments(log.store, projection));
   }
 
-  it('is read by a thread that ends when all is built, and then followed without it', async () => {
+  it('is read by a process that ends when all is built, and then followed without it', async () => {
     await appendScreenings(log.store, LONG);
     const projector = start();
     await built();
-    expect(threads).toHaveLength(1);
-    await until('the thread has ended', () => threads[0]?.threadId === -1);
+    expect(processes).toHaveLength(1);
+    await until('the process has ended', () => processes[0]?.exitCode === 0);
     expect(told.drops).toEqual([]);
 
     await appendScreenings(log.store, 10);
@@ -100,16 +103,16 @@ describe('a long log whose read models are gone', () => {
     const redis = server.client();
     await until('the new ones are there', async () => (await storedDocuments(redis, deliveryLog)).size === documents);
     expect(projector.status().map(({ state }) => state)).toEqual(['live', 'live']);
-    expect(threads).toHaveLength(1);
+    expect(processes).toHaveLength(1);
   });
 
-  it('is read on by another thread when the first one died', async () => {
+  it('is read on by another process when the first one died', async () => {
     await appendScreenings(log.store, LONG);
     start();
-    await until('a thread has begun', () => threads.length === 1);
-    await threads[0]?.terminate();
+    await until('a process has begun', () => processes.length === 1);
+    processes[0]?.kill('SIGKILL');
     await built();
-    expect(threads).toHaveLength(2);
+    expect(processes).toHaveLength(2);
     expect(told.drops).toHaveLength(1);
   });
 
@@ -128,32 +131,32 @@ describe('a long log whose read models are gone', () => {
       }
     }
     const projections = [...PROJECTIONS, accountProjection];
-    start(aThread, projections, new Watched(server.client(), KEPT_MS));
+    start(aProcess, projections, new Watched(server.client(), KEPT_MS));
     await until('all is built', () => told.reports.length === projections.length);
     const head = await log.store.head();
     expect(promotedAt).toEqual([head, head, head]);
   });
 
-  it('is read by the first thread that can be started; until then it counts as behind', async () => {
+  it('is read by the first process that can be started; until then it counts as behind', async () => {
     await appendScreenings(log.store, LONG);
     let refused = 0;
     const projector = start((token) => {
-      if (refused++ < 2) throw new Error('No more threads');
-      return aThread(token);
+      if (refused++ < 2) throw new Error('No more processes');
+      return aProcess(token);
     });
     await until('it was tried again', () => refused > 1);
     const lags = projector.status().map(({ lagMs }) => lagMs);
     expect(Math.min(...lags)).toBeGreaterThan(0);
     await built();
-    expect([threads.length, told.drops.length]).toEqual([1, 2]);
+    expect([processes.length, told.drops.length]).toEqual([1, 2]);
   });
 
-  it('leaves no thread behind when the service stops in the middle', async () => {
+  it('leaves no process behind when the service stops in the middle', async () => {
     await appendScreenings(log.store, LONG);
     const projector = start();
-    await until('a thread has begun', () => threads.length === 1);
+    await until('a process has begun', () => processes.length === 1);
     await projector.stop();
-    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    expect(processes.map(({ exitCode }) => exitCode)).toEqual([0]);
     expect(await server.client().keys('*:lease')).toEqual([]);
   });
 
@@ -171,10 +174,29 @@ describe('a long log whose read models are gone', () => {
     expect(told.reports[0]?.projection).toBe(screeningStatus.name);
   });
 
-  it('needs no thread when it is short', async () => {
+  it('is built by a process of lower priority that goes on after an interrupt, which all get that a terminal runs', async () => {
+    await appendScreenings(log.store, LONG);
+    start();
+    await until('a process has begun', () => processes.length === 1);
+    const [begun] = processes;
+    if (begun) await once(begun, 'message');
+    expect(getPriority(begun?.pid)).toBeGreaterThan(getPriority());
+    begun?.kill('SIGINT');
+    await built();
+    expect([processes.length, told.drops]).toEqual([1, []]);
+  });
+
+  it('has a process that dies with the service', async () => {
+    const alone = aProcess('nobody');
+    const exited = once(alone, 'exit');
+    alone.disconnect();
+    expect(await exited).toEqual([null, 'SIGKILL']);
+  });
+
+  it('needs no process when it is short', async () => {
     await appendScreenings(log.store, 100);
     start();
     await built();
-    expect(threads).toEqual([]);
+    expect(processes).toEqual([]);
   });
 });

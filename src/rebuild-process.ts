@@ -1,0 +1,43 @@
+// The process in which a service builds read models anew (platform/subscriptions/rebuild-process.ts): its own reading of the log and its own
+// connection to Redis, and of the modules nothing but their projections.
+import 'reflect-metadata';
+import { on } from 'node:events';
+import { openStoredLog } from './adapters/event-store/stored-log.js';
+import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
+import { connectionTo } from './adapters/redis/connection.js';
+import { PROJECTIONS } from './modules/projections.js';
+import { UPCASTING } from './modules/stored-events.module.js';
+import type { RebuildSettings } from './platform/subscriptions/projector.module.js';
+import { serveRebuilds } from './platform/subscriptions/rebuild-process.js';
+import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
+
+/** With the service, and as it would die itself (`main.ts`). */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+process.once('disconnect', die);
+if (!process.connected) die();
+// These go to all that were started together. The service says when to end.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+
+const messages = on(process, 'message');
+const [first] = (await messages.next()).value as [RebuildSettings];
+const { eventStore, folder, redis: settings, process: service, token } = first;
+// A connection that is lost shows by the commits that fail, of which the service's log tells.
+const redis = connectionTo(settings, service, { warn: () => undefined });
+const stored = await openStoredLog(eventStore, folder);
+try {
+  await serveRebuilds(
+    messages,
+    (message) => void process.send?.(message),
+    new UpcastingEventStore(stored, UPCASTING),
+    new RedisProjectionStore(redis, settings.documentsKeptForMs),
+    PROJECTIONS,
+    token,
+  );
+} finally {
+  redis.disconnect();
+  await stored.close();
+  process.off('disconnect', die).disconnect();
+}
