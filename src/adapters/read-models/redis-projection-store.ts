@@ -5,7 +5,6 @@ import {
   type Checkpoint,
   type Commit,
   type CommitFault,
-  type DocumentWrite,
   type Generations,
   type Lease,
   ProjectionStore,
@@ -19,8 +18,6 @@ import { defineScripts } from './redis-scripts.js';
 const LIMIT_MS = 5_000;
 /** Documents written in one step: while Redis runs it, whoever reads a document waits. */
 const SLICE = 15;
-/** Steps that are sent before the first of them is answered: a thread that folds events sends the next ones only when it comes to it. */
-const TOGETHER = 8;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
 /** Documents compared in one step. */
@@ -135,25 +132,17 @@ export class RedisProjectionStore extends ProjectionStore {
     const { lease, live, building } = keysOf(projection);
     const kept = keptSince(this.keptForMs);
     const listed = listedSince(projection);
-    const send = (slice: readonly DocumentWrite[], to: string | null): Promise<CommitFault | 'done'> => {
-      const place = [expected ?? '', to ?? '', log ?? '', kept, listed];
+    const slices = Math.max(1, Math.ceil(writes.length / SLICE));
+    for (let slice = 0; slice < slices; slice++) {
+      // One after the other, so that whoever reads a document waits for one of them at most. The last moves the checkpoint.
+      const place = [expected ?? '', (slice === slices - 1 ? next : expected) ?? '', log ?? '', kept, listed];
       const args = [lease, ...live, ...building, token, String(generation), ...place];
-      for (const write of slice) args.push(...documentFields(projection, write, kept));
-      return this.connection.use((redis) => redis.projectionCommit(...args));
-    };
-    const slices = Array.from({ length: Math.ceil(writes.length / SLICE) }, (_, place) =>
-      writes.slice(place * SLICE, (place + 1) * SLICE),
-    );
-    // By itself, and after all others are written: it moves the checkpoint.
-    const last = slices.pop() ?? [];
-    for (let first = 0; first < slices.length; first += TOGETHER) {
-      const group = slices.slice(first, first + TOGETHER);
-      const outcomes = await Promise.all(group.map((slice) => send(slice, expected)));
-      const fault = outcomes.find((outcome) => outcome !== 'done');
-      if (fault !== undefined) return fault;
+      for (const write of writes.slice(slice * SLICE, (slice + 1) * SLICE))
+        args.push(...documentFields(projection, write, kept));
+      const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
+      if (outcome !== 'done') return outcome;
     }
-    const outcome = await send(last, next);
-    return outcome === 'done' ? null : outcome;
+    return null;
   }
 
   override async sizes(projection: AnyProjection): Promise<{ readonly live: number; readonly building: number }> {

@@ -21,7 +21,7 @@ export interface CatchUpListener {
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
-/** What keeps tracks up with the log, in this thread or in another. */
+/** What keeps tracks up with the log, in this process or in another. */
 export interface TrackFollower {
   readonly name: string;
   readonly lagMs: number;
@@ -57,7 +57,8 @@ export const BATCH_SIZE = 2_000;
  * answers requests reads the log itself from its checkpoint: so that is never far behind.
  */
 const BUILDING: CatchUpOptions = {
-  batchSize: BATCH_SIZE,
+  // Between two batches the steps that have been taken are followed by the next, so that reading and writing go on side by side.
+  batchSize: 120,
   commitEvents: 20_000,
   commitIntervalMs: 1_000,
   commitsIdle: true,
