@@ -8,7 +8,7 @@ import { connectionTo } from './adapters/redis/connection.js';
 import { PROJECTIONS } from './modules/projections.js';
 import { UPCASTING } from './modules/stored-events.module.js';
 import type { RebuildSettings } from './platform/subscriptions/projector.module.js';
-import { serveRebuilds } from './platform/subscriptions/rebuild-process.js';
+import { dropped, serveRebuilds } from './platform/subscriptions/rebuild-process.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
 
 /** With the service, and as it would die itself (`main.ts`). */
@@ -16,18 +16,24 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
+/** The log of the service tells why. */
+function fail(error: unknown): void {
+  process.send?.(dropped(error), die);
+}
+
 process.once('disconnect', die);
 if (!process.connected) die();
+process.on('uncaughtException', fail);
 // These go to all that were started together. The service says when to end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-const messages = on(process, 'message');
-const [first] = (await messages.next()).value as [RebuildSettings];
-const { eventStore, folder, redis: settings, process: service, token } = first;
-// A connection that is lost shows by the commits that fail, of which the service's log tells.
-const redis = connectionTo(settings, service, { warn: () => undefined });
-const stored = await openStoredLog(eventStore, folder);
-try {
+async function build(): Promise<void> {
+  const messages = on(process, 'message');
+  const [first] = (await messages.next()).value as [RebuildSettings];
+  const { eventStore, folder, redis: settings, process: service, token } = first;
+  // A connection that is lost shows by the commits that fail, of which the service's log tells.
+  const redis = connectionTo(settings, service, { warn: () => undefined });
+  const stored = await openStoredLog(eventStore, folder);
   await serveRebuilds(
     messages,
     (message) => void process.send?.(message),
@@ -36,8 +42,8 @@ try {
     PROJECTIONS,
     token,
   );
-} finally {
   redis.disconnect();
   await stored.close();
-  process.off('disconnect', die).disconnect();
 }
+
+build().then(() => process.exit(), fail);

@@ -1,9 +1,10 @@
 // Read models that are built anew in a process of their own, with the one that a service starts.
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { LOG_FILE } from '../../src/adapters/event-store/embedded-log.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { screeningStatus } from '../../src/modules/screening/read/screening-status.js';
@@ -68,11 +69,11 @@ describe('a long log whose read models are gone', () => {
     return projector;
   }
 
-  function aProcess(token: string): ChildProcess {
+  function aProcess(token: string, dataFolder = log.dataFolder): ChildProcess {
     const begun = beginRebuilds(
       {
         eventStore: { place: { kind: 'embedded', maxBytes: 2 ** 30, testShare: 1, uncompressedEvents: 65_536 } },
-        folder: { path: log.dataFolder, diskLowBytes: 0, quarantined: false },
+        folder: { path: dataFolder, diskLowBytes: 0, quarantined: false },
         redis: { url: server.url, documentsKeptForMs: KEPT_MS },
         process: { role: 'all' },
         token,
@@ -151,6 +152,18 @@ describe('a long log whose read models are gone', () => {
     expect([processes.length, told.drops.length]).toEqual([1, 2]);
   });
 
+  it('tells why a process could not begin', async () => {
+    await appendScreenings(log.store, LONG);
+    const noFolder = join(log.dataFolder, 'events', LOG_FILE);
+    start((token) => aProcess(token, processes.length === 0 ? noFolder : log.dataFolder));
+    await built();
+    expect(processes.map(({ signalCode }) => signalCode)).toEqual(['SIGKILL', null]);
+    expect(told.drops.map((error) => (error as Error).message)).toEqual([
+      expect.stringContaining('ENOTDIR'),
+      'The process that builds read models ended by itself (SIGKILL)',
+    ]);
+  });
+
   it('leaves no process behind when the service stops in the middle', async () => {
     await appendScreenings(log.store, LONG);
     const projector = start();
@@ -191,6 +204,20 @@ describe('a long log whose read models are gone', () => {
     const exited = once(alone, 'exit');
     alone.disconnect();
     expect(await exited).toEqual([null, 'SIGKILL']);
+  });
+
+  it('gives nothing up when none can be started just now', async () => {
+    await appendScreenings(log.store, LONG);
+    start((token) => {
+      if (processes.length > 0) return aProcess(token);
+      // Where the system has no descriptor left, this is what is given back.
+      const never = Object.assign(new EventEmitter(), { connected: false }) as ChildProcess;
+      process.nextTick(() => never.emit('error', new Error('EMFILE')));
+      processes.push(never);
+      return never;
+    });
+    await built();
+    expect(processes).toHaveLength(2);
   });
 
   it('needs no process when it is short', async () => {

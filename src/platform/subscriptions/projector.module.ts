@@ -111,9 +111,20 @@ function inProcess(settings: Omit<RebuildSettings, 'token'>): NonNullable<Projec
 
 /** Begins a process of low priority that builds read models; it ends when it is told to, or when this process does. */
 export function beginRebuilds(settings: RebuildSettings, program = PROCESS): ChildProcess {
-  const child = fork(program, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  // Before it has threads: on Linux each has a priority of its own, and begins with that of the thread that makes it.
-  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+  const child = fork(program, {
+    // Where this process is debugged, that takes the port.
+    execArgv: [...process.execArgv, '--inspect-port=0'],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  // It could not be started; its error follows.
+  if (child.pid === undefined) return child;
+  try {
+    // Before it has threads: on Linux each has a priority of its own, and begins with that of the thread that makes it.
+    setPriority(child.pid, NICENESS);
+  } catch {
+    // This process has a lower one already, or may not choose: it goes without.
+  }
   child.send(settings, () => undefined);
   return child;
 }

@@ -138,8 +138,8 @@ export class RebuildProcess implements TrackFollower {
   }
 
   private tell(message: ToProcess): void {
-    // One that is dying hears nothing any more, and its end is told.
-    this.child?.send(message, () => undefined);
+    // One that is dying or was never there hears nothing, and its end is told.
+    if (this.child?.connected === true) this.child.send(message, () => undefined);
   }
 
   private heard(message: FromProcess): void {
@@ -180,7 +180,7 @@ export async function serveRebuilds(
       say({ kind: 'failed', track: nameOf(track), error: Object.assign(new Error(message), { stack }) }),
   };
   const observer: SubscriptionObserver = {
-    dropped: (_, error, delayMs) => say({ kind: 'dropped', error: plain(error), delayMs }),
+    dropped: (_, error, delayMs) => say(dropped(error, delayMs)),
     lag: (_, lagMs) => say({ kind: 'lag', lagMs }),
   };
   const subscription = CatchUpSubscription.building(events, store, token, listener, observer);
@@ -212,7 +212,12 @@ function isNamed(track: Track, { projection, generation }: TrackName): boolean {
   return track.projection.name === projection && track.generation === generation;
 }
 
-/** An error of a library may hold what cannot be cloned. */
+/** What the other process says of an error; also of the one that it ends with. */
+export function dropped(error: unknown, delayMs = START_AGAIN_MS): FromProcess {
+  return { kind: 'dropped', error: plain(error), delayMs };
+}
+
+/** An error of a library may hold what cannot be cloned, and what must not be told. */
 function plain(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
   return Object.assign(new Error(error.message), { stack: error.stack });
