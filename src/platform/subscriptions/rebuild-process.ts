@@ -176,8 +176,7 @@ export async function serveRebuilds(
   const listener: CatchUpListener = {
     committed: (track, through, atEnd) => say({ kind: 'committed', track: nameOf(track), through, atEnd }),
     unusable: (track, why) => say({ kind: 'unusable', track: nameOf(track), why }),
-    failed: (track, { message, stack = message }) =>
-      say({ kind: 'failed', track: nameOf(track), error: Object.assign(new Error(message), { stack }) }),
+    failed: (track, error) => say({ kind: 'failed', track: nameOf(track), error: plain(error) }),
   };
   const observer: SubscriptionObserver = {
     dropped: (_, error, delayMs) => say(dropped(error, delayMs)),
@@ -214,11 +213,10 @@ function isNamed(track: Track, { projection, generation }: TrackName): boolean {
 
 /** What the other process says of an error; also of the one that it ends with. */
 export function dropped(error: unknown, delayMs = START_AGAIN_MS): FromProcess {
-  return { kind: 'dropped', error: plain(error), delayMs };
+  return { kind: 'dropped', error: error instanceof Error ? plain(error) : String(error), delayMs };
 }
 
 /** An error of a library may hold what cannot be cloned, and what must not be told. */
-function plain(error: unknown): unknown {
-  if (!(error instanceof Error)) return String(error);
-  return Object.assign(new Error(error.message), { stack: error.stack });
+function plain({ message, stack = message }: Error): Error {
+  return Object.assign(new Error(message), { stack });
 }
