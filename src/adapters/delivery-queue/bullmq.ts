@@ -1,20 +1,21 @@
 // Attempts that are due, in a line for each endpoint, and the BullMQ jobs that work the lines off (by the workers in `dispatcher.ts`).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Queue, QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 import { type LatencyRules, LatencyTracker, type Standing } from './latency-tracker.js';
-import { attemptOf, defineLineScripts, KEYS, lineOf, memberOf } from './lines.js';
+import { attemptOf, defineLineScripts, KEYS, lineOf, memberOf, membersIn } from './lines.js';
 
 export const FAST_QUEUE = 'webhook-dispatch';
 export const SLOW_QUEUE = 'webhook-dispatch-slow';
 
-/** The job that sends nothing: see `addWakeUps`. */
+/** The job that sends nothing: see `wakeUpsFor`. */
 export const WAKE_UP = 'wake-up';
 const DISPATCH = 'dispatch';
 
-/** A job of an endpoint: sends what is due in the endpoint's line, one after the other. */
+/** A job of an endpoint: sends what is due in the endpoint's line. */
 export interface DispatchJobData {
   readonly endpointId: string;
 }
@@ -27,10 +28,12 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 100 } },
 } as const satisfies Partial<QueueOptions>;
 
-/** Jobs of one endpoint at a time, in all processes together: its attempts under way. */
+/** Attempts of one endpoint that are under way at a time, in all processes together. */
 export type ConcurrencyLimits = Readonly<Record<Standing, number>>;
 
 const DEFAULT_LIMITS: ConcurrencyLimits = { fast: 64, unknown: 4, slow: 16 };
+/** Attempts that a job of a fast endpoint makes at once. A job of another makes one, because it may take long. */
+const TOGETHER = 8;
 
 /** What tests change. */
 export abstract class DispatchSettings {
@@ -40,28 +43,30 @@ export abstract class DispatchSettings {
   readonly limitMs?: number;
 }
 
-/** What is asked for in one turn of the event loop. */
-interface Packet {
+/** What one exchange tells Redis of an endpoint's line. */
+interface Refill {
   readonly due: { readonly delivery: DueDelivery; readonly at: number }[];
-  readonly stored: Promise<void>;
+  /** Jobs that are over, with all that they had claimed. */
+  readonly over: string[];
+  readonly done: Promise<void>;
 }
 
-const MAX_IN_PACKET = 250;
+const MAX_IN_EXCHANGE = 250;
 /** Jobs that wait for a retry are one for all retries of an endpoint that fall into such a time, milliseconds. */
 const WAKE_EVERY_MS = 100;
 
 /**
- * Redis holds an endpoint's attempts in a sorted set, its line, by the time when they are due. BullMQ holds jobs for as many of them as the endpoint
- * may have under way at once, so that neither a worker's memory nor its concurrency fills with the attempts of one endpoint. The
- * limit holds for all processes together, because a job's id is its endpoint's id and a number below the limit.
+ * Redis holds an endpoint's attempts in a sorted set, its line, by the time when they are due. BullMQ holds no more jobs of an endpoint than
+ * make as many attempts at once as it may have under way, so that neither a worker's memory nor its concurrency fills with the attempts of
+ * one endpoint. The limit holds for all processes together, because a job's id is its endpoint's id and a number.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
   private readonly connection: BoundedRedis;
   private readonly limits: ConcurrencyLimits;
   /** What the workers of this process learn. */
   readonly latency: LatencyTracker;
-  private packet: Packet | null = null;
-  private readonly refills = { waiting: new Map<string, Promise<void>>(), running: new Map<string, Promise<void>>() };
+  private readonly waiting = new Map<string, Refill>();
+  private readonly running = new Map<string, Promise<void>>();
 
   /** `redis` and the queues are the caller's. */
   constructor(
@@ -80,129 +85,111 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   }
 
   override enqueue(delivery: DueDelivery, at: Date): Promise<void> {
-    if (this.packet === null || this.packet.due.length >= MAX_IN_PACKET) this.packet = this.openPacket();
-    this.packet.due.push({ delivery, at: at.getTime() });
-    return this.packet.stored;
+    const { due, done } = this.refillOf(delivery.endpointId);
+    due.push({ delivery, at: at.getTime() });
+    return done;
   }
 
   override backlog(): Promise<Backlog> {
     return this.bounded(async (redis) => {
       const now = Date.now();
-      const [all, waiting, active, [, oldest]] = await Promise.all([
+      const [all, waiting, claims, [, oldest]] = await Promise.all([
         redis.zcard(KEYS.all),
         redis.zcount(KEYS.all, '-inf', String(now)),
-        redis.hlen(KEYS.claimed),
+        redis.hvals(KEYS.claimed),
         redis.zrange(KEYS.all, '0', '0', 'WITHSCORES'),
       ]);
+      const active = claims.flatMap(membersIn).length;
       return { waiting, delayed: all - waiting, active, oldestDueMs: Math.max(0, now - Number(oldest ?? now)) };
     });
   }
 
+  /** How many attempts a job of the endpoint makes at once. */
+  together(endpointId: string): number {
+    const standing = this.latency.standing(endpointId);
+    return standing === 'fast' ? Math.min(TOGETHER, this.limits.fast) : 1;
+  }
+
   /**
-   * The next attempt of an endpoint that is due, claimed by a job; null when there is none. A job that begins gets what it had
-   * claimed before: then its worker has died. A claim ends with the next one.
+   * Attempts of an endpoint that are due, at most so many, claimed by a job beside those that it has under way. A job that begins (`null`) gets
+   * what it had claimed before: then its worker has died.
    */
-  claim(jobId: string, endpointId: string, begins: boolean): Promise<DueDelivery | null> {
+  claim(
+    jobId: string,
+    endpointId: string,
+    most: number,
+    underWay: readonly DueDelivery[] | null,
+  ): Promise<readonly DueDelivery[]> {
     return this.bounded(async (redis) => {
-      const member = await redis.claimDueAttempt(
+      const claimed = await redis.claimDueAttempts(
         KEYS.all,
         lineOf(endpointId),
         KEYS.claimed,
         jobId,
         String(Date.now()),
-        begins ? 'begins' : '',
+        String(most),
+        underWay === null ? 'begins' : '',
+        ...(underWay ?? []).map(memberOf),
       );
-      return member === null ? null : attemptOf(endpointId, member);
+      return membersIn(claimed).map((member) => attemptOf(endpointId, member));
     });
   }
 
-  /** Before a job ends: the next one of its id must not find the claim. */
-  endClaim(jobId: string): Promise<void> {
-    return this.bounded(async (redis) => void (await redis.hdel(KEYS.claimed, jobId)));
+  /** Adds jobs for what is due in an endpoint's line. `overJob`: a job that is over, with all that it had claimed. */
+  refill(endpointId: string, overJob: string | null): Promise<void> {
+    const { over, done } = this.refillOf(endpointId);
+    if (overJob !== null) over.push(overJob);
+    return done;
   }
 
-  /** Adds jobs for what is due in an endpoint's line. A caller that asks while a refill of the line waits for the one before it shares it. */
-  refill(endpointId: string): Promise<void> {
-    const { waiting, running } = this.refills;
+  /** What is asked for in one turn of the event loop, and while an exchange for the same line is under way, goes together. */
+  private refillOf(endpointId: string): Refill {
+    const { waiting, running } = this;
     let refill = waiting.get(endpointId);
     if (refill !== undefined) return refill;
-    refill = (running.get(endpointId) ?? Promise.resolve()).then(() => {
+    const [due, over]: [Refill['due'], string[]] = [[], []];
+    const done = (running.get(endpointId) ?? nextTurn()).then(() => {
       waiting.delete(endpointId);
-      const added = this.bounded((redis) => this.addJobs(redis, endpointId));
-      const over = added.then(
+      const made = this.bounded((redis) => this.exchange(redis, endpointId, due, over));
+      const ended = made.then(
         () => undefined,
         () => undefined,
       );
-      running.set(endpointId, over);
-      void over.then(() => running.get(endpointId) === over && running.delete(endpointId));
-      return added;
+      running.set(endpointId, ended);
+      void ended.then(() => running.get(endpointId) === ended && running.delete(endpointId));
+      return made;
     });
+    refill = { due, over, done };
     waiting.set(endpointId, refill);
     return refill;
   }
 
-  private openPacket(): Packet {
-    const due: Packet['due'] = [];
-    const stored = new Promise<void>((resolve, reject) => {
-      // Closed and sent when the event loop has gone once round.
-      setImmediate(() => {
-        if (this.packet?.due === due) this.packet = null;
-        this.store(due).then(resolve, reject);
-      });
-    });
-    return { due, stored };
-  }
-
-  private async store(due: Packet['due']): Promise<void> {
-    const lines = new Map<string, (string | number)[]>();
-    for (const { delivery, at } of due) {
-      const line = lines.get(delivery.endpointId);
-      if (line === undefined) lines.set(delivery.endpointId, [at, memberOf(delivery)]);
-      else line.push(at, memberOf(delivery));
+  private async exchange(redis: Redis, endpointId: string, due: Refill['due'], over: readonly string[]): Promise<void> {
+    for (let first = 0; first === 0 || first < due.length; first += MAX_IN_EXCHANGE) {
+      const some = due.slice(first, first + MAX_IN_EXCHANGE);
+      const standing = this.latency.standing(endpointId);
+      const together = this.together(endpointId);
+      const free = await redis.lineUpAttempts(
+        KEYS.all,
+        lineOf(endpointId),
+        KEYS.claimed,
+        String(Date.now()),
+        String(Math.ceil(this.limits[standing] / together)),
+        String(together),
+        endpointId,
+        this.fast.toKey(''),
+        this.slow.toKey(''),
+        String(first === 0 ? over.length : 0),
+        ...(first === 0 ? over : []),
+        ...some.flatMap(({ delivery, at }) => [String(at), memberOf(delivery)]),
+      );
+      const jobs = free.map((jobId) => ({ name: DISPATCH, data: { endpointId }, opts: { jobId } }));
+      const [now, later] = standing === 'slow' ? [this.slow, this.fast] : [this.fast, this.fast];
+      const wakeUps = wakeUpsFor(endpointId, some);
+      if (now === later) jobs.push(...wakeUps);
+      if (jobs.length > 0) await now.addBulk(jobs);
+      if (now !== later && wakeUps.length > 0) await later.addBulk(wakeUps);
     }
-    await this.bounded(async (redis) => {
-      const add = redis.multi().zadd(KEYS.all, 'NX', ...[...lines.values()].flat());
-      for (const [endpointId, line] of lines) add.zadd(lineOf(endpointId), 'NX', ...line);
-      await add.exec();
-      await this.addWakeUps(due);
-    });
-    await Promise.all([...lines.keys()].map((endpointId) => this.refill(endpointId)));
-  }
-
-  /** As many as the endpoint may have more, for as many attempts as are due. */
-  private async addJobs(redis: Redis, endpointId: string): Promise<void> {
-    const standing = this.latency.standing(endpointId);
-    const free = await redis.freeDispatchJobs(
-      lineOf(endpointId),
-      KEYS.claimed,
-      String(Date.now()),
-      String(this.limits[standing]),
-      endpointId,
-      this.fast.toKey(''),
-      this.slow.toKey(''),
-    );
-    if (free.length === 0) return;
-    const queue = standing === 'slow' ? this.slow : this.fast;
-    await queue.addBulk(free.map((jobId) => ({ name: DISPATCH, data: { endpointId }, opts: { jobId } })));
-  }
-
-  /** Jobs that only see to it that there are jobs for what has come due. */
-  private async addWakeUps(due: Packet['due']): Promise<void> {
-    const now = Date.now();
-    const wakeUps = new Map<string, { readonly endpointId: string; readonly delay: number }>();
-    for (const { delivery, at } of due) {
-      if (at <= now) continue;
-      const wakeAt = Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS;
-      wakeUps.set(`${delivery.endpointId}-at-${wakeAt}`, { endpointId: delivery.endpointId, delay: wakeAt - now });
-    }
-    if (wakeUps.size === 0) return;
-    await this.fast.addBulk(
-      [...wakeUps].map(([jobId, { endpointId, delay }]) => ({
-        name: WAKE_UP,
-        data: { endpointId },
-        opts: { jobId, delay },
-      })),
-    );
   }
 
   private async bounded<Reply>(exchange: (redis: Redis) => Promise<Reply>): Promise<Reply> {
@@ -212,4 +199,20 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       throw new Unavailable('The queue of deliveries cannot be reached', { cause });
     }
   }
+}
+
+/** Jobs that only see to it that there are jobs for what has come due. */
+function wakeUpsFor(
+  endpointId: string,
+  due: Refill['due'],
+): { name: string; data: DispatchJobData; opts: { jobId: string; delay?: number } }[] {
+  const now = Date.now();
+  const times = new Set(
+    due.filter(({ at }) => at > now).map(({ at }) => Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS),
+  );
+  return [...times].map((wakeAt) => ({
+    name: WAKE_UP,
+    data: { endpointId },
+    opts: { jobId: `${endpointId}-at-${wakeAt}`, delay: wakeAt - now },
+  }));
 }

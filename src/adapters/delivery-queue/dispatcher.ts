@@ -1,4 +1,5 @@
 // The workers that have due deliveries attempted: one for endpoints that answer quickly, one for those that are slow.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Job } from 'bullmq';
@@ -21,7 +22,8 @@ export abstract class AttemptRunner {
   abstract troubled(error: unknown): void;
 }
 
-type DispatchJob = Job<DispatchJobData, void>;
+/** Gives whether all that it had claimed is over. */
+type DispatchJob = Job<DispatchJobData, boolean>;
 
 /** So that all endpoints have their turn also when there are more jobs than a worker takes at once. */
 const YIELD_AFTER_MS = 500;
@@ -41,8 +43,8 @@ export const WORKER_OPTIONS = {
 } as const;
 
 /**
- * A job sends what is due at its endpoint, one after the other, and is followed by another while there is more. A job whose worker
- * died goes to another worker, with the attempt it had claimed: the worker refuses it if it was started before.
+ * A job sends what is due at its endpoint, some at a time where the endpoint is fast, and is followed by another while there is more. A job whose
+ * worker died goes to another worker, with the attempts it had claimed: the worker refuses those that were started before.
  */
 @Injectable()
 export abstract class Dispatcher extends WorkerHost {
@@ -70,29 +72,44 @@ export abstract class Dispatcher extends WorkerHost {
     await withTimeout(this.runner.limitMs + CLOSING_MS, closed);
   }
 
-  override async process({ id = '', name, queueName, data: { endpointId } }: DispatchJob): Promise<void> {
+  override async process({ id = '', name, queueName, data: { endpointId } }: DispatchJob): Promise<boolean> {
     const { latency } = this.queue;
     const standing = latency.standing(endpointId);
     // A slow endpoint's jobs belong in the other queue, where the next one is added.
-    if (name === WAKE_UP || (queueName === FAST_QUEUE && standing === 'slow')) return;
+    if (name === WAKE_UP || (queueName === FAST_QUEUE && standing === 'slow') || this.closing) return false;
     const yieldAt = performance.now() + YIELD_AFTER_MS;
-    let due = this.closing ? null : await this.queue.claim(id, endpointId, true);
-    while (due !== null) {
-      await this.attempt(due);
-      if (this.closing || performance.now() >= yieldAt || latency.standing(endpointId) !== standing)
-        return this.queue.endClaim(id);
-      due = await this.queue.claim(id, endpointId, false);
+    const together = this.queue.together(endpointId);
+    const underWay = new Map<DueDelivery, Promise<void>>();
+    const begin = (due: DueDelivery): unknown =>
+      underWay.set(
+        due,
+        this.attempt(due).finally(() => underWay.delete(due)),
+      );
+    try {
+      for (let begins = true, more = true; more; begins = false) {
+        const most = together - underWay.size;
+        const due = await this.queue.claim(id, endpointId, most, begins ? null : [...underWay.keys()]);
+        due.forEach(begin);
+        more = due.length === most;
+        // Where there is more, the next ones are claimed some at a time too.
+        const left = more ? Math.floor(together / 2) : 0;
+        while (underWay.size > left) await Promise.race(underWay.values()).then(() => nextTurn());
+        more &&= !this.closing && performance.now() < yieldAt && latency.standing(endpointId) === standing;
+      }
+    } finally {
+      await Promise.all(underWay.values());
     }
+    return true;
   }
 
   @OnWorkerEvent('completed')
-  onCompleted(job: DispatchJob): void {
-    this.onOver(job);
+  onCompleted(job: DispatchJob, allOver: boolean): void {
+    this.onOver(job, allOver);
   }
 
   @OnWorkerEvent('failed')
   onFailed(job: DispatchJob | undefined): void {
-    if (job !== undefined) this.onOver(job);
+    if (job !== undefined) this.onOver(job, false);
   }
 
   @OnWorkerEvent('stalled')
@@ -108,9 +125,9 @@ export abstract class Dispatcher extends WorkerHost {
     this.runner.troubled(error);
   }
 
-  private onOver({ data: { endpointId } }: DispatchJob): void {
+  private onOver({ id = '', data: { endpointId } }: DispatchJob, allOver: boolean): void {
     const refill = this.queue
-      .refill(endpointId)
+      .refill(endpointId, allOver ? id : null)
       .catch((error: unknown) => this.onError(error))
       .finally(() => this.refills.delete(refill));
     this.refills.add(refill);

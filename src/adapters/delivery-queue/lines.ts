@@ -4,8 +4,8 @@ import type { DueDelivery } from '../../ports/delivery-queue.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    claimDueAttempt(...args: readonly string[]): Result<string | null, Context>;
-    freeDispatchJobs(...args: readonly string[]): Result<string[], Context>;
+    claimDueAttempts(...args: readonly string[]): Result<string, Context>;
+    lineUpAttempts(...args: readonly string[]): Result<string[], Context>;
   }
 }
 
@@ -25,43 +25,59 @@ export function attemptOf(endpointId: string, member: string): DueDelivery {
   return { deliveryId, endpointId, kind, turn };
 }
 
-/** Keys: all, line, claimed. Arguments: job, now, whether the job begins. What a job has claimed when it begins, its dead worker left behind. */
+/** What a job has claimed, as the scripts give and keep it. */
+export function membersIn(claimed: string): string[] {
+  return claimed === '' ? [] : claimed.split('\n');
+}
+
+/**
+ * Keys: all, line, claimed. Arguments: job, now, how many at most, whether the job begins, what it has under way. What a job has claimed when it
+ * begins, its dead worker left behind.
+ */
 const CLAIM = `
 local left = redis.call('HGET', KEYS[3], ARGV[1])
-if left and ARGV[3] == 'begins' then return left end
-local first = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2], 'LIMIT', 0, 1)[1]
-if first then
-  redis.call('ZREM', KEYS[1], first)
-  redis.call('ZREM', KEYS[2], first)
-  redis.call('HSET', KEYS[3], ARGV[1], first)
-elseif left then
-  redis.call('HDEL', KEYS[3], ARGV[1])
-end
-return first
+if left and ARGV[4] == 'begins' then return left end
+local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])
+if #due == 0 then return '' end
+redis.call('ZREM', KEYS[1], unpack(due))
+redis.call('ZREM', KEYS[2], unpack(due))
+local claimed = table.concat(due, '\\n')
+redis.call('HSET', KEYS[3], ARGV[1], table.concat({ claimed, unpack(ARGV, 5) }, '\\n'))
+return claimed
 `;
 
 /**
- * Keys: line, claimed. Arguments: now, limit, endpoint, and how the keys of jobs begin in either queue. Ids of jobs that are not
+ * Keys: all, line, claimed. Arguments: now, how many jobs at most, how many attempts each makes at once, endpoint, how the keys of jobs begin in
+ * either queue, number of jobs that are over, those jobs, and then time and member of each attempt that joins the line. Ids of jobs that are not
  * there, for as many attempts as are due and will not be taken by a job that is there and has nothing claimed. One that has just
- * found nothing more takes none, but asks for jobs when it is over.
+ * found nothing takes none, but asks for jobs when it is over.
  */
-const FREE = `
-local wanted = redis.call('ZCOUNT', KEYS[1], '-inf', ARGV[1])
+const LINE_UP = `
+local together, over = tonumber(ARGV[3]), tonumber(ARGV[7])
+local function isThere(id) return redis.call('EXISTS', ARGV[5] .. id, ARGV[6] .. id) == 1 end
+for n = 8, 7 + over do
+  if not isThere(ARGV[n]) then redis.call('HDEL', KEYS[3], ARGV[n]) end
+end
+for n = 8 + over, #ARGV, 2 do
+  redis.call('ZADD', KEYS[1], 'NX', ARGV[n], ARGV[n + 1])
+  redis.call('ZADD', KEYS[2], 'NX', ARGV[n], ARGV[n + 1])
+end
+local wanted = redis.call('ZCOUNT', KEYS[2], '-inf', ARGV[1])
 local free = {}
 for number = 1, tonumber(ARGV[2]) do
-  if #free >= wanted then break end
-  local id = ARGV[3] .. '-' .. number
-  if redis.call('EXISTS', ARGV[4] .. id, ARGV[5] .. id) == 0 then
+  if #free * together >= wanted then break end
+  local id = ARGV[4] .. '-' .. number
+  if not isThere(id) then
     free[#free + 1] = id
-  elseif redis.call('HEXISTS', KEYS[2], id) == 0 then
-    wanted = wanted - 1
+  elseif redis.call('HEXISTS', KEYS[3], id) == 0 then
+    wanted = wanted - together
   end
 end
-while #free > math.max(wanted, 0) do free[#free] = nil end
+while #free > 0 and (#free - 1) * together >= wanted do free[#free] = nil end
 return free
 `;
 
 export function defineLineScripts(redis: Redis): void {
-  redis.defineCommand('claimDueAttempt', { numberOfKeys: 3, lua: CLAIM });
-  redis.defineCommand('freeDispatchJobs', { numberOfKeys: 2, lua: FREE });
+  redis.defineCommand('claimDueAttempts', { numberOfKeys: 3, lua: CLAIM });
+  redis.defineCommand('lineUpAttempts', { numberOfKeys: 3, lua: LINE_UP });
 }

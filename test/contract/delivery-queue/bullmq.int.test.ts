@@ -18,6 +18,9 @@ import { until } from '../../support/eventually.js';
 
 const now = (): Date => new Date();
 
+/** As the line has those that are due at the same time. */
+const byId = (one: DueDelivery, other: DueDelivery): number => (one.deliveryId < other.deliveryId ? -1 : 1);
+
 function enqueueAll({ queue }: Process, jobs: readonly DueDelivery[]): Promise<unknown> {
   const at = now();
   return Promise.all(jobs.map((job) => queue.enqueue(job, at)));
@@ -140,6 +143,16 @@ describe('The delivery queue', () => {
       expect(await world.jobs(one)).toEqual({ fast: 3, slow: 0 });
     });
 
+    it('has a job for every eight attempts that are due at a fast endpoint, for as many as may be under way', async () => {
+      const one = await started();
+      await prove(one, 'ok');
+      await one.workers.close();
+      await enqueueAll(one, deliveries('ok', 20));
+      expect(await world.jobs(one)).toEqual({ fast: 3, slow: 0 });
+      await enqueueAll(one, deliveries('ok', 400));
+      expect(await world.jobs(one)).toEqual({ fast: 8, slow: 0 });
+    });
+
     it('tells how much is to be done, and how late the latest is', async () => {
       const one = await world.process(receivers.perform);
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 0, active: 0, oldestDueMs: 0 });
@@ -195,6 +208,19 @@ describe('The delivery queue', () => {
       await until(() => receivers.answered.length === 3);
       expect(one.reclaimed()).toBe(3);
       await until(async () => (await one.queue.backlog()).active === 0);
+    });
+
+    it('gives all that a job had under way to the worker that takes it from a dead one', async () => {
+      const one = await world.process(receivers.perform);
+      const jobs = deliveries('ok', 10);
+      await enqueueAll(one, jobs);
+      const begun = await one.queue.claim('ok-1', 'ok', 4, null);
+      const next = await one.queue.claim('ok-1', 'ok', 3, begun.slice(3));
+      expect([...begun, ...next]).toEqual(jobs.slice(0, 7).sort(byId));
+      expect(await one.queue.backlog()).toMatchObject({ waiting: 3, active: 4 });
+      // Its worker dies here, with one attempt of the first four and those of the last three under way.
+      const left = await one.queue.claim('ok-1', 'ok', 8, null);
+      expect([...left].sort(byId)).toEqual([...begun.slice(3), ...next].sort(byId));
     });
 
     it('leaves what waits to others when it is closed, and lets attempts under way end', async () => {
