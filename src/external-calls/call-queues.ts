@@ -6,9 +6,9 @@ import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
-/** References only: the input lies sealed under `payloadRef` until a worker takes it. */
+/** References only: the input lies sealed under `payloadRef` until a worker takes it; null where the process that waits keeps it. */
 export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
-  readonly payloadRef: string;
+  readonly payloadRef: string | null;
   /** Epoch milliseconds; from then on nobody waits and the call must not be made. */
   readonly deadline: number;
   /** Names the process that waits. */
@@ -74,10 +74,17 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 100 } },
 } satisfies Omit<QueueOptions, 'connection'>;
 
-/** On which a process hears which of its jobs are over: the job's id and, after a space, the word of its kind if there is one. */
+/**
+ * On which a process hears which of its jobs are over: the job's id and, after a space, the word of its kind if there is one. And that another
+ * process has taken one whose input is here (`INPUT_WANTED`, the job, that process), or where such an input lies now (`INPUT_IS_AT`, the job, the
+ * reference or nothing).
+ */
 export function channelOf(waiter: string): string {
   return `external-calls:${waiter}`;
 }
+
+export const INPUT_WANTED = 'input?';
+export const INPUT_IS_AT = 'input!';
 
 /** `timeoutMs` is over queueing and the call. */
 export interface CallSettings {

@@ -42,6 +42,9 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
   readonly drainMs?: number;
 };
 
+/** Of the same process: those who wait, and what they keep. */
+export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over' | 'takeInput' | 'inputReference'>;
+
 /**
  * One worker a queue, each with slots of its own. A job of a call leads to one call at most, and to none when its
  * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
@@ -61,7 +64,7 @@ export class CallWorkers implements OnModuleInit {
     /** Every kind of call and of recovery that the modules have. */
     private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
     /** Those in this very process who wait. */
-    private readonly nearby: Pick<QueuedExternalCalls, 'name' | 'over'>,
+    private readonly nearby: NearbyCallers,
     private readonly patience: WorkerPatience = {},
   ) {}
 
@@ -139,22 +142,32 @@ export class CallWorkers implements OnModuleInit {
 
   /** Never throws: what was not recorded is left to the recovery job. */
   private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<unknown> {
-    const { id, attemptId, subject, context, vendor, payloadRef, deadline } = data;
+    const { id, attemptId, subject, context, vendor, deadline } = data;
     const attempt = { id, attemptId, subject, context };
     try {
-      const input = await this.payloads.take(payloadRef);
+      const taken = await this.takeInput(job.id ?? '', data);
       // The input expired, the person was erased, or another worker took it and may have called the vendor.
-      if (input === null) return;
+      if (taken === null) return;
       const leftMs = deadline - this.clock.now().getTime();
       if (leftMs <= 0) return await call.recordNotAsked(attempt);
       const endsAt = Date.now() + leftMs;
       return await givenUpAfter(leftMs, giveUp, (signal) => {
         const asked = { ...vendorCall(attemptId, subject, context, vendor), signal, endsAt };
-        return call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
+        return call.askAndRecord(asked, attempt, taken.input);
       });
     } catch (error) {
       this.logger.error(`What came of a call was not recorded (${whatIs(job)}): ${nameOf(error)}`);
     }
+  }
+
+  private async takeInput(
+    jobId: string,
+    { waiter, payloadRef }: CallJobData,
+  ): Promise<{ readonly input: unknown } | null> {
+    if (payloadRef === null && waiter === this.nearby.name) return this.nearby.takeInput(jobId);
+    const reference = payloadRef ?? (await this.nearby.inputReference(waiter, jobId));
+    const sealed = reference === null ? null : await this.payloads.take(reference);
+    return sealed && { input: JSON.parse(Buffer.from(sealed).toString('utf8')) as unknown };
   }
 
   private sayOver(waiter: string, jobId: string, end: string | null): void {

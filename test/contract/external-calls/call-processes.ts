@@ -1,9 +1,9 @@
 // Processes of the application and of workers around one Redis of their own, for the tests of external calls.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import type { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
-import { CallWorkers, type WorkerPatience } from '../../../src/external-calls/call-workers.js';
+import { CallWorkers, type NearbyCallers, type WorkerPatience } from '../../../src/external-calls/call-workers.js';
 import type { ExternalCall } from '../../../src/external-calls/external-call.js';
 import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { VendorShare } from '../../../src/external-calls/vendor-share.js';
@@ -14,9 +14,6 @@ import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
-/** In whose process nobody waits. */
-const NOBODY: Pick<QueuedExternalCalls, 'name' | 'over'> = { name: randomUUID(), over: () => undefined };
-
 /** What is set up: beside the first vendor for identity another. */
 const VENDORS: Pick<Vendors, 'offering'> = {
   offering: (capability) => (capability === 'identity' ? ['idv', 'acme'] : []),
@@ -26,7 +23,7 @@ const VENDORS: Pick<Vendors, 'offering'> = {
 export const SLOTS = 8;
 
 interface WorkerProcess {
-  readonly nearby?: Pick<QueuedExternalCalls, 'name' | 'over'>;
+  readonly nearby?: NearbyCallers;
   /** How much its clock is ahead. */
   readonly aheadMs?: number;
   readonly timeoutMs?: number;
@@ -61,8 +58,8 @@ export class CallProcesses {
     return redis;
   }
 
-  /** One process of the application. `share` is how many places an account has; 0 is no limit. */
-  async caller({ timeoutMs = 5_000, share = 0 } = {}): Promise<QueuedExternalCalls> {
+  /** One process of the application. `share` is how many places an account has; 0 is no limit. `hasWorkers`: it keeps the inputs. */
+  async caller({ timeoutMs = 5_000, share = 0, hasWorkers = false } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
       redis,
@@ -71,6 +68,7 @@ export class CallProcesses {
       new SystemClock(),
       () => ({ timeoutMs, concurrency: SLOTS }),
       VENDORS,
+      hasWorkers,
     );
     this.cleanups.push(() => calls.onApplicationShutdown());
     return calls;
@@ -79,14 +77,7 @@ export class CallProcesses {
   /** One process that makes the calls. */
   async worker(
     kinds: readonly (ExternalCall<never> | AttemptRecovery)[],
-    {
-      nearby = NOBODY,
-      aheadMs = 0,
-      timeoutMs = 5_000,
-      concurrency = SLOTS,
-      drainMs = 1_000,
-      ...process
-    }: WorkerProcess = {},
+    { nearby, aheadMs = 0, timeoutMs = 5_000, concurrency = SLOTS, drainMs = 1_000, ...process }: WorkerProcess = {},
   ): Promise<CallWorkers> {
     const redis = process.redis ?? (await this.connection());
     const workers = new CallWorkers(
@@ -96,7 +87,7 @@ export class CallProcesses {
       () => ({ timeoutMs, concurrency }),
       VENDORS,
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
-      nearby,
+      nearby ?? (await this.caller()),
       { drainDelay: 0.2, drainMs, ...process.patience },
     );
     workers.onModuleInit();

@@ -40,6 +40,34 @@ describe('external calls', () => {
     expect(await (await look()).info('commandstats')).not.toContain('cmdstat_publish:');
   });
 
+  it('keep their input out of Redis where caller and worker share a process', async () => {
+    const calls = await caller({ timeoutMs: 60_000, hasWorkers: true });
+    await worker({ nearby: calls });
+    expect(await make(calls, attempt())).toBe('egg');
+    const commands = await (await look()).info('commandstats');
+    for (const command of ['getdel', 'publish']) expect(commands).not.toContain(`cmdstat_${command}:`);
+  });
+
+  it('are made by the worker of another process too, which asks for the input', async () => {
+    const [calls, other] = [await caller({ timeoutMs: 60_000, hasWorkers: true }), await caller({ hasWorkers: true })];
+    await worker({ nearby: other });
+    expect(await make(calls, attempt())).toBe('egg');
+    expect(await (await look()).keys('sealed:*')).toEqual([]);
+  });
+
+  it('are left open when the process that kept their input is gone', async () => {
+    const gone = await caller({ timeoutMs: 60_000, hasWorkers: true });
+    const made = make(gone, attempt());
+    await until(async () => (await gone.backlog('identity-vendor-test')).waiting === 1);
+    await gone.onApplicationShutdown();
+    await made;
+    const over = await caller();
+    await worker({ nearby: over });
+    await until(async () => (await over.backlog('identity-vendor-test')).waiting === 0);
+    expect(await make(await caller({ timeoutMs: 60_000 }), attempt())).toBe('egg');
+    expect(hens.asked).toHaveLength(1);
+  });
+
   it.each([true, false])(
     'end with the word of their kind, and with none if it has none; in one process: %s',
     async (near) => {

@@ -46,7 +46,14 @@ describe('external calls', () => {
     return finish;
   }
 
-  describe('while Redis is away', () => {
+  describe.each([
+    ['lies in Redis', false],
+    ['stays where their caller waits', true],
+  ])('whose input %s, while Redis is away', (_, hasWorkers) => {
+    beforeEach(async () => {
+      calls = await processes.caller({ timeoutMs: 60_000, hasWorkers });
+    });
+
     it('are recorded as not asked, and are made again once it is back', async () => {
       await worker();
       expect(await make()).toBe('egg');
@@ -72,20 +79,21 @@ describe('external calls', () => {
     });
 
     it('go on when the job was stored although the queue said otherwise', async () => {
+      await worker();
+      expect(await make()).toBe('egg');
       const { add } = Queue.prototype;
       jest.spyOn(Queue.prototype, 'add').mockImplementation(async function (this: Queue, ...job) {
         await add.apply(this, job);
-        await until(() => hens.asked.length === 1);
+        await until(() => hens.asked.length === 2);
         throw new Error('Connection is closed.');
       });
-      await worker();
       expect(await make()).toBe('egg');
     });
 
     it('stay open once a worker may have the job', async () => {
       await worker();
       held();
-      const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
+      const made = make(attempt(), await processes.caller({ timeoutMs: 1_000, hasWorkers }));
       await until(() => hens.asked.length === 1);
       await processes.server.kill9();
       expect(OPEN).toContain(await made);
@@ -94,7 +102,7 @@ describe('external calls', () => {
     it('end for their caller in time although it died and came back meanwhile', async () => {
       await worker();
       const finish = held();
-      const made = make(attempt(), await processes.caller({ timeoutMs: 5_000 }));
+      const made = make(attempt(), await processes.caller({ timeoutMs: 5_000, hasWorkers }));
       await until(() => hens.asked.length === 1);
       await processes.server.kill9();
       await processes.server.startAgain();
