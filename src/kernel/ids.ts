@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomFillSync } from 'node:crypto';
+import { createHmac, hash, randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /** Random bytes are drawn in bulk, because asking the system for sixteen at a time costs more than all else about an id. */
@@ -33,7 +33,7 @@ export function isId(text: string): boolean {
 
 /** The same UUID (version 8, RFC 9562 section 5.8) for the same parts, so that doing something twice names it once. */
 export function derivedId(...parts: readonly string[]): string {
-  return asUuid(createHash('sha256').update(JSON.stringify(parts)).digest());
+  return asUuid(hash('sha256', JSON.stringify(parts), 'buffer'));
 }
 
 /** As `derivedId`, but without the key the parts cannot be found by trying. */
@@ -57,13 +57,7 @@ export function keyedIdAt(at: number, key: Uint8Array, ...parts: readonly string
 /** As `derivedId`, but sorting like `id`, a version 7 id: what is derived from events has the order of the events. */
 export function derivedIdLike(id: string, ...parts: readonly string[]): string {
   const time = Buffer.from(id.replaceAll('-', '').slice(0, 12), 'hex');
-  return asUuid(
-    createHash('sha256')
-      .update(JSON.stringify([id, ...parts]))
-      .digest(),
-    8,
-    time,
-  );
+  return asUuid(hash('sha256', JSON.stringify([id, ...parts]), 'buffer'), 8, time);
 }
 
 function asUuid(digest: Buffer, version: 7 | 8 = 8, time: Buffer | null = null): string {

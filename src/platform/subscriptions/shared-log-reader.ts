@@ -14,6 +14,8 @@ import { SilentSubscription } from './subscription-supervisor.js';
 const KEPT_EVENTS = 2_000;
 /** At the end of the log, what is appended within so long is handed on together, milliseconds. */
 const GATHER_MS = 10;
+/** A subscription that has nothing in what is new hears so late how far the log goes, milliseconds. */
+const PASSED_AFTER_MS = 200;
 const DEFAULT_BATCH_SIZE = 500;
 
 /**
@@ -63,12 +65,22 @@ export class SharedLogReader extends EventStoreDecorator {
   }
 }
 
+/** What was read at a time, and the categories in it. */
+interface KeptBatch extends EventBatch {
+  readonly categories: ReadonlySet<string>;
+}
+
+interface Follower {
+  readonly wanted: ReadonlySet<string> | null;
+  wake(): void;
+}
+
 /** The end of the log, read for as long as somebody follows it. Ends for all of them when it breaks. */
 class Tail {
   isOver = false;
   through: string;
   private from: string;
-  private batches: EventBatch[] = [];
+  private batches: KeptBatch[] = [];
   /** The number of the first batch that is kept. */
   private first = 0;
   private kept = 0;
@@ -76,7 +88,8 @@ class Tail {
   private error: unknown = null;
   private followers = 0;
   private readonly stopping = new AbortController();
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new Set<Follower>();
+  private passing: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: EventStore,
@@ -115,10 +128,15 @@ class Tail {
       const batch = this.batches[next - this.first];
       if (batch !== undefined) {
         next += 1;
+        const concerned = concerns(wanted, batch);
+        // One that is followed by others tells nothing of its own.
+        if (!concerned && next < this.first + this.batches.length) continue;
         toldOfEnd = batch.caughtUp;
-        const events = batch.events.filter(
-          ({ position, stream }) => position > place && (wanted === null || wanted.has(categoryOf(stream))),
-        );
+        const events = concerned
+          ? batch.events.filter(
+              ({ position, stream }) => position > place && (wanted === null || wanted.has(categoryOf(stream))),
+            )
+          : [];
         for (let start = 0; start + batchSize < events.length; start += batchSize) {
           const part = events.slice(start, start + batchSize);
           yield { events: part, through: part.at(-1)?.position ?? null, caughtUp: false };
@@ -131,7 +149,7 @@ class Tail {
         toldOfEnd = true;
         yield { events: [], through: this.through || null, caughtUp: true };
       } else {
-        await this.more(signal);
+        await this.more(wanted, signal);
       }
     }
   }
@@ -150,9 +168,11 @@ class Tail {
   }
 
   private keep(batch: EventBatch): void {
-    this.batches.push(batch);
+    const kept = { ...batch, categories: new Set(batch.events.map(({ stream }) => categoryOf(stream))) };
+    this.batches.push(kept);
     this.kept += batch.events.length;
     this.through = batch.through ?? '';
+    const reachedEnd = batch.caughtUp && !this.atEnd;
     this.atEnd = batch.caughtUp;
     while (this.batches.length > 1 && this.kept > KEPT_EVENTS) {
       const dropped = this.batches.shift();
@@ -160,7 +180,7 @@ class Tail {
       this.kept -= dropped?.events.length ?? 0;
       this.from = dropped?.through ?? '';
     }
-    this.wake();
+    this.wake(reachedEnd ? null : kept);
   }
 
   end(error: unknown): void {
@@ -168,22 +188,36 @@ class Tail {
     this.isOver = true;
     this.error = error;
     this.stopping.abort();
-    this.wake();
+    this.wake(null);
   }
 
-  private wake(): void {
-    for (const wake of this.waiting) wake();
+  /** Those whom the batch concerns, and the others together some time later; all of them at once without one. */
+  private wake(batch: KeptBatch | null): void {
+    for (const follower of this.waiting) if (batch === null || concerns(follower.wanted, batch)) follower.wake();
+    if (batch === null) {
+      clearTimeout(this.passing);
+      this.passing = undefined;
+    } else if (this.waiting.size > 0) {
+      this.passing ??= setTimeout(() => this.wake(null), PASSED_AFTER_MS).unref();
+    }
   }
 
-  private more(signal: AbortSignal): Promise<void> {
+  private more(wanted: ReadonlySet<string> | null, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         signal.removeEventListener('abort', wake);
-        this.waiting.delete(wake);
+        this.waiting.delete(follower);
         resolve();
       };
+      const follower: Follower = { wanted, wake };
       signal.addEventListener('abort', wake);
-      this.waiting.add(wake);
+      this.waiting.add(follower);
     });
   }
+}
+
+function concerns(wanted: ReadonlySet<string> | null, { categories }: KeptBatch): boolean {
+  if (wanted === null) return categories.size > 0;
+  for (const category of categories) if (wanted.has(category)) return true;
+  return false;
 }

@@ -88,6 +88,8 @@ describeEventStore('shared by the subscriptions of a process', new SharedHarness
 
 interface Following {
   readonly seen: string[];
+  /** How far it has been told that the log goes. */
+  through: string | null;
   atEnd: boolean;
   hold: Promise<void>;
   end: Promise<unknown>;
@@ -114,12 +116,15 @@ describe('subscriptions that share their reading', () => {
   };
 
   /** Follows the log; `seen` is what it has been given, `hold` keeps it from taking more, `end` tells how it was dropped. */
-  function follower(categories: readonly string[] = [category]): Following {
-    const following: Following = { seen: [], atEnd: false, hold: Promise.resolve(), end: Promise.resolve() };
+  function follower(categories: readonly string[] = [category], onEvents = (): void => undefined): Following {
+    const [hold, end] = [Promise.resolve(), Promise.resolve()];
+    const following: Following = { seen: [], through: null, atEnd: false, hold, end };
     const run = async (): Promise<void> => {
-      for await (const { events, caughtUp } of store.subscribe({ after: null, categories, signal: stop.signal })) {
-        following.seen.push(...events.map(({ id }) => id));
-        following.atEnd = caughtUp;
+      for await (const batch of store.subscribe({ after: null, categories, signal: stop.signal })) {
+        following.seen.push(...batch.events.map(({ id }) => id));
+        following.through = batch.through;
+        following.atEnd = batch.caughtUp;
+        if (batch.events.length > 0) onEvents();
         await following.hold;
       }
     };
@@ -135,6 +140,21 @@ describe('subscriptions that share their reading', () => {
     await append(300);
     await until('all have seen it', () => followers.every(({ seen }) => seen.length === 300));
     expect(harness.log.delivered - before).toBe(300);
+    expect(elsewhere.seen).toEqual([]);
+  });
+
+  it('are woken by what concerns them, and told some time later how far the log goes', async () => {
+    const elsewhere = follower([newCategory()]);
+    const told: (string | null)[] = [];
+    const concerned = follower([category], () => told.push(elsewhere.through));
+    await append(1);
+    await until('both are at the end', () => concerned.seen.length === 1 && concerned.atEnd && elsewhere.atEnd);
+    const before = elsewhere.through;
+    await append(1);
+    await until('one has seen it', () => concerned.seen.length === 2);
+    expect(told.at(-1)).toBe(before);
+    const head = await store.head();
+    await until('the other is told', () => elsewhere.through === head);
     expect(elsewhere.seen).toEqual([]);
   });
 
