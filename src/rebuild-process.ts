@@ -5,10 +5,12 @@ import { on } from 'node:events';
 import { openStoredLog } from './adapters/event-store/stored-log.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
 import { connectionTo } from './adapters/redis/connection.js';
+import { RedisRequestActivity } from './adapters/request-activity/redis.js';
 import { PROJECTIONS } from './modules/projections.js';
 import { UPCASTING } from './modules/stored-events.module.js';
 import type { RebuildSettings } from './platform/subscriptions/projector.module.js';
 import { dropped, serveRebuilds } from './platform/subscriptions/rebuild-process.js';
+import { Throttle } from './platform/subscriptions/throttle.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
 
 /** With the service, and as it would die itself (`main.ts`). */
@@ -34,13 +36,15 @@ async function build(): Promise<void> {
   // A connection that is lost shows by the commits that fail, of which the service's log tells.
   const redis = connectionTo(settings, service, { warn: () => undefined });
   const stored = await openStoredLog(eventStore, folder);
+  const { pause } = new Throttle(new RedisRequestActivity(redis));
   await serveRebuilds(
     messages,
     (message) => void process.send?.(message),
     new UpcastingEventStore(stored, UPCASTING),
-    new RedisProjectionStore(redis, settings.documentsKeptForMs),
+    new RedisProjectionStore(redis, settings.documentsKeptForMs, pause),
     PROJECTIONS,
     token,
+    pause,
   );
   redis.disconnect();
   await stored.close();

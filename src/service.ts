@@ -21,6 +21,7 @@ import { UnusedConnections } from './platform/http/unused-connections.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
+import { RequestActivity } from './ports/request-activity.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
 import { serveEmbedded } from './surfaces/embedded/serve-embedded.js';
@@ -70,7 +71,8 @@ export async function createService(
   );
   const fastify = app.getHttpAdapter().getInstance();
   const unused = new UnusedConnections(fastify.server);
-  if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
+  if (runs(config.process, 'api')) noteRequests(fastify, app.get(RequestActivity));
+  else fastify.addHook('onRequest', serveProbesOnly);
   if (readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
   serveHealth(fastify, app.get(Health));
@@ -126,6 +128,13 @@ export async function createService(
 /** A worker or projector serves nothing but its own health and metrics. */
 function serveProbesOnly({ routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   done(routeOptions.config.probe ? undefined : new DomainError('request.unknown_path'));
+}
+
+function noteRequests(fastify: FastifyInstance, activity: RequestActivity): void {
+  fastify.addHook('onRequest', ({ routeOptions }, _reply, done) => {
+    if (!routeOptions.config.probe) activity.note();
+    done();
+  });
 }
 
 declare module 'fastify' {

@@ -23,6 +23,8 @@ const PROGRAM = join(import.meta.dirname, '../../dist/src/rebuild-process.js');
 /** More than is read beside the requests. */
 const LONG = 6_000;
 const KEPT_MS = 2 * 3_600_000;
+/** As processes tell each other that they serve some. */
+const REQUESTS = 'requests-recent';
 const UNKNOWN = `${deliveryLog.category}-unknown`;
 
 describe('a long log whose read models are gone', () => {
@@ -197,6 +199,20 @@ describe('a long log whose read models are gone', () => {
     begun?.kill('SIGINT');
     await built();
     expect([processes.length, told.drops]).toEqual([1, []]);
+  });
+
+  it('is built by a process that looks whether requests come, and goes on while they do', async () => {
+    await appendScreenings(log.store, LONG);
+    const redis = server.client();
+    // As if they never stopped.
+    await redis.set(REQUESTS, '');
+    const asked: string[] = [];
+    const monitor = await redis.monitor();
+    monitor.on('monitor', (_time, args: string[]) => asked.push(args.slice(0, 2).join(' ')));
+    start();
+    await built();
+    monitor.disconnect();
+    expect(asked).toContain(`exists ${REQUESTS}`);
   });
 
   it('has a process that dies with the service', async () => {

@@ -46,6 +46,8 @@ export interface CatchUpOptions extends SupervisorOptions {
   readonly commitIntervalMs?: number;
   /** Whether each commit moves the checkpoints of projections without news too. */
   readonly commitsIdle?: boolean;
+  /** Awaited before each batch. */
+  readonly pause?: () => Promise<void>;
 }
 
 const COMMIT_EVENTS = 5_000;
@@ -100,7 +102,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     token: string,
     listener: CatchUpListener,
     observer: SubscriptionObserver,
-    options: SupervisorOptions = {},
+    options: SupervisorOptions & Pick<CatchUpOptions, 'pause'> = {},
   ): CatchUpSubscription {
     return new CatchUpSubscription('rebuild', events, store, token, listener, observer, { ...BUILDING, ...options });
   }
@@ -112,7 +114,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     private readonly token: string,
     private readonly listener: CatchUpListener,
     observer: SubscriptionObserver,
-    options: CatchUpOptions,
+    private readonly options: CatchUpOptions,
   ) {
     this.commitEvents = options.commitEvents ?? COMMIT_EVENTS;
     this.commitIntervalMs = options.commitIntervalMs ?? COMMIT_INTERVAL_MS;
@@ -186,6 +188,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   }
 
   async handle(batch: EventBatch): Promise<void> {
+    await this.options.pause?.();
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();
     for (const event of batch.events) {

@@ -171,6 +171,7 @@ export async function serveRebuilds(
   store: ProjectionStore,
   projections: readonly AnyProjection[],
   token: string,
+  pause: () => Promise<void>,
 ): Promise<void> {
   const ending = new AbortController();
   const listener: CatchUpListener = {
@@ -182,7 +183,7 @@ export async function serveRebuilds(
     dropped: (_, error, delayMs) => say(dropped(error, delayMs)),
     lag: (_, lagMs) => say({ kind: 'lag', lagMs }),
   };
-  const subscription = CatchUpSubscription.building(events, store, token, listener, observer);
+  const subscription = CatchUpSubscription.building(events, store, token, listener, observer, { pause });
   let tracks: readonly Track[] = [];
   const listen = async (): Promise<void> => {
     for await (const [message] of messages as AsyncIterable<[ToProcess]>) {
