@@ -4,7 +4,7 @@ import type { LoadedAggregate } from './loaded-aggregate.js';
 
 /** A change of one aggregate, which may be made together with changes of others. */
 export interface Change<State, Event extends DomainEvent> {
-  readonly decider: Pick<Decider<State, never, Event>, 'category' | 'initial' | 'longLived' | 'evolve'>;
+  readonly decider: Pick<Decider<State, never, Event>, 'category' | 'initial' | 'longLived' | 'stateless' | 'evolve'>;
   readonly id: string;
   /** Called again on a newer state after a conflict. What it throws refuses this change and those made together with it. */
   decide(state: State): readonly Event[];

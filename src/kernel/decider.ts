@@ -14,6 +14,12 @@ export interface Decider<State, Command, Event extends DomainEvent> {
    * subscription and not before the caller does.
    */
   readonly longLived?: true;
+  /**
+   * For an aggregate that only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other, and
+   * commands that come while one is appended are appended together. Read models see it as one that is long-lived. Its owner is that of
+   * the newest event.
+   */
+  readonly stateless?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
 }

@@ -6,10 +6,11 @@ import { fold, type Decider } from '../../kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
-import type { EventStore } from '../../ports/event-store.js';
+import { type EventStore, UnstorableEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import type { ActionContext, Owner } from '../../kernel/context.js';
 import { AggregateCache, type Fold } from './aggregate-cache.js';
+import { type Asked, Gathering } from './gathering.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { asNewEvent, recordedEvents } from './recorded-events.js';
 
@@ -28,6 +29,12 @@ interface Decided {
   readonly change: AnyChange;
   readonly before: LoadedAggregate<unknown>;
   readonly result: AnyResult;
+}
+
+/** A command that may be appended together with those of other callers. */
+interface Gathered {
+  readonly change: AnyChange;
+  readonly context: ActionContext;
 }
 
 /** Handles what was appended just now, before the caller goes on. Never throws: what fails is done by the subscription. */
@@ -60,12 +67,13 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
  * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
- * the caller does, unless the decider is long-lived (`Decider.longLived`), and the event handlers marked inline have run.
+ * the caller does, unless the decider is long-lived or stateless, and the event handlers marked inline have run.
  */
 export class AggregateStore {
   private readonly seen: AggregateCache;
   private readonly lookedAt: AggregateCache;
   private readonly turns = new KeyedMutex();
+  private readonly gathering = new Gathering<Gathered, AnyResult>(this.turns, (asked) => this.appendGathered(asked));
 
   constructor(
     private readonly store: EventStore,
@@ -91,6 +99,7 @@ export class AggregateStore {
     id: string,
   ): Promise<LoadedAggregate<State>> {
     const stream = streamOf({ decider, id });
+    if (decider.stateless) return this.newest(decider.initial, stream);
     if (decider.longLived) return this.seen.load(decider, stream);
     const history = await this.store.readStream(stream);
     const [first] = history;
@@ -152,8 +161,11 @@ export class AggregateStore {
   ): Promise<CommandResult<State, Event>> {
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
     const changes: readonly AnyChange[] = [...earlier, last];
-    const results = await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
-    const shown = results.filter(({ events }, index) => events.length > 0 && !changes[index]?.decider.longLived);
+    const results =
+      last.decider.stateless && earlier.length === 0
+        ? [await this.gathering.add(streamOf(last), { change: last, context })]
+        : await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
+    const shown = results.filter(({ events }, index) => events.length > 0 && hasShortStream(changes[index]));
     if (!context.skipReadYourWrites) await Promise.all(shown.map(({ history }) => this.readModels.applyNow(history)));
     for (const { events } of results) if (events.length > 0) await this.handlers.handleInline(events);
     return results.at(-1) as CommandResult<State, Event>;
@@ -176,9 +188,15 @@ export class AggregateStore {
       });
   }
 
-  private async untilAppended(changes: readonly AnyChange[], context: ActionContext): Promise<AnyResult[]> {
+  private async newest<State>(initial: State, stream: string): Promise<LoadedAggregate<State>> {
+    const [event] = await this.store.readStream(stream, { direction: 'backwards', limit: 1 });
+    if (event === undefined) return unstored(initial);
+    return { state: initial, revision: event.revision, owner: ownerOf(event), history: [event] };
+  }
+
+  private untilAppended(changes: readonly AnyChange[], context: ActionContext): Promise<AnyResult[]> {
     const made: Decided[] = [];
-    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+    return this.untilDone(changes, async (attempt) => {
       const left = changes.slice(made.length);
       const loaded = await Promise.all(
         left.map(async ({ decider, id, known }) => (attempt === 1 ? known : undefined) ?? this.load(decider, id)),
@@ -188,7 +206,54 @@ export class AggregateStore {
         return { change, before, result: this.decide(change, before, context) };
       });
       made.push(...(await this.append(decided)));
-      if (made.length === changes.length) return made.map(({ result }) => result);
+      return made.length === changes.length ? made.map(({ result }) => result) : null;
+    });
+  }
+
+  /** In one append, or each by itself where the log does not take them together. */
+  private async appendGathered(asked: readonly Asked<Gathered, AnyResult>[]): Promise<void> {
+    try {
+      await this.untilGatheredAppended(asked);
+    } catch (error) {
+      // One of them cannot be stored, or all of them are too large.
+      if (!(error instanceof UnstorableEvent) || asked.length === 1) throw error;
+      for (const one of asked) await this.appendGathered([one]).catch((refusal: unknown) => one.reject(refusal));
+    }
+  }
+
+  /** All are of one stream. Who is refused learns it alone. */
+  private async untilGatheredAppended(asked: readonly Asked<Gathered, AnyResult>[]): Promise<void> {
+    const [{ item: first }] = asked as readonly [Asked<Gathered, AnyResult>];
+    let left = asked;
+    const results = await this.untilDone([first.change], async () => {
+      const before = await this.load(first.change.decider, first.change.id);
+      const decided: AnyResult[] = [];
+      let last: AnyResult = { ...before, events: [] };
+      left = left.filter(({ item: { change, context }, reject }) => {
+        try {
+          last = this.decide(change, { ...last, history: last.history.slice(-1) }, context);
+          decided.push(last);
+          return true;
+        } catch (error) {
+          reject(error);
+          return false;
+        }
+      });
+      const result = { ...last, events: decided.flatMap(({ events }) => events) };
+      const made = await this.append([{ change: first.change, before, result }]);
+      return made.length > 0 ? decided : null;
+    });
+    for (const [index, { resolve }] of left.entries()) resolve(results[index] as AnyResult);
+  }
+
+  /** Tries until there is a result. */
+  private async untilDone<Result>(
+    changes: readonly AnyChange[],
+    work: (attempt: number) => Promise<Result | null>,
+  ): Promise<Result> {
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const result = await work(attempt);
+      if (result !== null) return result;
       // Processes that lost together must not meet again at once.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
     }
@@ -230,6 +295,11 @@ export class AggregateStore {
       if (change.decider.longLived) this.seen.remember(change.decider, streamOf(change), result);
     return lost ? decided.slice(0, decided.findIndex((one) => one === stored.at(-1)) + 1) : decided;
   }
+}
+
+/** Of others not all of the history is at hand. */
+function hasShortStream(change: AnyChange | undefined): boolean {
+  return !change?.decider.longLived && !change?.decider.stateless;
 }
 
 function streamOf({ decider, id }: { readonly decider: { readonly category: string }; readonly id: string }): string {

@@ -755,3 +755,174 @@ describe('the context of what the service does by itself', () => {
     );
   });
 });
+
+describe('aggregates commands of a stream that only records', () => {
+  type Noted = DomainEvent<'Noted', { readonly what: string }>;
+  const notes: Decider<object, string, Noted> = {
+    category: 'notes',
+    initial: {},
+    stateless: true,
+    decide: (what) => {
+      if (what === 'refused') throw new DomainError('request.invalid');
+      return what === '' ? [] : [{ type: 'Noted', data: { what } }];
+    },
+    evolve: (state) => state,
+  };
+
+  let directory: string;
+  let store: EmbeddedEventStore;
+  let id: string;
+  /** How many events were appended at once, and what was read of the stream. */
+  let appended: number[];
+  let reads: unknown[];
+  let conflicts: number;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'notes-'));
+    store = EmbeddedEventStore.open({ directory, mapSizeBytes: 64 * 2 ** 20 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    id = newId();
+    [appended, reads, conflicts] = [[], [], 0];
+  });
+
+  /** What a process of its own has; `first` happens before each of its appends. */
+  const aProcess = (first: (append: number) => Promise<unknown> = async () => undefined): AggregateStore => {
+    const watched = Object.create(store, {
+      append: {
+        value: async (...args: Parameters<EventStore['append']>) => {
+          appended.push(args[2].length);
+          await first(appended.length);
+          return store.append(...args);
+        },
+      },
+      readStream: {
+        value: async (...[stream, options]: Parameters<EventStore['readStream']>) => {
+          const events = await store.readStream(stream, options);
+          reads.push(events.length);
+          return events;
+        },
+      },
+    }) as EventStore;
+    const none = { applyNow: () => Promise.reject(new Error('read models were shown it')) } as unknown as ReadModels;
+    return new AggregateStore(watched, none, clock, { appendConflict: () => (conflicts += 1) });
+  };
+  const by = (name: string): ActionContext => ({
+    ...CONTEXT,
+    actor: { kind: 'platform-token', id: name },
+    correlationId: `request-${name}`,
+    causationId: `cause-${name}`,
+  });
+  const note = (aggregates: AggregateStore, what: string) => aggregates.execute(notes, id, what, by(what.slice(0, 8)));
+  const stored = async (): Promise<string[]> =>
+    (await store.readStream(`notes-${id}`)).map(({ data }) => (data as Noted['data']).what);
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
+  const conditionOf = (promise: Promise<unknown>): Promise<string> =>
+    promise.then(
+      () => 'stored',
+      (error: { code?: string; message: string }) => error.code ?? error.message,
+    );
+
+  it('appends together what comes at once, each with its own context, and chains it', async () => {
+    const ours = aProcess();
+    const results = await Promise.all(names(50).map((name) => note(ours, name)));
+    expect(appended).toEqual([50]);
+    const events = await store.readStream(`notes-${id}`);
+    expect(
+      events.map(({ revision, data, metadata }) => ({
+        revision,
+        data,
+        actor: metadata.actor.id,
+        correlation: metadata.$correlationId,
+        causation: metadata.$causationId,
+      })),
+    ).toEqual(
+      names(50).map((name, revision) => ({
+        revision,
+        data: { what: name },
+        actor: name,
+        correlation: `request-${name}`,
+        causation: `cause-${name}`,
+      })),
+    );
+    expect(results.map(({ events: own, revision }) => [revision, own.map(({ id: eventId }) => eventId)])).toEqual(
+      events.map(({ revision, id: eventId }) => [revision, [eventId]]),
+    );
+    let prev = genesisOf(`notes-${id}`);
+    for (const { metadata, stream, revision, type, data, id: eventId } of events) {
+      const { chain, ...covered } = metadata;
+      expect(chain).toEqual(linkTo(prev, { id: eventId, type, stream, revision, data, metadata: covered }));
+      prev = chain.hash;
+    }
+  });
+
+  it('gathers what comes while an append is under way, and appends it after that, in as many appends as it takes', async () => {
+    let others: Promise<unknown>[] = [];
+    const ours: AggregateStore = aProcess(async (append) => {
+      if (append === 1) others = names(250).map((name) => note(ours, name));
+    });
+    await note(ours, 'first');
+    await Promise.all(others);
+    expect(appended).toEqual([1, 100, 100, 50]);
+    expect(await stored()).toEqual(['first', ...names(250)]);
+  });
+
+  it('fails nobody but whom the decision refuses, and stores nothing for who changes nothing', async () => {
+    const ours = aProcess();
+    const outcomes = await Promise.all(['a', 'refused', '', 'b'].map((what) => conditionOf(note(ours, what))));
+    expect(outcomes).toEqual(['stored', 'request.invalid', 'stored', 'stored']);
+    expect(await stored()).toEqual(['a', 'b']);
+  });
+
+  it('fails all whose append failed, and goes on with the next', async () => {
+    const ours = aProcess(async (append) => {
+      if (append === 1) throw new EventStoreUnavailable('away');
+    });
+    expect(await Promise.all(names(3).map((name) => conditionOf(note(ours, name))))).toEqual(['away', 'away', 'away']);
+    expect(await stored()).toEqual([]);
+    expect(await conditionOf(note(ours, 'next'))).toBe('stored');
+  });
+
+  it('fails nobody but who brings what cannot be stored', async () => {
+    const ours = aProcess();
+    const outcomes = ['a', 'lone \ud800', 'b'].map((what) => conditionOf(note(ours, what)));
+    expect(await Promise.all(outcomes)).toEqual(['stored', expect.stringContaining('surrogate'), 'stored']);
+    expect(await stored()).toEqual(['a', 'b']);
+  });
+
+  it('stores together no more than the log takes at once', async () => {
+    const ours = aProcess();
+    const large = names(20).map((name) => name.padEnd(60_000, '.'));
+    expect(new Set(await Promise.all(large.map((what) => conditionOf(note(ours, what)))))).toEqual(new Set(['stored']));
+    expect(await stored()).toEqual(large);
+  });
+
+  it('decides again on all of it when another process was quicker', async () => {
+    const theirs = aProcess();
+    const ours = aProcess(async (append) => {
+      if (append === 1) await note(theirs, 'theirs');
+    });
+    await Promise.all(names(5).map((name) => note(ours, name)));
+    expect(conflicts).toBe(1);
+    expect(await stored()).toEqual(['theirs', ...names(5)]);
+    expect(await theirs.load(notes, id)).toMatchObject({ revision: 5 });
+  });
+
+  it('loses nothing of two processes that compete', async () => {
+    const both = [aProcess(), aProcess()];
+    await Promise.all(names(60).map((name, index) => note(both[index % 2]!, name)));
+    expect((await stored()).sort()).toEqual(names(60).sort());
+  });
+
+  it('reads one event, however long the stream is', async () => {
+    const ours = aProcess();
+    await Promise.all(names(30).map((name) => note(ours, name)));
+    reads = [];
+    await note(aProcess(), 'last');
+    expect(reads).toEqual([1]);
+  });
+});
