@@ -5,6 +5,7 @@ import { party } from '../modules/parties/domain/party-decider.js';
 import { checkout } from '../modules/payments/domain/checkout.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';
+import { reportLooks } from '../modules/reports/domain/report-view.js';
 import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
 import { reportViews, viewsOfSession } from '../modules/reports/read/report-views.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
@@ -59,7 +60,10 @@ async function following(
   store: EventStore,
   lists: Pick<CompleteLists, 'idsIn'>,
 ): Promise<RecordedEvent[]> {
-  const events = [...(await store.readStream(`${report.category}-${sessionId}`))];
+  const events = [
+    ...(await store.readStream(`${report.category}-${sessionId}`)),
+    ...(await store.readStream(`${reportLooks.category}-${sessionId}`)),
+  ];
   for (let ordinal = 0; ; ordinal++) {
     const payments = await store.readStream(`${payment.category}-${paymentId(sessionId, ordinal)}`);
     if (payments.length === 0) break;

@@ -103,6 +103,21 @@ describe.each([
     expect(told.filter(({ event }) => known.some((one) => one.event === event)).slice(0, known.length)).toEqual(known);
   }, 60_000);
 
+  it('tells of the looks that were recorded then, each in a stream of its own, and of those since', async () => {
+    const { paid } = expected.sessions;
+    const looks = async (): Promise<string[]> =>
+      lines((await service.ops('timeline', paid)).stdout)
+        .filter(({ event }) => event === 'ReportViewed')
+        .map(({ stream }) => stream);
+    const before = await looks();
+    expect(before.slice(0, 2)).toEqual(
+      expected.timeline.filter(({ event }) => event === 'ReportViewed').map(({ stream }) => stream),
+    );
+    const unrelated = await service.signIn('unrelated');
+    for (let look = 0; look < 2; look++) expect((await unrelated.get(`/reports/${paid}`)).status).toBe(200);
+    expect(await looks()).toEqual([...before, `report_looks-${paid}`, `report_looks-${paid}`]);
+  }, 60_000);
+
   it('goes on: a new person is screened on it', async () => {
     expect(await nopay.submit()).toMatchObject({ status: 200, body: { status: 'VERIFIED' } });
   });

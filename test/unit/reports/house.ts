@@ -30,8 +30,14 @@ import { SettleReport, SettleReportHandler } from '../../../src/modules/reports/
 import { ShareRecipient, type NamedRecipient } from '../../../src/modules/reports/application/share-recipient.js';
 import { WhenReportSettled } from '../../../src/modules/reports/application/when-report-settled.js';
 import { report, type ReportState } from '../../../src/modules/reports/domain/report.js';
+import {
+  reportView,
+  type ReportViewEvent,
+  type ViewedReport,
+} from '../../../src/modules/reports/domain/report-view.js';
 import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
-import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { AggregateStore, unstored } from '../../../src/platform/aggregates/aggregate-store.js';
+import { asNewEvent, recordedEvents } from '../../../src/platform/aggregates/recorded-events.js';
 import {
   CreditBureau,
   type CreditScore,
@@ -364,6 +370,15 @@ export class House {
       correlationId,
       causationId: correlationId,
     };
+  }
+
+  /** As releases stored it that gave every look a stream of its own; the stream. */
+  async lookedEarlier(viewed: ViewedReport, context: CallerContext): Promise<string> {
+    const stream = `${reportView.category}-${newId()}`;
+    const event: ReportViewEvent = { type: 'ReportViewed', data: viewed };
+    const events = recordedEvents(stream, unstored(reportView.initial), [event], context, this.clock.now());
+    await this.store.append(stream, 'no-stream', events.map(asNewEvent));
+    return stream;
   }
 
   /** The events of a stream, without what they carry. */

@@ -1,11 +1,14 @@
 // Who may open a report, what it costs and how often the bureau is asked.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { nextAttemptId, report, type ReportEvent } from '../../../src/modules/reports/domain/report.js';
 import type { ReportViewEvent } from '../../../src/modules/reports/domain/report-view.js';
 import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
+import { type AppendOutcome, type EventStore, EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
 import { GIVEN, House, NOBODY, Process, REPORT, SCORE } from './house.js';
 
@@ -131,6 +134,61 @@ describe('the first read', () => {
     const sessionId = house.session(accountId);
     expect(await here.open(sessionId, house.as(accountId))).toMatchObject({ score: null, report: REPORT });
     expect((await here.aggregates.load(report, sessionId)).state).toMatchObject({ status: 'RELEASED', scored: false });
+  });
+});
+
+describe('every look', () => {
+  const viewers = Array.from({ length: 50 }, (_, index) => `key-${index}`);
+  const by = (accountId: string, id: string) => ({
+    ...house.as(accountId),
+    actor: { kind: 'platform-token', id } as const,
+  });
+  const looksAt = (sessionId: string) => house.store.readStream(`report_looks-${sessionId}`);
+  /** A process whose log does something else when looks are appended. */
+  const withAppends = (append: (...args: Parameters<EventStore['append']>) => Promise<AppendOutcome>): Process => {
+    const store = Object.create(house.store, {
+      append: {
+        value: (...args: Parameters<EventStore['append']>) =>
+          args[0].startsWith('report_looks-') ? append(...args) : house.store.append(...args),
+      },
+    }) as EmbeddedEventStore;
+    return new Process(Object.create(house, { store: { value: store } }) as House);
+  };
+
+  it('of many at once is recorded with who looked and in which request, in the one stream of the session', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId);
+    await here.open(sessionId, house.as(accountId));
+    const contexts = viewers.map((id) => by(accountId, id));
+    await Promise.all(contexts.map((context, index) => (index % 2 === 0 ? here : there).open(sessionId, context)));
+    const [, ...looks] = await looksAt(sessionId);
+    const told = ({ actor, $correlationId, $causationId }: RecordedEvent['metadata']) =>
+      JSON.stringify([actor, $correlationId, $causationId]);
+    expect(looks.map(({ metadata }) => told(metadata)).sort()).toEqual(
+      contexts
+        .map(({ actor, correlationId, causationId }) =>
+          told({ actor, $correlationId: correlationId, $causationId: causationId } as RecordedEvent['metadata']),
+        )
+        .sort(),
+    );
+    expect(looks.every(({ data }) => (data as { sessionId: string }).sessionId === sessionId)).toBe(true);
+    expect(await viewsOf(sessionId)).toHaveLength(viewers.length + 1);
+  });
+
+  it('that cannot be recorded shows nothing, and the next is recorded again', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId);
+    let broken = true;
+    const process = withAppends(async (...args) => {
+      if (broken) throw new EventStoreUnavailable('The disk is full');
+      return house.store.append(...args);
+    });
+    const refused = await Promise.all(viewers.map((id) => conditionOf(process.open(sessionId, by(accountId, id)))));
+    expect(new Set(refused)).toEqual(new Set(['The disk is full']));
+    expect(await looksAt(sessionId)).toEqual([]);
+    broken = false;
+    expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('opened');
+    expect(await looksAt(sessionId)).toHaveLength(1);
   });
 });
 

@@ -27,7 +27,7 @@ import {
   type PaymentCommand,
 } from '../../../src/modules/payments/domain/payment.js';
 import { report } from '../../../src/modules/reports/domain/report.js';
-import { reportView } from '../../../src/modules/reports/domain/report-view.js';
+import { reportLooks } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
 import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
@@ -142,7 +142,7 @@ describe('stored events', () => {
     if (!decider) throw new Error(`No decider reads ${category}`);
     expect(fold(decider, history(sample))).toMatchObject(sample.state);
     // Without it the aggregate would be another, unless the event says nothing about the aggregate.
-    if (!SAYS_NOTHING_ABOUT_STATE.has(sample.event.type))
+    if (!decider.stateless && !SAYS_NOTHING_ABOUT_STATE.has(sample.event.type))
       expect(fold(decider, history(sample).slice(0, -1))).not.toEqual(fold(decider, history(sample)));
   });
 
@@ -508,7 +508,7 @@ function everyEvent(): DomainEvent[] {
     { kind: 'no-verdict', now: reports.at(82), attemptId: reports.FIRST, reason: 'timed-out' },
     reports.request(reports.SECOND),
   );
-  run(reportView, {
+  run(reportLooks, {
     kind: 'record',
     sessionId: 'session',
     reportId: 'report',

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
-import { reportView, type ReportFormat } from '../domain/report-view.js';
+import { reportLooks, type ReportFormat } from '../domain/report-view.js';
 import { idOfShare, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { ReportBodyStore, type ReportBody } from './report-body-store.js';
@@ -71,10 +70,10 @@ export class ReportViewer {
     const { reportId, generatedAt } = released;
     const body = await this.bodies.of(released);
     if (!body) return null;
-    // No report is shown without a record of it. Whoever lists the records reads in the log what the list lacks.
-    await this.aggregates.create(
-      reportView,
-      newId(),
+    // No report is shown without a record of it.
+    await this.aggregates.execute(
+      reportLooks,
+      sessionId,
       {
         kind: 'record',
         sessionId,
@@ -84,7 +83,7 @@ export class ReportViewer {
         format,
         shareId: shared && idOfShare(shared),
       },
-      { ...context, accountId, skipReadYourWrites: true },
+      { ...context, accountId },
     );
     return { id: reportId, sessionId, ...body, generatedAt, expiresAt };
   }

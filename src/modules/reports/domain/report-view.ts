@@ -18,16 +18,27 @@ export interface ViewedReport {
 
 export type ReportViewEvent = DomainEvent<'ReportViewed', ViewedReport>;
 
+/** All looks at the report of a session, by the session's id: one stream, and many looks at once are one append. */
+export const reportLooks: Decider<object, { readonly kind: 'record' } & ViewedReport, ReportViewEvent> = {
+  category: 'report_looks',
+  initial: {},
+  stateless: true,
+
+  decide({ kind: _, ...viewed }) {
+    return [{ type: 'ReportViewed', data: viewed }];
+  },
+
+  evolve: (state) => state,
+};
+
 export type ReportViewState = { readonly status: 'NONE' } | ({ readonly status: 'RECORDED' } & ViewedReport);
 
-/** A stream of its own for every look, so that many at once never wait for one another. */
-export const reportView: Decider<ReportViewState, { readonly kind: 'record' } & ViewedReport, ReportViewEvent> = {
+/** A look that an earlier release recorded, in a stream of its own. None is recorded so any more. */
+export const reportView: Decider<ReportViewState, never, ReportViewEvent> = {
   category: 'report_view',
   initial: { status: 'NONE' },
 
-  decide({ kind: _, ...viewed }, state) {
-    return state.status === 'NONE' ? [{ type: 'ReportViewed', data: viewed }] : [];
-  },
+  decide: () => [],
 
   evolve(state, event) {
     return event.type === 'ReportViewed' ? { status: 'RECORDED', ...event.data } : state;

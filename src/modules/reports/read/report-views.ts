@@ -13,7 +13,7 @@ export interface ReportViewDocument extends ViewedReport {
 /** The list of the looks at a session's report. */
 export const viewsOfSession = (session: string): string => listOf({ session });
 
-/** One document a look. */
+/** One document a look of an earlier release, when each had a stream of its own: the list finds them. Later ones are in the stream of their session. */
 export const reportViews: Projection<ReportViewDocument> = {
   name: 'report_view',
   version: 3,
