@@ -9,7 +9,11 @@ export async function readEntry<Content extends object>(
 ): Promise<Content | null | 'erased'> {
   const value = await unlessErased(vault.get(subject, entry));
   if (value === null || value === 'erased') return value;
-  return JSON.parse(Buffer.from(value).toString('utf8')) as Content;
+  return parsedEntry(value) as Content;
+}
+
+export function parsedEntry({ buffer, byteOffset, byteLength }: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
 }
 
 export async function keepEntry(

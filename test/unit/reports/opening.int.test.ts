@@ -49,6 +49,7 @@ describe('the first read', () => {
       report: REPORT,
       generatedAt: now.toISOString(),
       expiresAt: new Date(now.getTime() + 30 * DAY * 1_000).toISOString(),
+      json: Buffer.from(JSON.stringify({ score: SCORE, report: REPORT })),
     });
     expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });

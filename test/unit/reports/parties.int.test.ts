@@ -174,7 +174,13 @@ async function sharesOf({ sessionId }: Integrator, { partyId }: PartyFacts): Pro
 describe('the report of a renter', () => {
   it('is the answer of the bureau, pulled once and read again without billing', async () => {
     const owner = await Integrator.withCredit(1);
-    expect(await owner.open()).toMatchObject({ sessionId: owner.sessionId, score: SCORE, report: REPORT, text: TEXT });
+    expect(await owner.open()).toMatchObject({
+      sessionId: owner.sessionId,
+      score: SCORE,
+      report: REPORT,
+      text: TEXT,
+      json: null,
+    });
     expect(await owner.open()).toMatchObject({ text: TEXT });
     expect(await house.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
   });
@@ -182,7 +188,7 @@ describe('the report of a renter', () => {
   it('keeps the text of the bureau for sessions of a party only', async () => {
     const owner = await Integrator.withCredit();
     owner.registered({ partyId: null });
-    expect(await owner.open()).not.toHaveProperty('text');
+    expect((await owner.open()).text).toBeUndefined();
   });
 
   it('is refused for one reason after the other, in this order', async () => {

@@ -4,7 +4,7 @@ import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
 import { Vault } from '../../../ports/vault.js';
-import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { keepEntry, parsedEntry, readEntry, unlessErased } from '../../../ports/vault-entry.js';
 import { report, type ReportEvent } from '../domain/report.js';
 
 export type { CreditScore, VendorReport };
@@ -15,7 +15,37 @@ export interface ReportBody {
   readonly score: CreditScore | null;
   readonly report: VendorReport;
   /** The bureau's whole answer as it came, JSON text; kept for sessions of a party of the direct API only. */
-  readonly text?: string;
+  readonly text?: string | undefined;
+}
+
+/** Parsed when it is asked for: who passes it on as JSON does not ask. */
+export class KeptBody implements ReportBody {
+  private body: ReportBody | null = null;
+
+  constructor(private readonly kept: Uint8Array) {}
+
+  get score(): ReportBody['score'] {
+    return this.parsed().score;
+  }
+
+  get report(): ReportBody['report'] {
+    return this.parsed().report;
+  }
+
+  get text(): string | undefined {
+    return this.parsed().text;
+  }
+
+  /** JSON text of an object of score and report; null where more is kept. */
+  get json(): Uint8Array | null {
+    return Buffer.from(this.kept.buffer, this.kept.byteOffset, this.kept.byteLength).includes('"text":')
+      ? null
+      : this.kept;
+  }
+
+  private parsed(): ReportBody {
+    return (this.body ??= parsedEntry(this.kept) as ReportBody);
+  }
 }
 
 /** The body of a released report stays until its person is erased. */
@@ -54,10 +84,10 @@ export class ReportBodyStore {
   }
 
   /** Of a released report; null after the person was erased. */
-  async of({ subjectId, reportId }: Place): Promise<ReportBody | null> {
-    const body = await readEntry<ReportBody>(this.vault, subjectId, entryOf(reportId));
-    if (body === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
-    return body === 'erased' ? null : body;
+  async of({ subjectId, reportId }: Place): Promise<KeptBody | null> {
+    const kept = await unlessErased(this.vault.get(subjectId, entryOf(reportId)));
+    if (kept === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
+    return kept === 'erased' ? null : new KeptBody(kept);
   }
 
   /** The newest one of a report; nothing is kept of an erased person. */

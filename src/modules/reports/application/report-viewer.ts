@@ -17,6 +17,8 @@ export interface OpenedReport extends ReportBody {
   readonly generatedAt: string;
   /** Until when this viewer may see it. */
   readonly expiresAt: string;
+  /** Score and report as JSON text of an object, where nothing else was kept. */
+  readonly json?: Uint8Array | null;
 }
 
 interface Viewing {
@@ -85,7 +87,22 @@ export class ReportViewer {
       },
       { ...context, accountId },
     );
-    return { id: reportId, sessionId, ...body, generatedAt, expiresAt };
+    return {
+      id: reportId,
+      sessionId,
+      generatedAt,
+      expiresAt,
+      json: body.json,
+      get score() {
+        return body.score;
+      },
+      get report() {
+        return body.report;
+      },
+      get text() {
+        return body.text;
+      },
+    };
   }
 }
 

@@ -31,10 +31,17 @@ export function reportReply(
   format: Format,
   reply: FastifyReply,
   options?: PageOptions,
-): OpenedReport | string {
+): Buffer | string {
   if (format === 'html') return pageReply(opened, reply, options);
-  const { id, sessionId, score, report, generatedAt, expiresAt } = opened;
-  return { id, sessionId, score, report, generatedAt, expiresAt };
+  void reply.header('content-type', 'application/json; charset=utf-8');
+  const { id, sessionId, generatedAt, expiresAt, json } = opened;
+  // The body is passed on without being read and written anew.
+  const body = json ?? Buffer.from(JSON.stringify({ score: opened.score, report: opened.report }));
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify({ id, sessionId }).slice(0, -1)},`),
+    body.subarray(1, -1),
+    Buffer.from(`,${JSON.stringify({ generatedAt, expiresAt }).slice(1)}`),
+  ]);
 }
 
 /** The page that every surface shows. */

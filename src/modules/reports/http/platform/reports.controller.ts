@@ -14,7 +14,6 @@ import { ConsentToShare } from '../../application/consent-to-share.js';
 import { OpenReport } from '../../application/open-report.js';
 import { ReadSharing } from '../../application/read-sharing.js';
 import { RenderPdf } from '../../application/render-pdf.js';
-import type { OpenedReport } from '../../application/report-viewer.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
 import type { NamedRecipient } from '../../application/share-recipient.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
@@ -44,7 +43,7 @@ export class ReportsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
     @CurrentPrincipal() { grantId, tokenId, actor }: Principal,
-  ): Promise<OpenedReport | string> {
+  ): Promise<Buffer | string> {
     const format = formatFor(request, reply);
     // A grant gives one token, which each renewal replaces.
     const reader = grantId ?? tokenId ?? actor.id;

@@ -4,7 +4,6 @@ import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
-import type { OpenedReport } from '../../application/report-viewer.js';
 import { formatFor, reportReply } from '../platform/report-reply.js';
 import { ApiReport } from '../platform/report-result.js';
 
@@ -23,7 +22,7 @@ export class ServerReportsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
-  ): Promise<OpenedReport | string> {
+  ): Promise<Buffer | string> {
     const format = formatFor(request, reply);
     return reportReply(await this.commands.execute(new OpenReportOnServer(sessionId, format, context)), format, reply);
   }
