@@ -10,6 +10,8 @@ export class BoundedMemory<Value> {
   /** The most recently used last. */
   private readonly entries = new Map<string, { readonly value: Value; readonly bytes: number }>();
   private bytes = 0;
+  /** The most recently used, which stays where it is when it is used again: what is read again is often read again at once. */
+  private newest = '';
 
   /** `bytesOf`: for values that are no JSON, or all of one size. */
   constructor(
@@ -20,8 +22,11 @@ export class BoundedMemory<Value> {
   get(key: string): Value | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
-    this.entries.delete(key);
-    this.entries.set(key, entry);
+    if (key !== this.newest) {
+      this.entries.delete(key);
+      this.entries.set(key, entry);
+      this.newest = key;
+    }
     return entry.value;
   }
 
@@ -30,6 +35,7 @@ export class BoundedMemory<Value> {
     this.delete(key);
     const bytes = ENTRY_BYTES + key.length + this.bytesOf(value);
     this.entries.set(key, { value, bytes });
+    this.newest = key;
     this.bytes += bytes;
     for (const oldest of this.entries.keys()) {
       if (this.bytes <= this.maxBytes) return;

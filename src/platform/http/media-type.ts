@@ -8,6 +8,8 @@ import { DomainError } from '../../kernel/domain-error.js';
  * without parameters.
  */
 export function acceptedType<Type extends string>(accept: string | undefined, offered: readonly Type[]): Type {
+  const [first] = offered;
+  if (first !== undefined && (accept === undefined || accept === first || accept === '*/*')) return first;
   // Some callers name the charset with the type. All we send is UTF-8, so that is the same type.
   const spelled = [...offered, ...offered.map((type) => `${type};charset=utf-8`)];
   const header = accept === undefined || accept.trim() === '' ? '*/*' : accept;
