@@ -46,8 +46,6 @@ export abstract class DispatchSettings {
 /** What one exchange tells Redis of an endpoint's line. */
 interface Refill {
   readonly due: { readonly delivery: DueDelivery; readonly at: number }[];
-  /** Jobs that are over, with all that they had claimed. */
-  readonly over: string[];
   readonly done: Promise<void>;
 }
 
@@ -104,10 +102,15 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     });
   }
 
-  /** How many attempts a job of the endpoint makes at once. */
-  together(endpointId: string): number {
+  /**
+   * How many attempts a job of an endpoint makes at once. None, but for what its dead worker left, where another process has added more jobs
+   * than a fast endpoint may have: it finds the endpoint slow.
+   */
+  together(jobId: string, endpointId: string): number {
     const standing = this.latency.standing(endpointId);
-    return standing === 'fast' ? Math.min(TOGETHER, this.limits.fast) : 1;
+    if (standing !== 'fast') return 1;
+    const number = Number(jobId.slice(endpointId.length + 1));
+    return number > this.jobsOf('fast') ? 0 : this.togetherOf('fast');
   }
 
   /**
@@ -135,11 +138,14 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     });
   }
 
-  /** Adds jobs for what is due in an endpoint's line. `overJob`: a job that is over, with all that it had claimed. */
-  refill(endpointId: string, overJob: string | null): Promise<void> {
-    const { over, done } = this.refillOf(endpointId);
-    if (overJob !== null) over.push(overJob);
-    return done;
+  /** Before a job ends: the next one of its id must not find the claim. */
+  endClaim(jobId: string): Promise<void> {
+    return this.bounded(async (redis) => void (await redis.hdel(KEYS.claimed, jobId)));
+  }
+
+  /** Adds jobs for what is due in an endpoint's line. */
+  refill(endpointId: string): Promise<void> {
+    return this.refillOf(endpointId).done;
   }
 
   /** What is asked for in one turn of the event loop, and while an exchange for the same line is under way, goes together. */
@@ -147,10 +153,10 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     const { waiting, running } = this;
     let refill = waiting.get(endpointId);
     if (refill !== undefined) return refill;
-    const [due, over]: [Refill['due'], string[]] = [[], []];
+    const due: Refill['due'] = [];
     const done = (running.get(endpointId) ?? nextTurn()).then(() => {
       waiting.delete(endpointId);
-      const made = this.bounded((redis) => this.exchange(redis, endpointId, due, over));
+      const made = this.bounded((redis) => this.exchange(redis, endpointId, due));
       const ended = made.then(
         () => undefined,
         () => undefined,
@@ -159,37 +165,42 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       void ended.then(() => running.get(endpointId) === ended && running.delete(endpointId));
       return made;
     });
-    refill = { due, over, done };
+    refill = { due, done };
     waiting.set(endpointId, refill);
     return refill;
   }
 
-  private async exchange(redis: Redis, endpointId: string, due: Refill['due'], over: readonly string[]): Promise<void> {
+  private async exchange(redis: Redis, endpointId: string, due: Refill['due']): Promise<void> {
     for (let first = 0; first === 0 || first < due.length; first += MAX_IN_EXCHANGE) {
       const some = due.slice(first, first + MAX_IN_EXCHANGE);
       const standing = this.latency.standing(endpointId);
-      const together = this.together(endpointId);
+      const now = Date.now();
       const free = await redis.lineUpAttempts(
         KEYS.all,
         lineOf(endpointId),
         KEYS.claimed,
-        String(Date.now()),
-        String(Math.ceil(this.limits[standing] / together)),
-        String(together),
+        String(now),
+        String(this.jobsOf(standing)),
+        String(this.togetherOf(standing)),
         endpointId,
         this.fast.toKey(''),
         this.slow.toKey(''),
-        String(first === 0 ? over.length : 0),
-        ...(first === 0 ? over : []),
         ...some.flatMap(({ delivery, at }) => [String(at), memberOf(delivery)]),
       );
       const jobs = free.map((jobId) => ({ name: DISPATCH, data: { endpointId }, opts: { jobId } }));
-      const [now, later] = standing === 'slow' ? [this.slow, this.fast] : [this.fast, this.fast];
-      const wakeUps = wakeUpsFor(endpointId, some);
-      if (now === later) jobs.push(...wakeUps);
-      if (jobs.length > 0) await now.addBulk(jobs);
-      if (now !== later && wakeUps.length > 0) await later.addBulk(wakeUps);
+      const wakeUps = wakeUpsFor(endpointId, some, now);
+      if (standing !== 'slow') jobs.push(...wakeUps);
+      else if (wakeUps.length > 0) await this.fast.addBulk(wakeUps);
+      if (jobs.length > 0) await (standing === 'slow' ? this.slow : this.fast).addBulk(jobs);
     }
+  }
+
+  private jobsOf(standing: Standing): number {
+    return Math.ceil(this.limits[standing] / this.togetherOf(standing));
+  }
+
+  private togetherOf(standing: Standing): number {
+    return standing === 'fast' ? Math.min(TOGETHER, this.limits.fast) : 1;
   }
 
   private async bounded<Reply>(exchange: (redis: Redis) => Promise<Reply>): Promise<Reply> {
@@ -205,8 +216,9 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 function wakeUpsFor(
   endpointId: string,
   due: Refill['due'],
+  /** As of which the others are due. */
+  now: number,
 ): { name: string; data: DispatchJobData; opts: { jobId: string; delay?: number } }[] {
-  const now = Date.now();
   const times = new Set(
     due.filter(({ at }) => at > now).map(({ at }) => Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS),
   );

@@ -22,11 +22,12 @@ export abstract class AttemptRunner {
   abstract troubled(error: unknown): void;
 }
 
-/** Gives whether all that it had claimed is over. */
-type DispatchJob = Job<DispatchJobData, boolean>;
+type DispatchJob = Job<DispatchJobData, void>;
 
 /** So that all endpoints have their turn also when there are more jobs than a worker takes at once. */
 const YIELD_AFTER_MS = 500;
+/** A job that waits for attempts that take longer than so uses the places of the others again. */
+const LINGER_MS = 250;
 /** What BullMQ and Redis may add to the attempts that are under way when a worker is closed. */
 const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
@@ -72,44 +73,51 @@ export abstract class Dispatcher extends WorkerHost {
     await withTimeout(this.runner.limitMs + CLOSING_MS, closed);
   }
 
-  override async process({ id = '', name, queueName, data: { endpointId } }: DispatchJob): Promise<boolean> {
+  override async process({ id = '', name, queueName, data: { endpointId } }: DispatchJob): Promise<void> {
     const { latency } = this.queue;
     const standing = latency.standing(endpointId);
     // A slow endpoint's jobs belong in the other queue, where the next one is added.
-    if (name === WAKE_UP || (queueName === FAST_QUEUE && standing === 'slow') || this.closing) return false;
+    if (name === WAKE_UP || (queueName === FAST_QUEUE && standing === 'slow') || this.closing) return;
     const yieldAt = performance.now() + YIELD_AFTER_MS;
-    const together = this.queue.together(endpointId);
+    const together = this.queue.together(id, endpointId);
     const underWay = new Map<DueDelivery, Promise<void>>();
     const begin = (due: DueDelivery): unknown =>
       underWay.set(
         due,
         this.attempt(due).finally(() => underWay.delete(due)),
       );
+    const mayGoOn = (): boolean => !this.closing && latency.standing(endpointId) === standing;
+    const hasItsTurn = (): boolean => mayGoOn() && performance.now() < yieldAt;
     try {
-      for (let begins = true, more = true; more; begins = false) {
-        const most = together - underWay.size;
-        const due = await this.queue.claim(id, endpointId, most, begins ? null : [...underWay.keys()]);
+      for (let begins = true, goesOn = true; goesOn; begins = false) {
+        const free = Math.max(0, together - underWay.size);
+        const due = await this.queue.claim(id, endpointId, free, begins ? null : [...underWay.keys()]);
         due.forEach(begin);
-        more = due.length === most;
+        goesOn = due.length === free && free > 0;
         // Where there is more, the next ones are claimed some at a time too.
-        const left = more ? Math.floor(together / 2) : 0;
-        while (underWay.size > left) await Promise.race(underWay.values()).then(() => nextTurn());
-        more &&= !this.closing && performance.now() < yieldAt && latency.standing(endpointId) === standing;
+        while (goesOn && underWay.size > together / 2) {
+          await Promise.race(underWay.values()).then(() => nextTurn());
+          goesOn = hasItsTurn();
+        }
+        if (goesOn) continue;
+        // Otherwise the job ends with its attempts, unless some take long: their places are its own until then.
+        await withTimeout(LINGER_MS, Promise.all(underWay.values()));
+        goesOn = underWay.size > 0 && mayGoOn();
       }
     } finally {
       await Promise.all(underWay.values());
     }
-    return true;
+    await this.queue.endClaim(id);
   }
 
   @OnWorkerEvent('completed')
-  onCompleted(job: DispatchJob, allOver: boolean): void {
-    this.onOver(job, allOver);
+  onCompleted(job: DispatchJob): void {
+    this.onOver(job);
   }
 
   @OnWorkerEvent('failed')
   onFailed(job: DispatchJob | undefined): void {
-    if (job !== undefined) this.onOver(job, false);
+    if (job !== undefined) this.onOver(job);
   }
 
   @OnWorkerEvent('stalled')
@@ -125,9 +133,9 @@ export abstract class Dispatcher extends WorkerHost {
     this.runner.troubled(error);
   }
 
-  private onOver({ id = '', data: { endpointId } }: DispatchJob, allOver: boolean): void {
+  private onOver({ data: { endpointId } }: DispatchJob): void {
     const refill = this.queue
-      .refill(endpointId, allOver ? id : null)
+      .refill(endpointId)
       .catch((error: unknown) => this.onError(error))
       .finally(() => this.refills.delete(refill));
     this.refills.add(refill);

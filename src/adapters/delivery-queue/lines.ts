@@ -9,7 +9,8 @@ declare module 'ioredis' {
   }
 }
 
-export const KEYS = { all: 'webhook-dispatch:due', claimed: 'webhook-dispatch:claimed' } as const;
+/** `claimed`: several attempts a job. What an earlier release has in `webhook-dispatch:claimed` is left to the recovery job. */
+export const KEYS = { all: 'webhook-dispatch:due', claimed: 'webhook-dispatch:claims' } as const;
 
 export function lineOf(endpointId: string): string {
   return `webhook-dispatch:due:${endpointId}`;
@@ -37,6 +38,7 @@ export function membersIn(claimed: string): string[] {
 const CLAIM = `
 local left = redis.call('HGET', KEYS[3], ARGV[1])
 if left and ARGV[4] == 'begins' then return left end
+if ARGV[3] == '0' then return '' end
 local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])
 if #due == 0 then return '' end
 redis.call('ZREM', KEYS[1], unpack(due))
@@ -48,17 +50,13 @@ return claimed
 
 /**
  * Keys: all, line, claimed. Arguments: now, how many jobs at most, how many attempts each makes at once, endpoint, how the keys of jobs begin in
- * either queue, number of jobs that are over, those jobs, and then time and member of each attempt that joins the line. Ids of jobs that are not
+ * either queue, and then time and member of each attempt that joins the line. Ids of jobs that are not
  * there, for as many attempts as are due and will not be taken by a job that is there and has nothing claimed. One that has just
  * found nothing takes none, but asks for jobs when it is over.
  */
 const LINE_UP = `
-local together, over = tonumber(ARGV[3]), tonumber(ARGV[7])
-local function isThere(id) return redis.call('EXISTS', ARGV[5] .. id, ARGV[6] .. id) == 1 end
-for n = 8, 7 + over do
-  if not isThere(ARGV[n]) then redis.call('HDEL', KEYS[3], ARGV[n]) end
-end
-for n = 8 + over, #ARGV, 2 do
+local together = tonumber(ARGV[3])
+for n = 7, #ARGV, 2 do
   redis.call('ZADD', KEYS[1], 'NX', ARGV[n], ARGV[n + 1])
   redis.call('ZADD', KEYS[2], 'NX', ARGV[n], ARGV[n + 1])
 end
@@ -67,7 +65,7 @@ local free = {}
 for number = 1, tonumber(ARGV[2]) do
   if #free * together >= wanted then break end
   local id = ARGV[4] .. '-' .. number
-  if not isThere(id) then
+  if redis.call('EXISTS', ARGV[5] .. id, ARGV[6] .. id) == 0 then
     free[#free + 1] = id
   elseif redis.call('HEXISTS', KEYS[3], id) == 0 then
     wanted = wanted - together

@@ -153,6 +153,16 @@ describe('The delivery queue', () => {
       expect(await world.jobs(one)).toEqual({ fast: 8, slow: 0 });
     });
 
+    it('makes an attempt that comes due while Redis is asked', async () => {
+      const one = await started();
+      await enqueueAll(one, [delivery('ok')]);
+      await until(async () => (await one.queue.backlog()).active === 0);
+      await one.redis.client('PAUSE', 400, 'ALL');
+      const soon = delivery('ok');
+      await one.queue.enqueue(soon, new Date(Date.now() + 150));
+      await until(() => receivers.got([soon]));
+    });
+
     it('tells how much is to be done, and how late the latest is', async () => {
       const one = await world.process(receivers.perform);
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 0, active: 0, oldestDueMs: 0 });
@@ -347,6 +357,38 @@ describe('The delivery queue', () => {
       await until(() => receivers.got(jobs));
       expect(receivers.mostAtOnce('ok')).toBeLessThanOrEqual(64);
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
+    });
+
+    it('keeps to the limit of a fast endpoint where another process finds it slow', async () => {
+      const [one, other] = [await started(), await world.process(receivers.perform)];
+      await prove(one, 'ok');
+      await findSlow(other, 'ok');
+      receivers.latencyMs = () => 40;
+      receivers.forgetMost();
+      const jobs = deliveries('ok', 400);
+      await enqueueAll(other, jobs);
+      await until(() => receivers.got(jobs));
+      expect(receivers.mostAtOnce('ok')).toBeLessThanOrEqual(64);
+    });
+
+    it('uses the places beside attempts that take long', async () => {
+      const held: (() => void)[] = [];
+      const one = await world.process(
+        async (due) => {
+          if (held.length < 1 && due.turn === 'long') await new Promise<void>((resolve) => held.push(resolve));
+          return receivers.perform(due);
+        },
+        // So that it does not become slow by one of two.
+        { limits: { fast: 8, unknown: 4, slow: 1 }, latency: { overdueMs: 60_000 } },
+      );
+      one.workers.start();
+      await prove(one, 'ok');
+      await enqueueAll(one, [{ ...delivery('ok'), turn: 'long' }, ...deliveries('ok', 3)]);
+      await until(() => held.length === 1);
+      const others = deliveries('ok', 30);
+      await enqueueAll(one, others);
+      await until(() => receivers.got(others));
+      for (const resolve of held) resolve();
     });
 
     async function learned(one: Process, endpointId: string): Promise<boolean> {
