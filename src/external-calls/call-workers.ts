@@ -149,7 +149,9 @@ export class CallWorkers implements OnModuleInit {
       // The input expired, the person was erased, or another worker took it and may have called the vendor.
       if (taken === null) return;
       const leftMs = deadline - this.clock.now().getTime();
-      if (leftMs <= 0) return await call.recordNotAsked(attempt);
+      // What was sealed could not have been opened.
+      const erased = data.payloadRef === null && subject !== null && (await this.payloads.isErased(subject));
+      if (leftMs <= 0 || erased) return await call.recordNotAsked(attempt);
       const endsAt = Date.now() + leftMs;
       return await givenUpAfter(leftMs, giveUp, (signal) => {
         const asked = { ...vendorCall(attemptId, subject, context, vendor), signal, endsAt };

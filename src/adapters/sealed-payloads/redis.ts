@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { SealedPayloads } from '../../ports/sealed-payloads.js';
 import type { Vault } from '../../ports/vault.js';
+import { unlessErased } from '../../ports/vault-entry.js';
 import { freshBytes } from '../vault/aead.js';
 import { Sealing, wholeMs } from './sealing.js';
 
@@ -12,7 +13,7 @@ export class RedisSealedPayloads extends SealedPayloads {
 
   constructor(
     private readonly redis: Redis,
-    vault: Vault,
+    private readonly vault: Vault,
   ) {
     super();
     this.sealing = new Sealing(vault, 'sealed-payloads');
@@ -22,6 +23,10 @@ export class RedisSealedPayloads extends SealedPayloads {
     const reference = freshBytes(32).toString('base64url');
     await this.redis.set(place(reference), await this.sealing.seal(subject, reference, payload), 'PX', wholeMs(ttlMs));
     return reference;
+  }
+
+  override async isErased(subject: string): Promise<boolean> {
+    return (await unlessErased(this.vault.get(subject, 'sealed-payload'))) === 'erased';
   }
 
   override async take(reference: string): Promise<Uint8Array | null> {

@@ -96,6 +96,11 @@ export class CallProcesses {
     return workers;
   }
 
+  /** Erases the person behind a subject. */
+  erase(subject: string): Promise<void> {
+    return this.vault.erase(subject);
+  }
+
   async end(): Promise<void> {
     for (const cleanup of this.cleanups.splice(0).reverse()) await cleanup();
     await this.server.stop();

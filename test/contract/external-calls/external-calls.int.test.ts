@@ -55,6 +55,17 @@ describe('external calls', () => {
     expect(await (await look()).keys('sealed:*')).toEqual([]);
   });
 
+  it.each([true, false])('are not made of a person who was erased meanwhile; input kept: %s', async (hasWorkers) => {
+    const calls = await caller({ timeoutMs: 60_000, hasWorkers });
+    const one = { ...attempt(), subject: 'erased-meanwhile' };
+    const made = make(calls, one);
+    await until(async () => (await calls.backlog('identity-vendor-test')).waiting === 1);
+    await processes.erase('erased-meanwhile');
+    await worker({ nearby: calls });
+    expect(await made).toBe(hasWorkers ? 'not-asked' : undefined);
+    expect(hens.asked).toEqual([]);
+  });
+
   it('are left open when the process that kept their input is gone', async () => {
     const gone = await caller({ timeoutMs: 60_000, hasWorkers: true });
     const made = make(gone, attempt());
