@@ -1,16 +1,12 @@
 import type { Redis, Result } from 'ioredis';
 import { HandlerCheckpoints, type HandlerShare } from '../../ports/handler-checkpoints.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
+import { Gathered } from '../redis/gathered.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Share and saved place of those that the holder has now, in pairs. */
-    takeReaction(
-      reaction: string,
-      shares: number,
-      holder: string,
-      ttlMs: number,
-    ): Result<(number | string | null)[], Context>;
+    /** Keys; shares, holder and time to live of each. Of each, share and saved place of those that the holder has now, in pairs. */
+    takeReactions(reactions: number, ...args: (number | string)[]): Result<(number | string | null)[][], Context>;
     /** Share and place in pairs; 0 when one of them is not the holder's. */
     saveReaction(
       reaction: string,
@@ -28,44 +24,54 @@ declare module 'ioredis' {
  * beginning: later the first share's place tells nothing of theirs.
  */
 const KEY = `
+local reaction = KEYS[1]
 local function key(kind, share)
-  if share == 0 then return KEYS[1] .. ':' .. kind end
-  return KEYS[1] .. ':' .. kind .. ':' .. share
+  if share == 0 then return reaction .. ':' .. kind end
+  return reaction .. ':' .. kind .. ':' .. share
 end`;
 
 const TAKE = `${KEY}
-local shares, holder, ttl = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
-local due = shares
-if shares > 1 then
+-- How many of its shares are the holder's due, among all who ask.
+local function dueOf(shares, holder, ttl)
+  if shares == 1 then return 1 end
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local askers = KEYS[1] .. ':askers'
+  local askers = reaction .. ':askers'
   redis.call('ZREMRANGEBYSCORE', askers, '-inf', now)
   redis.call('ZADD', askers, now + ttl, holder)
   redis.call('PEXPIRE', askers, ttl)
-  due = math.ceil(shares / redis.call('ZCARD', askers))
   local through = redis.call('GET', key('through', 0)) or ''
   for share = 1, shares - 1 do redis.call('SET', key('through', share), through, 'NX') end
+  return math.ceil(shares / redis.call('ZCARD', askers))
 end
-local taken = {}
-local function take(share)
-  redis.call('SET', key('holder', share), holder, 'PX', ttl)
-  table.insert(taken, share)
-  table.insert(taken, redis.call('GET', key('through', share)))
-end
-local free = {}
-for share = 0, shares - 1 do
-  local held = redis.call('GET', key('holder', share))
-  if not held then
-    table.insert(free, share)
-  elseif held == holder then
-    if #taken < 2 * due then take(share) else redis.call('DEL', key('holder', share)) end
+local function takeOf(shares, holder, ttl)
+  local due = dueOf(shares, holder, ttl)
+  local taken = {}
+  local function take(share)
+    redis.call('SET', key('holder', share), holder, 'PX', ttl)
+    table.insert(taken, share)
+    table.insert(taken, redis.call('GET', key('through', share)))
   end
+  local free = {}
+  for share = 0, shares - 1 do
+    local held = redis.call('GET', key('holder', share))
+    if not held then
+      table.insert(free, share)
+    elseif held == holder then
+      if #taken < 2 * due then take(share) else redis.call('DEL', key('holder', share)) end
+    end
+  end
+  for _, share in ipairs(free) do
+    if #taken < 2 * due then take(share) end
+  end
+  return taken
 end
-for _, share in ipairs(free) do
-  if #taken < 2 * due then take(share) end
+local all = {}
+for n, name in ipairs(KEYS) do
+  reaction = name
+  all[n] = takeOf(tonumber(ARGV[3 * n - 2]), ARGV[3 * n - 1], tonumber(ARGV[3 * n]))
 end
-return taken`;
+return all`;
 
 const SAVE = `${KEY}
 for place = 3, #ARGV, 2 do
@@ -95,25 +101,40 @@ return 1`;
 
 const LIMIT_MS = 2_000;
 
-/** All keys of a reaction lie in one slot, so that each script is atomic on a cluster too. */
+/** A reaction that is to be taken. */
+interface Taking {
+  readonly reaction: string;
+  readonly shares: number;
+  readonly holder: string;
+  readonly ttlMs: number;
+}
+
 export class RedisHandlerCheckpoints extends HandlerCheckpoints {
   private readonly connection: BoundedRedis;
+  /** An idle process takes all of its reactions again in one step. */
+  private readonly takings = new Gathered((asks: readonly Taking[]) => this.takeAll(asks));
 
   constructor(redis: Redis) {
     super();
     this.connection = new BoundedRedis(redis, LIMIT_MS);
-    redis.defineCommand('takeReaction', { numberOfKeys: 1, lua: TAKE });
+    redis.defineCommand('takeReactions', { lua: TAKE });
     redis.defineCommand('saveReaction', { numberOfKeys: 1, lua: SAVE });
     redis.defineCommand('forgetReaction', { numberOfKeys: 1, lua: FORGET });
     redis.defineCommand('releaseReaction', { numberOfKeys: 1, lua: RELEASE });
   }
 
   override async take(reaction: string, shares: number, holder: string, ttlMs: number): Promise<HandlerShare[]> {
-    const taken = await this.connection.use((redis) => redis.takeReaction(keyOf(reaction), shares, holder, ttlMs));
+    const taken = await this.takings.ask({ reaction, shares, holder, ttlMs });
     return Array.from({ length: taken.length / 2 }, (_, pair) => ({
       share: Number(taken[pair * 2]),
       after: (taken[pair * 2 + 1] as string | null) || null,
     }));
+  }
+
+  private takeAll(asks: readonly Taking[]): Promise<(number | string | null)[][]> {
+    const keys = asks.map(({ reaction }) => keyOf(reaction));
+    const args = asks.flatMap(({ shares, holder, ttlMs }) => [shares, holder, ttlMs]);
+    return this.connection.use((redis) => redis.takeReactions(keys.length, ...keys, ...args));
   }
 
   override async save(

@@ -11,6 +11,7 @@ import {
   type RebuildReport,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
+import { Gathered } from '../redis/gathered.js';
 import { documentFields, keptSince, keysOf, listedSince, textAfter } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
@@ -27,9 +28,17 @@ const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
 const CLOCKS_APART_MS = 600_000;
 
+interface Leasing {
+  readonly projection: AnyProjection;
+  readonly token: string;
+  readonly ttlMs: number;
+}
+
 /** Give it a connection of its own: its commits are large, and a document that is read would wait behind them. */
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
+  /** A projector takes and renews all of its leases in one step. */
+  private readonly leases = new Gathered((asks: readonly Leasing[]) => this.leaseAll(asks));
 
   constructor(
     private readonly redis: Redis,
@@ -47,12 +56,18 @@ export class RedisProjectionStore extends ProjectionStore {
   }
 
   override async lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null> {
-    const { lease, live, building, request } = keysOf(projection);
-    const found = await this.connection.use((redis) =>
-      redis.projectionLease(lease, live[0], building[0], request, token, String(ttlMs)),
-    );
+    const found = await this.leases.ask({ projection, token, ttlMs });
     if (found === null) return null;
     return { generations: generationsOf(found), rebuildRequest: found[2] ?? null };
+  }
+
+  private leaseAll(asks: readonly Leasing[]): Promise<((string | null)[] | null)[]> {
+    const keys = asks.flatMap(({ projection }) => {
+      const { lease, live, building, request } = keysOf(projection);
+      return [lease, live[0], building[0], request];
+    });
+    const args = asks.flatMap(({ token, ttlMs }) => [token, String(ttlMs)]);
+    return this.connection.use((redis) => redis.projectionLeases(keys.length, ...keys, ...args));
   }
 
   override async releaseLease(projection: AnyProjection, token: string): Promise<void> {

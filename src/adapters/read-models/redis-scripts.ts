@@ -1,4 +1,4 @@
-// The Lua scripts of the read models. Each touches the keys of one hash tag only. Positions are compared as strings: Lua
+// The Lua scripts of the read models. Each that writes documents touches the keys of one hash tag only. Positions are compared as strings: Lua
 // numbers are doubles. Revisions and generations are far below 2^53.
 import type { Redis, Result } from 'ioredis';
 
@@ -7,8 +7,10 @@ declare module 'ioredis' {
     readModelApply(...args: readonly string[]): Result<number, Context>;
     /** The total, and the entry and the document of each in turn. */
     readModelList(...args: readonly string[]): Result<[number, ...(string | null)[]], Context>;
-    /** Live generation, building generation, request; null: another process has the lease. */
-    projectionLease(...args: readonly string[]): Result<(string | null)[] | null, Context>;
+    /** Of each list the entries that are due. */
+    readModelsDue(keys: number, ...args: readonly string[]): Result<string[][], Context>;
+    /** Of each live generation, building generation, request; null: another process has the lease. */
+    projectionLeases(keys: number, ...args: readonly string[]): Result<((string | null)[] | null)[], Context>;
     projectionRelease(...args: readonly string[]): Result<number, Context>;
     projectionBegin(...args: readonly string[]): Result<number, Context>;
     projectionCommit(...args: readonly string[]): Result<'done' | 'fenced' | 'moved' | 'missing', Context>;
@@ -143,12 +145,31 @@ end
 return reply
 `;
 
-/** KEYS lease, live state, building state, request; ARGV token, time to live. */
+/** KEYS live state, entries of live, entries of building, of each; ARGV bounds and count of each. While nothing is live, as in LIST. */
+const DUE = `
+local all = {}
+for n = 1, #KEYS / 3 do
+  local k = 3 * n - 2
+  local entries = redis.call('EXISTS', KEYS[k]) == 1 and KEYS[k + 1] or KEYS[k + 2]
+  all[n] = redis.call('ZRANGEBYLEX', entries, ARGV[k], ARGV[k + 1], 'LIMIT', 0, ARGV[k + 2])
+end
+return all
+`;
+
+/** KEYS lease, live state, building state, request, of each; ARGV token and time to live of each. */
 const LEASE = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return false end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return { redis.call('HGET', KEYS[2], 'generation'), redis.call('HGET', KEYS[3], 'generation'), redis.call('GET', KEYS[4]) }
+local all = {}
+for n = 1, #KEYS / 4 do
+  local k, token = 4 * n - 3, ARGV[2 * n - 1]
+  local holder = redis.call('GET', KEYS[k])
+  if holder and holder ~= token then
+    all[n] = false
+  else
+    redis.call('SET', KEYS[k], token, 'PX', ARGV[2 * n])
+    all[n] = { redis.call('HGET', KEYS[k + 1], 'generation'), redis.call('HGET', KEYS[k + 2], 'generation'), redis.call('GET', KEYS[k + 3]) }
+  end
+end
+return all
 `;
 
 const RELEASE = `
@@ -209,10 +230,11 @@ return reply
 
 /** Makes the scripts commands of this connection; again is harmless. */
 export function defineScripts(redis: Redis): void {
+  redis.defineCommand('readModelsDue', { lua: DUE });
+  redis.defineCommand('projectionLeases', { lua: LEASE });
   const scripts: readonly (readonly [string, number, string])[] = [
     ['readModelApply', 6, APPLY],
     ['readModelList', 6, LIST],
-    ['projectionLease', 4, LEASE],
     ['projectionRelease', 1, RELEASE],
     ['projectionBegin', 7, BEGIN],
     ['projectionCommit', 7, COMMIT],

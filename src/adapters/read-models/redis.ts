@@ -2,11 +2,12 @@
 // subscription engine's side of the same keys is `redis-projection-store.ts`.
 import type { Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
-import { foldState, type Projection } from '../../kernel/projection.js';
+import { DUE, foldState, type Projection } from '../../kernel/projection.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
+import { Gathered } from '../redis/gathered.js';
 import { documentFields, isKept, keptSince, keysOf, listName, parseDocument } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
@@ -15,6 +16,13 @@ export interface ReadModelsObserver {
   applyFailed(projection: string, stream: string, error: unknown): void;
   /** A document was not there and has been folded from its stream. */
   missed(projection: string): void;
+}
+
+interface DueAsk {
+  readonly projection: AnyProjection;
+  readonly list: string;
+  readonly upTo: string;
+  readonly limit: number;
 }
 
 /** How long Redis may take before it counts as away. */
@@ -33,6 +41,8 @@ const LIMIT_MS = 2_000;
  */
 export class RedisReadModels extends ReadModels {
   private readonly connection: BoundedRedis;
+  /** Recovery jobs ask in common rounds. */
+  private readonly dueLists = new Gathered((asks: readonly DueAsk[]) => this.allDue(asks));
   private readonly byCategory = new Map<string, AnyProjection[]>();
 
   constructor(
@@ -65,9 +75,8 @@ export class RedisReadModels extends ReadModels {
     { order = 'descending', after = null, skip = 0, limit, upTo }: ListQuery,
   ): Promise<Page<Doc>> {
     const { live, building } = keysOf(projection);
-    // '!' follows the space that ends a value.
     const name = listName(list);
-    const [first, last] = [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];
+    const [first, last] = boundsOf(list, upTo);
     const reached = after === null ? null : `(${name} ${after.sort} ${after.id}`;
     const page = order === 'ascending' ? [reached ?? first, last] : [first, reached ?? last];
     // One more than fits: only if it is there is there another page.
@@ -85,6 +94,21 @@ export class RedisReadModels extends ReadModels {
       total,
       next: entries.length > limit ? (shown.at(-1)?.cursor ?? null) : null,
     };
+  }
+
+  /** Without the documents, which nobody wants here. */
+  override async due(projection: AnyProjection, at: Date, limit: number, list = DUE): Promise<string[]> {
+    const entries = await this.dueLists.ask({ projection, list, upTo: at.toISOString(), limit });
+    return entries.map((entry) => cursorIn(entry).id);
+  }
+
+  private allDue(asks: readonly DueAsk[]): Promise<string[][]> {
+    const keys = asks.flatMap(({ projection }) => {
+      const { live, building } = keysOf(projection);
+      return [live[0], live[2], building[2]];
+    });
+    const args = asks.flatMap(({ list, upTo, limit }) => [...boundsOf(list, upTo), String(limit)]);
+    return this.connection.use((redis) => redis.readModelsDue(keys.length, ...keys, ...args));
   }
 
   override async applyNow(history: readonly RecordedEvent[]): Promise<void> {
@@ -140,6 +164,12 @@ export class RedisReadModels extends ReadModels {
     const fields = documentFields(projection, write);
     await this.connection.use((redis) => redis.readModelApply(...live, ...building, ...fields));
   }
+}
+
+/** '!' follows the space that ends a value. */
+function boundsOf(list: string, upTo: string | undefined): [first: string, last: string] {
+  const name = listName(list);
+  return [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];
 }
 
 function cursorIn(entry: string): { readonly sort: string; readonly id: string } {
