@@ -14,9 +14,15 @@ import type { QueuedExternalCalls } from './queued-external-calls.js';
 
 /**
  * A job whose worker died is failed, never run again. (A second run could not call the vendor either: the input is gone.)
- * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds.
+ * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds. A job whose wake-up was lost with a process
+ * waits for `drainDelay` at most, seconds: less than callers wait by default.
  */
-const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 } satisfies Partial<WorkerOptions>;
+const WORKER_OPTIONS = {
+  autorun: false,
+  maxStalledCount: 0,
+  runRetryDelay: 1_000,
+  drainDelay: 10,
+} satisfies Partial<WorkerOptions>;
 
 /**
  * An attempt cannot be settled while its job is held by a worker that died, so these locks are short, milliseconds. A worker that only
@@ -25,7 +31,7 @@ const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_00
 const SETTLING_OPTIONS = {
   lockDuration: 5_000,
   stalledInterval: 5_000,
-  drainDelay: 10,
+  drainDelay: 30,
 } satisfies Partial<WorkerOptions>;
 
 /** How many slots a worker has for settling attempts, beside each slot for callers who wait; at least one. */

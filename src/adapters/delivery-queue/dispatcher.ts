@@ -38,8 +38,8 @@ const TELL_EVERY_MS = 1_000;
 export const WORKER_OPTIONS = {
   autorun: false,
   lockDuration: 5_000,
-  stalledInterval: 2_000,
-  drainDelay: 3,
+  stalledInterval: 5_000,
+  drainDelay: 10,
   runRetryDelay: 1_000,
 } as const;
 
