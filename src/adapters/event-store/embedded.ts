@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
+import { untilNextRound } from '../../kernel/rounds.js';
 import {
   type AppendOutcome,
   type EventBatch,
@@ -52,7 +53,7 @@ export interface EmbeddedEventStoreOptions {
 }
 
 const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
-const DEFAULT_POLL_INTERVAL_MS = 1_000;
+const DEFAULT_POLL_INTERVAL_MS = 2_000;
 /** Where processes cannot tell each other. */
 const DEAF_POLL_INTERVAL_MS = 50;
 const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
@@ -413,7 +414,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
         this.waiting.delete(wake);
         resolve();
       };
-      const timer = setTimeout(wake, pollMs);
+      const timer = setTimeout(wake, untilNextRound(pollMs));
       signal.addEventListener('abort', wake);
       this.waiting.add(wake);
     });

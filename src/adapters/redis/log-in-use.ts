@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { newId } from '../../kernel/ids.js';
+import { untilNextRound } from '../../kernel/rounds.js';
 import { BoundedRedis } from './bounded-redis.js';
 
 declare module 'ioredis' {
@@ -27,7 +28,10 @@ return 1`;
 
 const KEY = 'log-in-use';
 const LEASE_MS = 10_000;
-const CLAIMS_A_LEASE = 4;
+/** Of a lease. */
+const CLAIM_EVERY = 0.4;
+/** In a row; by then whoever was killed counts no more. */
+const ENDS_AT_REFUSAL = Math.ceil(1 / CLAIM_EVERY) + 1;
 /** A Redis that does not answer by then is told by the health; the claim is made when it is back. */
 const ANSWER_WITHIN_MS = 2_000;
 /** For an operator. */
@@ -44,6 +48,7 @@ export class LogInUse {
   private readonly holder = newId();
   private readonly connection: BoundedRedis;
   private renewing: NodeJS.Timeout | undefined;
+  private stopped = false;
 
   constructor(
     redis: Redis,
@@ -71,15 +76,24 @@ export class LogInUse {
       await delay(this.leaseMs / 20);
       claimed = await this.claim();
     }
-    this.renewing = setInterval(() => void this.renew(), this.leaseMs / CLAIMS_A_LEASE);
+    this.renewLater();
     return true;
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.renewing);
+    this.stopped = true;
+    clearTimeout(this.renewing);
     const member = `${this.log} ${this.holder}`;
     // A Redis that is away forgets it by itself.
     await this.connection.use((redis) => redis.zrem(KEY, member)).catch(() => undefined);
+  }
+
+  private renewLater(): void {
+    const renewed = (): void => {
+      if (!this.stopped) this.renewLater();
+    };
+    const inMs = untilNextRound(this.leaseMs * CLAIM_EVERY);
+    this.renewing = setTimeout(() => void this.renew().then(renewed), inMs);
   }
 
   private async claim(): Promise<'ours' | 'another' | 'unknown'> {
@@ -100,6 +114,6 @@ export class LogInUse {
     this.refused = claimed === 'another' ? this.refused + 1 : 0;
     this.complaint = this.refused > 0 ? ANOTHER_LOG : null;
     if (this.refused === 1) this.onAnother(!this.heldBefore);
-    else if (this.refused === CLAIMS_A_LEASE + 1) this.onAnother(true);
+    else if (this.refused === ENDS_AT_REFUSAL) this.onAnother(true);
   }
 }

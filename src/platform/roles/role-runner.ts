@@ -1,12 +1,13 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { untilNextRound } from '../../kernel/rounds.js';
 import type { LogWatch } from '../audit/log-watch.js';
 import type { Log } from '../observability/log.js';
 import { providedBy } from '../provided.js';
 import { RolePart, type RoleName, type Startable } from './role-part.js';
 
 /** Also how soon a worker begins after an operator accepted the log. */
-const LOG_LOOKED_AT_EVERY_MS = 5_000;
+const LOG_LOOKED_AT_EVERY_MS = 6_000;
 
 /**
  * Starts what the role of this process runs, and stops it in the opposite order once the last request was answered: the workers
@@ -18,7 +19,9 @@ export class RoleRunner implements OnApplicationShutdown {
   /** In the order of their start: also what has begun and could not start. */
   private readonly begun = new Set<Startable>();
   private readonly started = new Set<Startable>();
+  private workers: readonly Startable[] = [];
   private watching: NodeJS.Timeout | undefined;
+  private stopping = false;
   private beginning: Promise<void> = Promise.resolve();
 
   constructor(
@@ -29,22 +32,32 @@ export class RoleRunner implements OnApplicationShutdown {
   ) {}
 
   async start(): Promise<void> {
+    this.workers = this.partsOf('worker');
     await this.startAll(this.partsOf('every-role'));
     await this.logWatch.look();
     await this.startAll(this.partsOf('projector'));
     await this.startAll(this.partsOf('api'));
     this.beginning = this.work();
     await this.beginning;
-    this.watching = setInterval(() => void (this.beginning = this.lookAgain()), LOG_LOOKED_AT_EVERY_MS);
+    this.lookLater();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.watching);
+    this.stopping = true;
+    clearTimeout(this.watching);
     await this.beginning;
-    const workers = this.partsOf('worker');
+    const { workers } = this;
     const stopping = [...this.begun].reverse();
     await Promise.all(stopping.filter((part) => workers.includes(part)).map(async (part) => part.stop?.()));
     for (const part of stopping) if (!workers.includes(part)) await part.stop?.();
+  }
+
+  private lookLater(): void {
+    this.watching = setTimeout(() => {
+      this.beginning = this.lookAgain().finally(() => {
+        if (!this.stopping) this.lookLater();
+      });
+    }, untilNextRound(LOG_LOOKED_AT_EVERY_MS));
   }
 
   private partsOf(role: RoleName): Startable[] {
@@ -63,7 +76,7 @@ export class RoleRunner implements OnApplicationShutdown {
   }
 
   private async work(): Promise<void> {
-    const waiting = this.partsOf('worker').filter((part) => !this.started.has(part));
+    const waiting = this.workers.filter((part) => !this.started.has(part));
     if (waiting.length === 0) return;
     try {
       // Also while there is a complaint: what they tell is accepted together with it.

@@ -22,7 +22,7 @@ export interface Subscription {
 export interface SubscriptionObserver {
   /** The subscription broke, ended by itself or could not be opened, and is tried again after the delay. */
   dropped(subscription: string, error: unknown, delayMs: number): void;
-  /** Told every second: for how long events have been waiting in the log that are not handled yet; 0 at the head. */
+  /** Told every two seconds: for how long events have been waiting in the log that are not handled yet; 0 at the head. */
   lag(subscription: string, lagMs: number): void;
 }
 
@@ -145,7 +145,7 @@ export class SubscriptionSupervisor {
 
   private async watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await delay(untilNextRound(this.options.watchIntervalMs ?? 1_000), signal);
+      await delay(untilNextRound(this.options.watchIntervalMs ?? 2_000), signal);
       if (signal.aborted) return;
       try {
         await this.measure();

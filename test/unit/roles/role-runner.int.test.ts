@@ -8,7 +8,7 @@ import type { LogWatch } from '../../../src/platform/audit/log-watch.js';
 import { rolePart, type RoleName, type Startable } from '../../../src/platform/roles/role-part.js';
 import { RoleRunner } from '../../../src/platform/roles/role-runner.js';
 
-const A_LOOK_MS = 5_000;
+const A_LOOK_MS = 6_000;
 
 describe('the runner of a role', () => {
   let happened: string[];
