@@ -1,5 +1,6 @@
 // Watches the room on the disk of the data folder, where the log, the vault, Redis' file and log files may lie together.
-import { open, rm, stat, statfs } from 'node:fs/promises';
+import { statfsSync, statSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { untilNextRound } from '../kernel/rounds.js';
@@ -74,7 +75,7 @@ export class DiskSpace {
   }
 
   private async look(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.options.directory);
+    const { bavail, bsize } = statfsSync(this.options.directory);
     this.free = bavail * bsize;
     if (!this.isFull && this.free < FULL_BYTES) {
       this.isFull = true;
@@ -87,16 +88,12 @@ export class DiskSpace {
     const low = this.free < this.options.lowBytes * (this.low ? RELAXED : 1);
     if (low && !this.low) this.observer.low(this.free);
     this.low = low;
-    if (!this.isFull && this.free >= ROOM_BYTES && !(await this.isReserved())) await this.makeReserve();
+    if (!this.isFull && this.free >= ROOM_BYTES && !this.isReserved()) await this.makeReserve();
   }
 
-  private async isReserved(): Promise<boolean> {
-    try {
-      return (await stat(this.reserve)).size >= RESERVE_BYTES;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw error;
-    }
+  private isReserved(): boolean {
+    const size = statSync(this.reserve, { throwIfNoEntry: false })?.size ?? 0;
+    return size >= RESERVE_BYTES;
   }
 
   /** Random bytes: a file system that compresses would take no room for zeros. */

@@ -1,7 +1,7 @@
 // Files that are there for good once these answer: what a crash of the machine must not take back.
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The content of a file, or the names in a folder, written by any process. */
@@ -46,7 +46,7 @@ export class ReplacedFile {
   /** Null when there is none. */
   async read(): Promise<string | null> {
     try {
-      return await readFile(this.path, 'utf8');
+      return readFileSync(this.path, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
