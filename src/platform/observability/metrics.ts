@@ -26,7 +26,7 @@ class SpaceGauges {
 }
 
 /** Milliseconds. The percentiles of the lag are of the time between two samples, so that this is the least they can be. */
-export const LAG_SAMPLED_EVERY_MS = 100;
+export const LAG_SAMPLED_EVERY_MS = 500;
 
 export class Metrics {
   readonly registry = new Registry();
