@@ -36,15 +36,15 @@ async function build(): Promise<void> {
   // A connection that is lost shows by the commits that fail, of which the service's log tells.
   const redis = connectionTo(settings, service, { warn: () => undefined });
   const stored = await openStoredLog(eventStore, folder);
-  const { pause } = new Throttle(new RedisRequestActivity(redis));
+  const throttle = new Throttle(new RedisRequestActivity(redis));
   await serveRebuilds(
     messages,
     (message) => void process.send?.(message),
     new UpcastingEventStore(stored, UPCASTING),
-    new RedisProjectionStore(redis, settings.documentsKeptForMs, pause),
+    new RedisProjectionStore(redis, settings.documentsKeptForMs, throttle.pause),
     PROJECTIONS,
     token,
-    pause,
+    throttle,
   );
   redis.disconnect();
   await stored.close();

@@ -51,6 +51,14 @@ describe('a throttle', () => {
     await Promise.all(steps);
     expect(gone).toEqual(['one', 'other']);
   });
+
+  it('rests no more when the process is to end', async () => {
+    const requests = new Requests();
+    requests.note();
+    const throttle = new Throttle(requests, () => new Promise(() => undefined));
+    throttle.end();
+    await Promise.all([throttle.pause(), throttle.pause()]);
+  });
 });
 
 describe('a read model that is built anew', () => {
@@ -81,11 +89,11 @@ describe('a read model that is built anew', () => {
 
   /** As the process of its own does it; how many documents there are by the end. */
   async function build(rest: () => void = () => undefined): Promise<number> {
-    const { pause } = new Throttle(requests, async () => {
+    const throttle = new Throttle(requests, async () => {
       rests += 1;
       rest();
     });
-    const store = new RedisProjectionStore(server.client(), KEPT_MS, pause);
+    const store = new RedisProjectionStore(server.client(), KEPT_MS, throttle.pause);
     await store.lease(deliveryLog, 'token', 600_000);
     await store.beginGeneration(deliveryLog, 'token', 1, false);
     const service = new EventEmitter();
@@ -97,7 +105,7 @@ describe('a read model that is built anew', () => {
       store,
       [deliveryLog],
       'token',
-      pause,
+      throttle,
     );
     service.emit('message', { kind: 'assign', tracks: [{ projection: deliveryLog.name, generation: 1 }] });
     await until('all is built', () => built);

@@ -1,10 +1,12 @@
 import type { Redis } from 'ioredis';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { RequestActivity } from '../../ports/request-activity.js';
 
 const KEY = 'requests-recent';
 const RECENT_MS = 1_000;
 /** A process tells of requests, and asks about them, at most so often. */
 const EVERY_MS = 250;
+const ANSWER_WITHIN_MS = 1_000;
 
 /** One key that expires: where nobody asks anything, nothing is sent and no timer runs. */
 export class RedisRequestActivity extends RequestActivity {
@@ -27,11 +29,7 @@ export class RedisRequestActivity extends RequestActivity {
     const now = performance.now();
     if (now - this.askedAt >= EVERY_MS) {
       this.askedAt = now;
-      const found = this.redis.exists(KEY);
-      this.recent = found.then(
-        (keys) => keys === 1,
-        () => false,
-      );
+      this.recent = withTimeout(ANSWER_WITHIN_MS, this.redis.exists(KEY)).then((keys) => keys === 1);
     }
     return this.recent;
   }

@@ -10,6 +10,7 @@ import {
   type Unusable,
 } from './catch-up-subscription.js';
 import type { Track } from './generation-writer.js';
+import type { Throttle } from './throttle.js';
 import type { SubscriptionObserver } from './subscription-supervisor.js';
 
 /** A track by its names. */
@@ -171,7 +172,7 @@ export async function serveRebuilds(
   store: ProjectionStore,
   projections: readonly AnyProjection[],
   token: string,
-  pause: () => Promise<void>,
+  throttle: Throttle,
 ): Promise<void> {
   const ending = new AbortController();
   const listener: CatchUpListener = {
@@ -183,7 +184,9 @@ export async function serveRebuilds(
     dropped: (_, error, delayMs) => say(dropped(error, delayMs)),
     lag: (_, lagMs) => say({ kind: 'lag', lagMs }),
   };
-  const subscription = CatchUpSubscription.building(events, store, token, listener, observer, { pause });
+  const subscription = CatchUpSubscription.building(events, store, token, listener, observer, {
+    pause: throttle.pause,
+  });
   let tracks: readonly Track[] = [];
   const listen = async (): Promise<void> => {
     for await (const [message] of messages as AsyncIterable<[ToProcess]>) {
@@ -199,6 +202,7 @@ export async function serveRebuilds(
       else if (message.kind === 'checkpoint') void subscription.checkpointIdle();
       else break;
     }
+    throttle.end();
     ending.abort();
   };
   await Promise.all([subscription.run(ending.signal), listen()]);

@@ -10,6 +10,7 @@ const REST_MS = 5;
  */
 export class Throttle {
   private turns = Promise.resolve();
+  private ended = false;
 
   constructor(
     private readonly requests: RequestActivity,
@@ -19,8 +20,13 @@ export class Throttle {
   /** Before a step. Those that come together go on one after the other. */
   readonly pause = (): Promise<void> => {
     this.turns = this.turns.then(async () => {
-      if (await this.requests.isRecent()) await this.rest();
+      if (!this.ended && (await this.requests.isRecent())) await this.rest();
     });
     return this.turns;
   };
+
+  /** Makes no rest any more: what is left is to be done before the process ends. */
+  end(): void {
+    this.ended = true;
+  }
 }
