@@ -1,5 +1,5 @@
 // Processes of the application and of workers around one Redis of their own, for the tests of external calls.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import type { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
@@ -87,13 +87,23 @@ export class CallProcesses {
       () => ({ timeoutMs, concurrency }),
       VENDORS,
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
-      nearby ?? (await this.caller()),
+      nearby ?? this.nobody(),
       { drainDelay: 0.2, drainMs, ...process.patience },
     );
     workers.onModuleInit();
     workers.start();
     this.cleanups.push(() => workers.stop());
     return workers;
+  }
+
+  /** In whose process nobody waits. It connects when it is to ask for an input. */
+  private nobody(): NearbyCallers {
+    return {
+      name: randomUUID(),
+      over: () => undefined,
+      takeInput: () => null,
+      inputReference: async (waiter, jobId) => (await this.caller()).inputReference(waiter, jobId),
+    };
   }
 
   /** Erases the person behind a subject. */
