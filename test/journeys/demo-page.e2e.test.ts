@@ -28,7 +28,8 @@ let problems: string[];
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'demo-page-'));
-  const ports = { PORT: String(await freePort()), SANDBOX_PORT: String(await freePort()) };
+  const [port, sandboxPort, demoPort] = [await freePort(), await freePort(), await freePort()].map(String);
+  const ports = { PORT: port, SANDBOX_PORT: sandboxPort, DEMO_PORT: demoPort };
   // Of the user, and for an endpoint that is not the demo's.
   const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...ports };
   program = spawn(process.execPath, ['scripts/start.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
