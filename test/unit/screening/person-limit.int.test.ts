@@ -199,6 +199,12 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     answers: (sessionId: string, code: string, attemptId = newId()): Promise<Session> =>
       otp.execute(new SubmitOtp(sessionId, attemptId, code, CONTEXT)),
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
+    /** As a wrong answer does by which the person authenticates again, and with which the vendor locks. */
+    locks: async (sessionId: string, lockedUntil: string) => {
+      const { state } = await aggregates.load(screeningSession, sessionId);
+      if (state.status === 'NONE') throw new Error('There is no such session');
+      return answers.countWrong(state.personId, { sessionId, attemptId: newId(), context: CONTEXT }, lockedUntil);
+    },
     expires: (sessionId: string) => expire.execute(new ExpireSession(sessionId)),
     status: async (sessionId: string): Promise<string> =>
       (await aggregates.load(screeningSession, sessionId)).state.status,
@@ -229,6 +235,35 @@ describe('an answer whose account has no place left at the vendor', () => {
     for (const sessionId of sessions) await service.answers(sessionId, WRONG);
     await Promise.allSettled(sessions.map((sessionId) => service.answers(sessionId, WRONG)));
     expect(service.calls.admitted.size).toBe(0);
+  });
+});
+
+describe('a right answer', () => {
+  it('is cleared once when the process dies before the session knows of it', async () => {
+    const survivor = aProcess();
+    const sessionId = await survivor.opens();
+    const dies = (_stream: string, types: readonly string[]): boolean => types[0] === 'IdentityVerified';
+    await expect(aProcess(dies).answers(sessionId, RIGHT)).rejects.toBeInstanceOf(ProcessDied);
+    expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'OTP_PENDING']);
+    now = new Date(now.getTime() + 30_000);
+    await survivor.sweeps(sessionId);
+    expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'VERIFIED']);
+  });
+
+  it('comes too late when the person is locked meanwhile, and ends what the one that locked left open', async () => {
+    const service = aProcess();
+    const [one, two] = [await service.opens(), await service.opens()];
+    let release = (): void => undefined;
+    vendorIsBusy = new Promise((resolve) => (release = resolve));
+    const answer = service.answers(one, RIGHT);
+    while (vendorAnswers.size < 1) await new Promise(setImmediate);
+    const lockedUntil = '2026-03-01T18:00:00.000Z';
+    const locking = aProcess((_stream, types) => types[0] === 'SessionBlocked').locks(one, lockedUntil);
+    await expect(locking).rejects.toBeInstanceOf(ProcessDied);
+    expect(await service.status(two)).toBe('STEP_UP_REQUIRED');
+    release();
+    expect(await answer).toMatchObject({ status: 'BLOCKED', blockedUntil: lockedUntil });
+    expect(await service.status(two)).toBe('BLOCKED');
   });
 });
 

@@ -574,6 +574,19 @@ describe('an answer', () => {
       code: 'screening.session_spent',
     });
   });
+
+  it('that is right is cleared for the person and recorded in the session in one append', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    vendorSays.push(RIGHT);
+    const { appendTogether } = store;
+    const appended: string[][] = [];
+    store.appendTogether = (appends) => {
+      appended.push(appends.flatMap(({ events }) => events.map(({ type }) => type)));
+      return appendTogether.call(store, appends);
+    };
+    await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    expect(appended).toContainEqual(['AnswerCleared', 'IdentityVerified']);
+  });
 });
 
 describe('another code', () => {
@@ -611,11 +624,11 @@ describe('what is kept of a reply', () => {
   it('is not told before the log has the verdict, and is when the recovery job has made up for it', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     vendorSays.push(RIGHT);
-    const { append } = store;
-    store.append = (stream, ...rest) =>
-      rest[1].some(({ type }) => type === 'IdentityVerified')
+    const { appendTogether } = store;
+    store.appendTogether = (appends) =>
+      appends.some(({ events }) => events.some(({ type }) => type === 'IdentityVerified'))
         ? Promise.reject(new Error('The worker died'))
-        : append.call(store, stream, ...rest);
+        : appendTogether.call(store, appends);
     const attemptId = newId();
     expect(await verifications.answerOtp(sessionId, attemptId, '123456', SERVER)).toMatchObject({
       end: 'timed-out',
@@ -623,7 +636,7 @@ describe('what is kept of a reply', () => {
       session: { status: 'OTP_PENDING' },
     });
     expect(replyOf(sessionId)).toContain(attemptId);
-    store.append = append;
+    store.appendTogether = appendTogether;
     vendorKnows = { kind: 'answer', verdict: RIGHT };
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);

@@ -1,5 +1,5 @@
 // Holds a person's answers in all sessions together against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The person's stream decides: an answer
-// is admitted there before the vendor is asked, and what it was is counted there before its own session records it. Until
+// is admitted there before the vendor is asked, and what it was is counted there before its own session records it, a right one in the same append. Until
 // then that session's attempt is open, so that whatever dies in between the recovery job does again.
 import { Injectable } from '@nestjs/common';
 import type { Change } from '../../../kernel/change.js';
@@ -12,7 +12,6 @@ import {
   lockAt,
   screenedPerson,
   type AnswerLimit,
-  type PersonCommand,
   type PersonEvent,
   type PersonState,
 } from '../domain/screened-person.js';
@@ -82,19 +81,39 @@ export class PersonAnswers {
     return this.end(sessionId, { kind: 'block', attemptId, lockedUntil }, context);
   }
 
-  /** Counts what the answer was, and ends the person's other sessions when that locks the person. Safe to repeat. */
-  async judge(session: OpenStepUp, asked: Asked, verdict: AnswerVerdict): Promise<Standing> {
-    const { sessionId, attemptId } = asked;
+  /** The answer was wrong. Safe to repeat. */
+  async judgeWrong(
+    { personId, stepUp }: OpenStepUp,
+    asked: Asked,
+    verdict: Extract<AnswerVerdict, { kind: 'wrong' | 'locked' }>,
+  ): Promise<Standing> {
+    const lockedUntil = lockBy({ now: this.clock.now(), verdict, policy: this.policy.verdicts }, stepUp);
+    return this.countWrong(personId, asked, lockedUntil);
+  }
+
+  /**
+   * The end of an admission as part of more, after a verdict that locks nobody: repeating it changes nothing. `person` gives the person as of
+   * then, once it is decided on.
+   */
+  clearing(
+    personId: string,
+    { sessionId, attemptId }: Pick<Asked, 'sessionId' | 'attemptId'>,
+    { kind }: AnswerVerdict,
+  ): { readonly change: Change<PersonState, PersonEvent>; readonly person: () => PersonState } {
+    let cleared = screenedPerson.initial;
+    const command = { kind: 'clear-answer', sessionId, attemptId } as const;
+    const decide = (person: PersonState): readonly PersonEvent[] => {
+      // An answer that the vendor may still judge stays admitted.
+      const events = kind === 'timed-out' ? [] : screenedPerson.decide(command, person);
+      cleared = events.reduce((state, event) => screenedPerson.evolve(state, event), person);
+      return events;
+    };
+    return { change: { decider: screenedPerson, id: personId, decide }, person: () => cleared };
+  }
+
+  standingOf(person: PersonState): Standing {
     const now = this.clock.now();
-    const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
-    const { personId, stepUp } = session;
-    if (wrong) {
-      const lockedUntil = lockBy({ now, verdict, policy: this.policy.verdicts }, stepUp);
-      return this.countWrong(personId, asked, lockedUntil);
-    }
-    // An answer that the vendor may still judge stays admitted.
-    const command = verdict.kind === 'timed-out' ? null : ({ kind: 'clear-answer', sessionId, attemptId } as const);
-    return this.count(personId, asked, command);
+    return { lockedUntil: lockAt(person, now), attemptsRemaining: attemptsLeft(person, now, this.policy.verdicts) };
   }
 
   /** `lockedUntil`: when the answer locks the person whatever the count; null leaves it to the count. Safe to repeat. */
@@ -106,7 +125,15 @@ export class PersonAnswers {
   ): Promise<Standing> {
     const { sessionId, attemptId } = asked;
     const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
-    return this.count(personId, asked, command);
+    const { state } = await this.aggregates.execute(screenedPerson, personId, command, asked.context);
+    const standing = this.standingOf(state);
+    await this.endOthersOfLocked(state, asked, standing);
+    return standing;
+  }
+
+  /** Ends the person's other sessions if the person is locked. */
+  async endOthersOfLocked(person: PersonState, asked: Asked, { lockedUntil }: Standing): Promise<void> {
+    if (lockedUntil !== null) await this.blockOthers(person, asked, lockedUntil);
   }
 
   /** The vendor never saw the answer. */
@@ -135,18 +162,6 @@ export class PersonAnswers {
       lockedUntil === null ? { kind: 'supersede' } : { kind: 'block', attemptId: asked.attemptId, lockedUntil };
     const ended = await Promise.all(excess.map((sessionId) => this.end(sessionId, command, asked.context)));
     return ended[excess.indexOf(asked.sessionId)] ?? session;
-  }
-
-  /** Ends the person's other sessions when the person is locked then. */
-  private async count(personId: string, asked: Asked, command: PersonCommand | null): Promise<Standing> {
-    const now = this.clock.now();
-    const { state } =
-      command === null
-        ? await this.aggregates.load(screenedPerson, personId)
-        : await this.aggregates.execute(screenedPerson, personId, command, asked.context);
-    const lockedUntil = lockAt(state, now);
-    if (lockedUntil !== null) await this.blockOthers(state, asked, lockedUntil);
-    return { lockedUntil, attemptsRemaining: attemptsLeft(state, now, this.policy.verdicts) };
   }
 
   private async blockOthers(

@@ -1,6 +1,7 @@
 // Turns a vendor's verdict into the session's facts, and the session's facts into the refusal the caller hears. Used by the
 // calls themselves and by the recovery job, so that both say the same.
 import { Injectable } from '@nestjs/common';
+import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
@@ -19,8 +20,16 @@ import {
   screeningSession,
   type SessionCommand,
 } from '../domain/screening-session.js';
-import type { BlockReason, ErrorCause, References, Session, SessionState } from '../domain/session.js';
-import { lockEnd } from '../domain/verdicts.js';
+import type {
+  BlockReason,
+  ErrorCause,
+  OpenStepUp,
+  References,
+  Session,
+  SessionEvent,
+  SessionState,
+} from '../domain/session.js';
+import { lockEnd, type Standing } from '../domain/verdicts.js';
 import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -37,8 +46,8 @@ export interface Attempted {
 type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'record-answer' | 'record-resend' }>;
 
 /**
- * What a verdict says of the person is recorded before the session, whose attempt is open until then: the recovery job makes
- * up for what dies in between.
+ * What a verdict says of the person is recorded before the session, or together with it. The session's attempt is open until then: the recovery
+ * job makes up for what dies in between.
  */
 @Injectable()
 export class VendorResultRecorder {
@@ -77,16 +86,11 @@ export class VendorResultRecorder {
     await this.keepReply(attempted, 'answers', verdict);
     if (verdict.kind === 'confirmed' && verdict.personToken !== undefined)
       await this.keepPerson(attempted.sessionId, session, verdict.personToken);
-    const standing = await this.answers.judge(session, attempted, verdict);
-    const after = await this.record(attempted, {
-      kind: 'record-answer',
-      now: this.clock.now(),
-      attemptId: attempted.attemptId,
-      verdict,
-      policy: this.policy.verdicts,
-      standing,
-    });
-    return this.pruned(attempted, after);
+    const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
+    const recorded = wrong
+      ? await this.wrongAnswer(attempted, session, verdict)
+      : await this.otherAnswer(attempted, session, verdict);
+    return this.pruned(attempted, recorded);
   }
 
   async resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
@@ -103,6 +107,43 @@ export class VendorResultRecorder {
   async notExecuted(attempted: Attempted): Promise<Session> {
     await this.answers.clear(existing(attempted.known.state), attempted);
     return this.record(attempted, { kind: 'record-not-executed', attemptId: attempted.attemptId });
+  }
+
+  /** First the person, whose other sessions may end, then the session: its attempt is open until all of that is done. */
+  private async wrongAnswer(
+    attempted: Attempted,
+    session: OpenStepUp,
+    verdict: Extract<AnswerVerdict, { kind: 'wrong' | 'locked' }>,
+  ): Promise<Session> {
+    const standing = await this.answers.judgeWrong(session, attempted, verdict);
+    return this.record(attempted, this.recordAnswer(attempted, verdict, standing));
+  }
+
+  /** Person and session together: there is nothing to do between the two. */
+  private async otherAnswer(attempted: Attempted, { personId }: OpenStepUp, verdict: AnswerVerdict): Promise<Session> {
+    const { sessionId, context, known } = attempted;
+    const { change, person } = this.answers.clearing(personId, attempted, verdict);
+    const standing = (): Standing => this.answers.standingOf(person());
+    const recording: Change<SessionState, SessionEvent> = {
+      decider: screeningSession,
+      id: sessionId,
+      known,
+      decide: (state) => screeningSession.decide(this.recordAnswer(attempted, verdict, standing()), state),
+    };
+    const { state } = await this.aggregates.executeTogether([change], recording, context);
+    await this.answers.endOthersOfLocked(person(), attempted, standing());
+    return existing(state);
+  }
+
+  private recordAnswer({ attemptId }: Attempted, verdict: AnswerVerdict, standing: Standing): SessionCommand {
+    return {
+      kind: 'record-answer',
+      now: this.clock.now(),
+      attemptId,
+      verdict,
+      policy: this.policy.verdicts,
+      standing,
+    };
   }
 
   /** Of a call that is no answer: the vendor may still say that the person is locked. */
