@@ -149,8 +149,8 @@ export class AggregateStore {
   }
 
   /**
-   * The earlier changes and then the last, of different aggregates, decided in this order, in as few appends as the log can make of them; a refusal of any stores
-   * none. But a process that dies, an outage, and on EventStoreDB a conflict leave the first of them stored without
+   * The earlier changes and then the last, of different aggregates, decided in this order, in as few appends as the log can make of
+   * them; a refusal of any stores none. But a process that dies, an outage, and on EventStoreDB a conflict leave the first of them stored without
    * the rest (`EventStore.appendTogether`), so the caller must be right with that. After a conflict only what is not stored is
    * decided again. Gives what became of the last.
    */

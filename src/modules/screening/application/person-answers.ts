@@ -1,6 +1,6 @@
 // Holds a person's answers in all sessions together against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The person's stream decides: an answer
-// is admitted there before the vendor is asked, and what it was is counted there before its own session records it, a right one in the same append. Until
-// then that session's attempt is open, so that whatever dies in between the recovery job does again.
+// is admitted there before the vendor is asked, and what it was is counted there before its own session records it. One that was not wrong is cleared in the
+// same append, because no other session ends with it. Until then that session's attempt is open, so that whatever dies in between the recovery job does again.
 import { Injectable } from '@nestjs/common';
 import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
