@@ -118,7 +118,7 @@ async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Rece
       if (reply?.status !== 200) throw new Error(`A submission answered ${reply?.status}`);
     });
     const expected = hanging ? TRICKLE * 0.9 : TRICKLE;
-    await until('everything healthy has arrived', async () => (await receiver.received()).unique >= expected, 60_000);
+    await until('everything healthy has arrived', async () => (await receiver.received()).unique >= expected);
     return await receiver.received(true);
   } finally {
     await service.stop();

@@ -13,7 +13,7 @@ let elsewhere: string;
 beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'another-log-'));
   service = await Service.start({}, { alone: ['service'] });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await rm(elsewhere, { recursive: true, force: true });
@@ -28,20 +28,20 @@ describe('a process with another log', () => {
     expect(other.output).toMatch(/^REDIS_URL is the Redis of a service that runs on another event log; .*\n$/);
     expect((await demo.status(id)).status).toBe(200);
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
-  }, 60_000);
+  });
 
   it('starts there once those were killed, and is told that the log is another one', async () => {
     await service.kill9();
     const other = await spawnElsewhere();
     const health = async (path: string): Promise<Response | null> =>
       fetch(`http://127.0.0.1:${other.env['PORT']}/health/${path}`).catch(() => null);
-    await until('it listens', async () => (await health('live'))?.ok === true, 40_000);
+    await until('it listens', async () => (await health('live'))?.ok === true);
     await until('it has noticed', async () => {
       const { checks } = (await (await health('ready'))?.json()) as { checks: Record<string, string> };
       return checks['event-log'] === 'failing' && checks['log-in-use'] === 'ok';
     });
     expect(await other.end('SIGTERM')).toBe(0);
-  }, 60_000);
+  });
 });
 
 async function spawnElsewhere(): Promise<Program> {

@@ -80,7 +80,7 @@ beforeAll(async () => {
   await vault.close();
   await log.close();
   good = (await backupsOf(dataDir).create(store)).backup;
-}, 60_000);
+});
 afterAll(() => rmSync(root, { recursive: true }));
 
 /** A ledger as the first start on a vault leaves it. */
@@ -394,7 +394,7 @@ describe('a command that is killed', () => {
       }
     }
     expect(step).toBeGreaterThan(10);
-  }, 240_000);
+  });
 
   it('in the middle of a restore leaves no folder that a service starts on, and may be given again', async () => {
     let step = 3;
@@ -414,7 +414,7 @@ describe('a command that is killed', () => {
       expect([stateOf(to), existsSync(partial)]).toEqual(['quarantined', false]);
     }
     expect(step).toBeGreaterThan(12);
-  }, 240_000);
+  });
 });
 
 describe('a verification', () => {

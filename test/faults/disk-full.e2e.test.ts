@@ -49,7 +49,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     );
     closeSync(log);
     nopay = await service.signIn('nopay');
-  }, 90_000);
+  });
   afterAll(async () => {
     // What still runs keeps what it has open.
     for (const target of mounted) execFileSync('umount', ['--lazy', target]);
@@ -110,16 +110,12 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     expect(await metric('log_lines_dropped_total')).toBeGreaterThan(0);
 
     rmSync(join(disk, 'filler'));
-    await until('it is ready', async () => (await ready()).status === 200, 60_000);
-    await until(
-      'people are screened again',
-      async () => {
-        const { status, body } = await nopay.submit();
-        if (status === 200) acknowledged.push(body.id);
-        return status === 200 && body.status === 'VERIFIED';
-      },
-      60_000,
-    );
+    await until('it is ready', async () => (await ready()).status === 200);
+    await until('people are screened again', async () => {
+      const { status, body } = await nopay.submit();
+      if (status === 200) acknowledged.push(body.id);
+      return status === 200 && body.status === 'VERIFIED';
+    });
     for (const id of acknowledged) {
       expect((await nopay.status(id)).body).toMatchObject({ id, status: 'VERIFIED' });
       expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
@@ -133,5 +129,5 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     expect(log).not.toMatch(/unhandled rejection|uncaught exception/);
     const verified = await service.ops('audit', 'verify');
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
-  }, 240_000);
+  });
 });

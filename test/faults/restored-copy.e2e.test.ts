@@ -45,7 +45,7 @@ beforeAll(async () => {
   });
   caller = await service.signIn('nopay');
   owner = new EndpointOwner(service, (await service.credentials()).accounts.nopay);
-}, 90_000);
+});
 afterAll(async () => {
   await service?.stop();
   vendors.close();
@@ -142,7 +142,7 @@ describe('a service under load', () => {
     }
     const verified = await service.ops('backup', 'verify', backups[0]!.path);
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
-  }, 240_000);
+  });
 
   it('comes back as a copy that only shows, in which who was erased since is erased, and calls nobody until it is released', async () => {
     expect((await service.ops('person', 'erase', erased)).exitCode).toBe(0);
@@ -197,5 +197,5 @@ describe('a service under load', () => {
     await until('what was open is asked for', () => vendors.calls > 0);
     expect((await caller.get(`/reports/${erased}`)).status).toBe(410);
     expect((await caller.get(`/reports/${kept}`)).status).toBe(200);
-  }, 240_000);
+  });
 });

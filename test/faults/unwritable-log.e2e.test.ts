@@ -34,7 +34,7 @@ describe.each<[string, () => number, boolean]>([
   beforeAll(async () => {
     output = open();
     service = await Service.start({ LOG_LEVEL: 'trace', NODE_OPTIONS: FAULTY }, { alone: ['service'], stdout: output });
-  }, 90_000);
+  });
   afterAll(async () => {
     await service.stop();
     closeSync(output);

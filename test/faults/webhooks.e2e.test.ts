@@ -61,7 +61,7 @@ beforeAll(async () => {
     owners.child.register(`https://127.0.0.1:${late.port}/child`),
     owners.grandchild.register(forbidden.url('/grandchild', '127.0.0.2')),
   ]);
-}, 90_000);
+});
 
 afterAll(async () => {
   await service?.stop();
@@ -131,7 +131,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
       };
       await until('the other has sent them again', () => sessions.every((id) => sent().get(id) === 2), SETTLED_MS);
       // A lock lasts for 5 seconds, and is looked at every 2.
-      await until('the locks are over', () => Date.now() > stoppedAt + 10_000, 30_000);
+      await until('the locks are over', () => Date.now() > stoppedAt + 10_000);
       process.kill(service.program.pid as number, 'SIGCONT');
       receiver.play(null);
       await succeeded('unrelated', sessions.length);
@@ -153,7 +153,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
       receiver.play(null);
       await other.end('SIGTERM');
     }
-  }, 120_000);
+  });
 });
 
 describe('kill -9', () => {
@@ -187,7 +187,7 @@ describe('kill -9', () => {
       'the forbidden address was tried',
       async () => ((await owners.grandchild.deliveries())[0]?.attempt_count ?? 0) > 0,
     );
-  }, 90_000);
+  });
 
   it('while a retry is waiting: it is sent once when the receiver is there; after the POST and before its record: it is sent twice', async () => {
     const waiting = await stepUps('child', 3);
@@ -232,7 +232,7 @@ describe('kill -9', () => {
         ['lost', null],
       ]);
     }
-  }, 90_000);
+  });
 });
 
 describe('a Redis that is stopped, comes back empty, and is emptied again', () => {
@@ -247,7 +247,6 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
     await until(
       'the service is ready again',
       async () => (await service.request('GET', '/health/ready')).status === 200,
-      20_000,
     );
     const second = await stepUps('nopay', 3);
     await service.redis.flush();
@@ -255,7 +254,6 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
     await until(
       'all have arrived',
       async () => (await owners.nopay.deliveries({ status: 'succeeded' }).catch(() => [])).length === known.length + 6,
-      40_000,
     );
     expect(timesOf('nopay', known)).toEqual(sent);
     // Each was refused some times, and taken once.
@@ -263,7 +261,7 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
       expect(attempts.map(({ http_status }) => http_status)).toEqual([...Array(attempt_count - 1).fill(503), 200]);
     }
     await expectAllAccountedFor('nopay', known.length + 6);
-  }, 120_000);
+  });
 });
 
 describe('an endpoint that is disabled with a queue', () => {
@@ -273,10 +271,10 @@ describe('an endpoint that is disabled with a queue', () => {
     await owners.broke.change({ url: receiver.url('/hang/broke') });
     const count = 120;
     await stepUps('broke', count);
-    await until('it is disabled', async () => (await owners.broke.endpoint()).status === 'disabled', 40_000);
+    await until('it is disabled', async () => (await owners.broke.endpoint()).status === 'disabled');
     const open = async (): Promise<number> =>
       (await owners.broke.deliveries()).filter(({ status }) => status === 'pending' || status === 'retrying').length;
-    await until('nothing is open', async () => (await open()) === 0, 30_000);
+    await until('nothing is open', async () => (await open()) === 0);
     const requests = (): number => receiver.requests.filter(({ path }) => path === '/hang/broke').length;
     const then = requests();
     const log = await owners.broke.deliveries();
@@ -291,7 +289,7 @@ describe('an endpoint that is disabled with a queue', () => {
     // What was under way when it was disabled may have run out of attempts afterwards.
     const { consecutive_failures } = await owners.broke.endpoint();
     expect([consecutive_failures >= 3, consecutive_failures <= of('exhausted').length]).toEqual([true, true]);
-  }, 120_000);
+  });
 });
 
 describe('after all of it', () => {

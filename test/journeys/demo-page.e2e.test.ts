@@ -40,7 +40,7 @@ beforeAll(async () => {
     // Containers give the browser's own sandbox no namespaces.
     args: ['--no-sandbox'],
   });
-  await until('it has started', () => output.includes('Ctrl-C') || program.exitCode !== null, 60_000);
+  await until('it has started', () => output.includes('Ctrl-C') || program.exitCode !== null);
   if (program.exitCode !== null) throw new Error(output);
   demo = /https?:\/\/\S+/.exec(output)?.[0] ?? '';
   credentials = JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'));

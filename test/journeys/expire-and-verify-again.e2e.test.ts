@@ -22,14 +22,14 @@ beforeAll(async () => {
   });
   processor = new Processor(service.sandboxUrl);
   [nopay, demo] = await Promise.all([service.signIn('nopay'), service.signIn('demo')]);
-}, 90_000);
+});
 afterAll(() => service?.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
 
 async function expired(caller: PlatformCaller, id: string): Promise<Reply> {
   let reply = await caller.get(`/reports/${id}`);
-  await until('the report is expired', async () => (reply = await caller.get(`/reports/${id}`)).status !== 200, 20_000);
+  await until('the report is expired', async () => (reply = await caller.get(`/reports/${id}`)).status !== 200);
   return reply;
 }
 

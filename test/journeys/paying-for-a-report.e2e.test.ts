@@ -10,7 +10,7 @@ let consumer: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start();
   consumer = await service.signIn('demo');
-}, 60_000);
+});
 afterAll(() => service?.stop());
 
 /** As the processor's library in the consumer's browser would. */

@@ -22,10 +22,9 @@ describe('api, worker and projector in processes of their own', () => {
         `the ${program.env['ROLE']} is ready`,
         async () =>
           (await fetch(`http://127.0.0.1:${program.env['PORT']}/health/ready`).catch(() => null))?.status === 200,
-        30_000,
       );
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const program of others) await program.end('SIGTERM');
     await api.stop();
@@ -85,35 +84,31 @@ describe('several processes of the api role', () => {
     } finally {
       await service.stop();
     }
-  }, 120_000);
+  });
 });
 
 describe('SIGTERM', () => {
   it.each([
     ['nothing was asked yet', ''],
     ['a request has come in part', 'POST /screening/submit HTTP/1.1\r\nhost: x\r\n'],
-  ])(
-    'does not wait for a connection on which %s',
-    async (_, begun) => {
-      const service = await Service.start({}, { alone: ['service'] });
-      const { port, hostname } = new URL(service.baseUrl);
-      const open = connect({ port: Number(port), host: hostname });
-      try {
-        const closed = once(open, 'close');
-        open.on('error', () => undefined);
-        await once(open, 'connect');
-        open.write(begun);
-        // The service has taken it by the time that it answers another one.
-        expect((await service.request('GET', '/health/live')).status).toBe(200);
-        expect(await service.program.end('SIGTERM')).toBe(0);
-        await closed;
-      } finally {
-        open.destroy();
-        await service.stop();
-      }
-    },
-    60_000,
-  );
+  ])('does not wait for a connection on which %s', async (_, begun) => {
+    const service = await Service.start({}, { alone: ['service'] });
+    const { port, hostname } = new URL(service.baseUrl);
+    const open = connect({ port: Number(port), host: hostname });
+    try {
+      const closed = once(open, 'close');
+      open.on('error', () => undefined);
+      await once(open, 'connect');
+      open.write(begun);
+      // The service has taken it by the time that it answers another one.
+      expect((await service.request('GET', '/health/live')).status).toBe(200);
+      expect(await service.program.end('SIGTERM')).toBe(0);
+      await closed;
+    } finally {
+      open.destroy();
+      await service.stop();
+    }
+  });
 
   it('lets a request that is with the vendor end with its answer, refuses new ones, and exits 0', async () => {
     const service = await Service.start({ VENDOR_TIMEOUT: '10' }, { alone: ['service'] });
@@ -138,5 +133,5 @@ describe('SIGTERM', () => {
     } finally {
       await service.stop();
     }
-  }, 90_000);
+  });
 });

@@ -1,6 +1,7 @@
 // The browsers that the tests of PDFs start, seen from outside, and what was printed.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../src/adapters/pdf-renderer/chromium.js';
 import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
 import type { RenderedPdf } from '../../src/ports/pdf-renderer.js';
 import { until } from './eventually.js';
@@ -9,6 +10,10 @@ export const executablePath = process.env['CHROMIUM_PATH'] || null;
 export const searchPath = process.env['PATH'] ?? '';
 if (findChromium(executablePath, searchPath) === null)
   throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
+
+/** Gives a page time enough on a busy machine, unless told otherwise. */
+export const aRenderer = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer =>
+  new ChromiumPdfRenderer({ executablePath, searchPath, limitMs: 60_000, ...options });
 
 /** A link is the mark of a part that was printed: its address stands in the PDF as it is. */
 export const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;

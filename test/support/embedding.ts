@@ -17,7 +17,7 @@ import { freePort } from './redis.js';
 import { type Credentials, Service, type StartOptions } from './service.js';
 
 /** How long a test waits for something to be seen. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export const CALLBACKS = [
   'onReady',

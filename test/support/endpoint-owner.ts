@@ -106,16 +106,12 @@ export class EndpointOwner {
   }
 
   /** Waits until the endpoint's only delivery is as it should be. */
-  async only(what: string, holds: (delivery: ShownDelivery) => boolean, withinMs?: number): Promise<ShownDelivery> {
+  async only(what: string, holds: (delivery: ShownDelivery) => boolean): Promise<ShownDelivery> {
     let all: ShownDelivery[] = [];
-    await until(
-      `the only delivery ${what}`,
-      async () => {
-        all = await this.deliveries();
-        return all.length === 1 && holds(all[0] as ShownDelivery);
-      },
-      withinMs,
-    ).catch((error: Error) => {
+    await until(`the only delivery ${what}`, async () => {
+      all = await this.deliveries();
+      return all.length === 1 && holds(all[0] as ShownDelivery);
+    }).catch((error: Error) => {
       throw new Error(`${error.message}: ${JSON.stringify(all)}`);
     });
     return this.delivery((all[0] as ShownDelivery).delivery_id);

@@ -116,10 +116,8 @@ export class Processor {
 
   /** Waits until all events of an intent were taken or dropped. */
   settled(intent: string): Promise<void> {
-    return until(
-      'the processor has told all that happened',
-      async () => (await this.events({ intent })).every(({ end }) => end !== null),
-      20_000,
+    return until('the processor has told all that happened', async () =>
+      (await this.events({ intent })).every(({ end }) => end !== null),
     );
   }
 

@@ -306,7 +306,7 @@ export class Service {
     if (this.program instanceof Program) {
       for (const probed of this.program.args.map((argument) => argument.split(':')[1])) {
         const ready = `http://127.0.0.1:${probed}/health/ready`;
-        await until('each process is ready', async () => (await fetch(ready).catch(() => null))?.ok === true, 30_000);
+        await until('each process is ready', async () => (await fetch(ready).catch(() => null))?.ok === true);
       }
     }
     await until(

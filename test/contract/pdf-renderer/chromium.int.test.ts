@@ -6,21 +6,20 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deflateSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../../src/adapters/pdf-renderer/chromium.js';
+import type { ChromiumPdfRenderer, ChromiumPdfRendererOptions } from '../../../src/adapters/pdf-renderer/chromium.js';
 import { PageTurns } from '../../../src/adapters/pdf-renderer/page-turns.js';
 import type { RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import {
+  aRenderer,
   browserProcesses,
   browsers,
   browserWithPage,
-  executablePath,
   kill9,
   mark,
   marksIn,
   noPageIsLeft,
   pages,
   processesBelow,
-  searchPath,
   SPINNING,
   textOf,
 } from '../../support/browsers.js';
@@ -69,7 +68,7 @@ describe('PDFs from Chromium', () => {
   /** Of the tests that look at what is printed only: a browser takes longer to start than to print. */
   let printer: ChromiumPdfRenderer | null = null;
   const open = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer => {
-    const renderer = new ChromiumPdfRenderer({ executablePath, searchPath, ...options });
+    const renderer = aRenderer(options);
     renderers.push(renderer);
     return renderer;
   };
@@ -79,8 +78,7 @@ describe('PDFs from Chromium', () => {
     printer = null;
     return open(options);
   };
-  const print = (html: string): Promise<RenderedPdf> =>
-    (printer ??= new ChromiumPdfRenderer({ executablePath, searchPath })).render(html, 'live');
+  const print = (html: string): Promise<RenderedPdf> => (printer ??= aRenderer()).render(html, 'live');
   afterEach(async () => {
     await Promise.all(renderers.map((renderer) => renderer.close()));
     renderers = [];
@@ -125,7 +123,7 @@ describe('PDFs from Chromium', () => {
   });
 
   it('keeps no PDF that is larger than it may be', async () => {
-    const small = new ChromiumPdfRenderer({ executablePath, searchPath, mostBytes: 60_000 });
+    const small = aRenderer({ mostBytes: 60_000 });
     try {
       const circles = (many: number): Promise<RenderedPdf> =>
         small.render(`<svg>${'<circle cx="50" cy="50" r="9" filter="blur(3px)"/>'.repeat(many)}</svg>`, 'live');
@@ -223,7 +221,7 @@ describe('PDFs from Chromium', () => {
   });
 
   it('ends also what writes the PDF of a page that takes too long, once the page beside it is printed', async () => {
-    const renderer = await openAlone({ limitMs: 5_000 });
+    const renderer = await openAlone({ limitMs: 20_000 });
     await renderer.render('', 'live');
     const spoilt = await browsers();
     const [beside, late] = await Promise.all([

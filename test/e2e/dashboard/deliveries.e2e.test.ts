@@ -70,7 +70,7 @@ beforeAll(async () => {
   callers = Object.fromEntries(
     await Promise.all(NAMES.map(async (name) => [name, await service.signIn(name)])),
   ) as Record<Name, PlatformCaller>;
-}, 90_000);
+});
 
 afterAll(async () => {
   await service?.stop();
@@ -253,7 +253,7 @@ describe('every event', () => {
         });
       }
     }
-  }, 90_000);
+  });
 
   it('goes to an endpoint only when it wants that type', async () => {
     await owners.nopay.register(receiver.url('/chosen'), {
@@ -380,7 +380,6 @@ describe('a delivery that fails', () => {
             next_attempt_at !== null &&
             Date.parse(next_attempt_at) > Date.now() + LATE * 500,
         ).length === many,
-      20_000,
     );
     const log = await owners.child.deliveries();
     const delays = (await Promise.all(log.map(({ delivery_id }) => owners.child.delivery(delivery_id)))).map(delayOf);
@@ -511,7 +510,7 @@ describe('redelivery', () => {
     expect(
       new Set(at('/taken-by-hand').map(({ body, headers }) => `${headers['webhook-id']} ${body.toString()}`)).size,
     ).toBe(1);
-  }, 40_000);
+  });
 
   it("404 for a delivery that is unknown, malformed, another account's, or a ping", async () => {
     const owner = owners.unrelated;
@@ -696,7 +695,7 @@ describe('the operator', () => {
       0,
       ['active', 'delayed', 'oldestDueMs', 'waiting'],
     ]);
-  }, 40_000);
+  });
 });
 
 describe('the health of an endpoint', () => {
@@ -762,7 +761,7 @@ describe('the health of an endpoint', () => {
     await owner.change({ url: receiver.url('/status/500/sick-again') });
     await Promise.all([stepUp('broke'), stepUp('broke'), stepUp('broke')]);
     await until('it is failing', async () => (await health(owner))[0] === 'failing');
-    await until('it is disabled', async () => (await health(owner))[0] === 'disabled', 20_000);
+    await until('it is disabled', async () => (await health(owner))[0] === 'disabled');
     expect(await owner.endpoint()).toMatchObject({ disabled_reason: expect.any(String), consecutive_failures: 3 });
     await until(
       'what was left over from before the restart is canceled',
@@ -780,7 +779,7 @@ describe('the health of an endpoint', () => {
     expect(refused(await owner.ping())).toEqual([409, 'WEBHOOK_ENDPOINT_DISABLED']);
     await stepUp('broke');
     expect(receiver.counts.requests).toBe(before);
-  }, 40_000);
+  });
 
   it('is good again after a PUT: counters at the beginning, and what happens from now on is sent', async () => {
     const owner = owners.broke;

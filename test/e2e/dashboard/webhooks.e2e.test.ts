@@ -31,7 +31,7 @@ beforeAll(async () => {
   service = await Service.start({ NODE_EXTRA_CA_CERTS: authority, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...limits });
   credentials = await service.credentials();
   demo = await service.signIn('demo');
-}, 90_000);
+});
 afterAll(async () => {
   await service.stop();
   await receiver.close();
@@ -652,7 +652,7 @@ describe('an endpoint that fails', () => {
       last_error_code: 'HTTP_STATUS',
       next_attempt_at: null,
     });
-    await until('it is disabled', async () => (await listed()).status === 'disabled', 20_000);
+    await until('it is disabled', async () => (await listed()).status === 'disabled');
     expect(await listed()).toMatchObject({
       consecutive_failures: 1,
       disabled_reason: expect.any(String),
@@ -670,7 +670,7 @@ describe('an endpoint that fails', () => {
     ]);
     expect((await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`)).status).toBe(202);
     await happens();
-    await until('it is disabled again', async () => (await listed()).status === 'disabled', 20_000);
+    await until('it is disabled again', async () => (await listed()).status === 'disabled');
     const other = await created();
     expect(other.id).not.toBe(id);
     expect((await call('GET', '')).body.map((one: { id: string }) => one.id)).toEqual([other.id]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await Service.start({ VENDOR_TIMEOUT: '4' });
   processor = new Processor(service.sandboxUrl);
   demo = await DirectCaller.of(service, 'demo');
-}, 90_000);
+});
 afterAll(() => service?.stop());
 
 async function aRenter(caller = demo): Promise<string> {

@@ -16,7 +16,7 @@ let server: DirectCaller;
 beforeAll(async () => {
   service = await Service.start({ OTP_RESEND_INTERVAL: '0' });
   server = await DirectCaller.of(service);
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 /** Of the credit file; below that the identity vendor says it. */

@@ -35,7 +35,7 @@ beforeAll(async () => {
     await registered(caller, 'agents', 'agent');
     await registered(caller, 'organizations', 'office');
   }
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 const told = ({ status, body }: Reply): [number, number, string | null] => [

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await Service.start({ SUBMITS_PER_HOUR_PER_PERSON: '2' });
   ({ accounts } = await service.credentials());
   nopay = await DirectCaller.of(service);
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 const told = ({ status, body }: Reply): [number, number] => [status, body?.errors?.[0]?.errorCode];

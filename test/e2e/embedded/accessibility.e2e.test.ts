@@ -1,14 +1,12 @@
 // Whether everybody can use the component: what axe finds on every screen, in both languages and themes; the widths that WCAG names; and
 // the whole journey with the keyboard.
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { CARD_LABELS, type Language, Walk } from '../../support/embedded-walk.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 import { aPerson, type PlatformCaller } from '../../support/service.js';
-
-jest.setTimeout(120_000);
 
 /** CSS pixels: wide; 1280 at 200 %, which halves both; and what WCAG 1.4.10 asks for. */
 const WIDE = { width: 1_280, height: 800 };
@@ -23,7 +21,7 @@ beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   embedding = await Embedding.start();
   demo = await embedding.service.signIn();
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 
 /** What axe finds in the page and in its frames but the report's, in which no script runs. */

@@ -1,12 +1,10 @@
 // What the page is told, in full and in order, on the whole way of a person; and the codes and warnings that no step tests by itself.
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import { soon } from '../../support/eventually.js';
 import type { PlatformCaller } from '../../support/service.js';
-
-jest.setTimeout(120_000);
 
 const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
 const cors = { 'access-control-allow-origin': '*' };
@@ -18,7 +16,7 @@ let host: HostPage;
 beforeAll(async () => {
   embedding = await Embedding.start();
   demo = await embedding.service.signIn();
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 afterEach(() => host.close());
 

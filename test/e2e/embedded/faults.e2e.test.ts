@@ -1,14 +1,12 @@
 // What can go wrong between the frame and the API, at every step: what the person reads, how they go on, what the page is told, and
 // that nothing is done twice. The service behind is the real one; the faults are put between it and the browser.
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { Processor } from '../../support/processor.js';
 import { type Person, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
-
-jest.setTimeout(120_000);
 
 /** `swallowed`: it has reached the service, and the reply never comes. `lost`: the connection breaks before the reply. */
 type Fault = 'expired' | 'failed' | 'unavailable' | 'busy' | 'limited' | 'garbled' | 'reset' | 'lost' | 'swallowed';
@@ -23,7 +21,7 @@ beforeAll(async () => {
   embedding = await Embedding.start({ ...WITH_BROWSER, OTP_RESEND_INTERVAL: '1' });
   processor = new Processor(embedding.service.sandboxUrl);
   [demo, nopay] = await Promise.all([embedding.service.signIn('demo'), embedding.service.signIn('nopay')]);
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 afterEach(() => host?.close());
 
@@ -231,10 +229,10 @@ async function endure(wish: MountWish, step: Step): Promise<void> {
     else if (step.first) await step.first();
     else await host.mount(wish);
     if (plan.includes('swallowed')) {
-      await until('the request is with the service', async () => faults.swallowed === 1, 20_000);
+      await until('the request is with the service', async () => faults.swallowed === 1);
       await host.frame.locator('html').evaluate(() => (globalThis as any).passLimits());
     }
-    await until(`${refused}: all of it has happened`, async () => faults.left === 0, 20_000);
+    await until(`${refused}: all of it has happened`, async () => faults.left === 0);
     await seen(step.words[refused]);
     expect([refused, new Set(faults.keys).size]).toEqual([refused, 1]);
     if (step.told !== 'nothing') expected.push(step.told === 'all' ? REFUSED[refused] : step.told(refused));
@@ -701,7 +699,7 @@ describe('a view that is unmounted', () => {
       await host.page.route(path, () => void (pending += 1));
       await host.mount({ options: { screeningId } });
       await act();
-      await until(`a call of ${path.source} is under way`, async () => pending === 1, 20_000);
+      await until(`a call of ${path.source} is under way`, async () => pending === 1);
       // In one turn of the page, so that nothing can be told between the two.
       const told: Told[] = await host.page.evaluate(() => {
         const page = globalThis as any;

@@ -1,5 +1,5 @@
 // The host script in a real browser: what it refuses, what it tells, and what it leaves behind (docs/how-to/embed-the-component.md).
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
 import { TITLES } from '../../../web/contract/titles.js';
@@ -8,8 +8,6 @@ import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 import { freePort } from '../../support/redis.js';
 import { FrameDouble, isFramePage } from '../../support/frame-double.js';
-
-jest.setTimeout(120_000);
 
 const SESSION = '0190b5a0-0000-7000-8000-000000000001';
 const isExchange = (url: URL): boolean => url.pathname === '/auth/token/exchange';

@@ -1,12 +1,10 @@
 // Pages and frames that lie: what a page can do to the frame, a frame to the page, and a report to both.
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { FrameDouble } from '../../support/frame-double.js';
 import type { PlatformCaller } from '../../support/service.js';
-
-jest.setTimeout(60_000);
 
 /** Of the functions that run in the browser. */
 declare const document: any;
@@ -20,7 +18,7 @@ beforeAll(async () => {
   embedding = await Embedding.start();
   nopay = await embedding.service.signIn('nopay');
   embedding.serving('/empty', { html: '<!doctype html><title>Empty</title>' });
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 afterEach(() => host?.close());
 

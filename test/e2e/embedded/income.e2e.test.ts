@@ -15,7 +15,7 @@ let frame: FrameLocator;
 beforeAll(async () => {
   embedding = await Embedding.start({ VENDOR_TIMEOUT: '2' });
   demo = await embedding.service.signIn();
-}, 90_000);
+});
 afterAll(() => embedding.stop());
 afterEach(() => host.close());
 

@@ -2,13 +2,11 @@
 // callbacks, addresses, storage, consoles, the service's log, its files or Redis. Canaries are typed into every field, what the vendors
 // make up on the way are canaries too, and everything that a browser writes or sends is searched for them.
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request } from 'playwright-core';
 import { filesBelow, findingsOf, RedisCapture } from '../../support/canaries.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { PlatformCaller, WITH_BROWSER } from '../../support/service.js';
-
-jest.setTimeout(120_000);
 
 /** Of the functions that run in the browser. */
 declare const document: any;
@@ -74,7 +72,7 @@ beforeAll(async () => {
     { alone: ['service'] },
   );
   capture = new RedisCapture(embedding.service.redis.client());
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 afterEach(() => host?.close());
 

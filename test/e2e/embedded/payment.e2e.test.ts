@@ -1,14 +1,12 @@
 // Paying in the embedded component, with the sandbox's browser library of the processor: its card fields, declines and the
 // authentication step (docs/sandbox.md#the-payment-processor).
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { FRAME } from '../../../web/frame/texts.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 import { intentIn, Processor } from '../../support/processor.js';
 import type { PlatformCaller } from '../../support/service.js';
-
-jest.setTimeout(60_000);
 
 const FEE = 3_500;
 const CARDS = {
@@ -28,7 +26,7 @@ beforeAll(async () => {
   embedding = await Embedding.start();
   processor = new Processor(embedding.service.sandboxUrl);
   demo = await embedding.service.signIn('demo');
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 afterEach(async () => host?.close());
 

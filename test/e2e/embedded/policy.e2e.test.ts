@@ -1,13 +1,11 @@
 // What the frame's page lets happen in it and around it, tried in a real browser (docs/contract/platform.md#embedded-component).
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page } from 'playwright-core';
 import { REPORT_STYLE } from '../../../src/surfaces/platform/report-style.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
-
-jest.setTimeout(120_000);
 
 /** Of the functions that run in the browser. */
 declare const document: any;

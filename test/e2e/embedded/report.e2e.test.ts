@@ -1,11 +1,9 @@
 // The report in the embedded component: shown, printed, downloaded, shared and taken back; and what is said when there is none.
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
-
-jest.setTimeout(60_000);
 
 let embedding: Embedding;
 let nopay: PlatformCaller;
@@ -14,7 +12,7 @@ let host: HostPage;
 beforeAll(async () => {
   embedding = await Embedding.start(WITH_BROWSER);
   nopay = await embedding.service.signIn('nopay');
-}, 90_000);
+});
 afterAll(() => embedding?.stop());
 afterEach(async () => host?.close());
 

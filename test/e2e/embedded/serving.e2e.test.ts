@@ -2,11 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { productionHere } from '../../support/production.js';
 import { type Credentials, type Reply, Service } from '../../support/service.js';
-
-jest.setTimeout(120_000);
 
 const YEAR = 'public, max-age=31536000, immutable';
 

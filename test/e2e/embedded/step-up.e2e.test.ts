@@ -19,7 +19,7 @@ beforeAll(async () => {
   embedding = await Embedding.start({ VENDOR_TIMEOUT: '1', OTP_RESEND_INTERVAL: String(RESEND_INTERVAL_SECONDS) });
   demo = await embedding.service.signIn();
   usedUp = withoutCodes();
-}, 90_000);
+});
 afterAll(async () => {
   try {
     await usedUp;

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const directory = join(service.dataDir, 'vault');
   masterKeys = MasterKeys.parse(await developmentMasterKey(join(service.dataDir, 'keys')));
   vault = DiskVault.open({ directory, keys: masterKeys, clock: new SystemClock() });
-}, 120_000);
+});
 afterAll(async () => {
   await vault.close();
   await worker.program.end('SIGTERM');
@@ -184,4 +184,4 @@ it('leaves nothing of an erased person that opens; what was kept for the same re
       'SCREENING_REPORT_EXPIRED',
     );
   expect(await status(bystander)).toBe('OTP_PENDING');
-}, 180_000);
+});

@@ -19,7 +19,7 @@ beforeAll(async () => {
   child = await service.signIn('child');
   const keys = MasterKeys.parse(await developmentMasterKey(join(service.dataDir, 'keys')));
   vault = DiskVault.open({ directory: join(service.dataDir, 'vault'), keys, clock: new SystemClock() });
-}, 90_000);
+});
 afterAll(async () => {
   await vault.close();
   await service.stop();
@@ -44,7 +44,7 @@ async function reports(id: string): Promise<Reply[]> {
 
 async function completed(body?: object): Promise<string> {
   const { income_session_id: id } = (await child.post('/voie/sessions', body)).body;
-  await until('the income session is completed', async () => (await status(id)).status === 'COMPLETED', 30_000);
+  await until('the income session is completed', async () => (await status(id)).status === 'COMPLETED');
   return id;
 }
 
@@ -101,7 +101,6 @@ describe('what a grant said about its session', () => {
         'GrantDetailsEntrusted',
       ]);
     },
-    90_000,
   );
 });
 
@@ -135,7 +134,7 @@ describe('what a grant said about a session that nobody began', () => {
     } finally {
       await brief.stop();
     }
-  }, 90_000);
+  });
 });
 
 describe('ops person erase', () => {
@@ -149,7 +148,7 @@ describe('ops person erase', () => {
     expect((await service.ops('person', 'erase', first)).exitCode).toBe(0);
     expect((await child.status(second)).body.status).toBe('STEP_UP_REQUIRED');
     expect((await child.post(`/screening/${second}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
-  }, 90_000);
+  });
 });
 
 describe('an erasure that died when only the ledger knew of it', () => {
@@ -164,7 +163,7 @@ describe('an erasure that died when only the ledger knew of it', () => {
     expect((await service.ops('webhooks', 'backlog')).exitCode).toBe(0);
     await until('the session is over', async () => (await child.status(first)).body.status === 'EXPIRED');
     expect((await child.submit(person)).body.status).toBe('STEP_UP_REQUIRED');
-  }, 90_000);
+  });
 });
 
 describe('ops person erase-income', () => {
@@ -205,7 +204,7 @@ describe('ops person erase-income', () => {
       0,
       expect.objectContaining({ brokenLinks: 0 }),
     ]);
-  }, 90_000);
+  });
 
   it('1: names the screening session to erase instead, and leaves the report', async () => {
     const screening: string = (await child.submit()).body.id;
@@ -247,5 +246,5 @@ describe('an erasure ledger that has gone', () => {
     expect(existsSync(ledger)).toBe(false);
     expect((await service.ops('backup', 'accept-ledger', '--reason', 'the disk broke')).exitCode).toBe(0);
     await service.startAgain();
-  }, 90_000);
+  });
 });

@@ -4,10 +4,8 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisServer } from '../../support/redis.js';
-
-jest.setTimeout(120_000);
 
 const dockerfile = readFileSync('Dockerfile', 'utf8');
 const BUILT = '--from=build /app/';

@@ -1,8 +1,6 @@
 // An installation whose older events are compressed: whoever looks at them sees what was there before.
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Service } from '../../support/service.js';
-
-jest.setTimeout(180_000);
 
 /** Enough for the events of the first screening to be compressed together with those after it. */
 const SCREENINGS = 60;

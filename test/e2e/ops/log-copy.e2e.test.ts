@@ -1,10 +1,8 @@
 // An installation that has outgrown its machine moves its log to EventStoreDB, here the double, and goes on there.
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
 import { Service } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
-
-jest.setTimeout(180_000);
 
 let service: Service;
 let double: EventStoreDbDouble;

@@ -19,7 +19,7 @@ beforeAll(async () => {
   sessionId = (await demo.submit({ lastName: 'Otptest' })).body.id;
   await demo.post(`/screening/${sessionId}/otp`, { code: '000000' }, { 'x-request-id': 'the-wrong-one' });
   await demo.post(`/screening/${sessionId}/otp`, { code: '123456' });
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const lines = (stdout: string): any[] =>
@@ -237,7 +237,7 @@ describe('a log that is not the one it was', () => {
     await until('the reactions follow this log', async () => (await followed()).length > 0);
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
     redis.disconnect();
-  }, 120_000);
+  });
 });
 
 /** As somebody with access to the disk would: through the database library, leaving no trace in it. */

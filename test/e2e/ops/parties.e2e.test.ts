@@ -24,7 +24,7 @@ beforeAll(async () => {
   store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
   const keys = MasterKeys.parse(await developmentMasterKey(join(service.dataDir, 'keys')));
   vault = DiskVault.open({ directory: join(service.dataDir, 'vault'), keys, clock: new SystemClock() });
-}, 90_000);
+});
 afterAll(async () => {
   await vault?.close();
   await store?.close();
@@ -107,7 +107,6 @@ describe('the session of a renter', () => {
     await until(
       'the income session is completed',
       async () => (await page.get(`/voie/sessions/${income_session_id}/status`)).body.status === 'COMPLETED',
-      30_000,
     );
   });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   caller = await service.signIn('nopay');
   sessionId = (await caller.submit()).body.id;
   expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 /** What a start with these keys says before it ends. */
@@ -65,5 +65,5 @@ describe('the master keys', () => {
     await service.startAgain({ VAULT_MASTER_KEY: second });
     expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
     expect((await (await service.signIn('nopay')).submit()).body.status).toBe('VERIFIED');
-  }, 120_000);
+  });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await Service.start({ OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '5' });
   caller = await service.signIn('nopay');
   sessionId = (await caller.submit({ lastName: 'Choicetest' })).body.id;
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const STATUSES = [
@@ -96,17 +96,13 @@ const ids = fc.oneof(
 const RUNS = { numRuns: 150 };
 
 describe('arbitrary input', () => {
-  it(
-    'to POST /screening/submit',
-    () =>
-      fc.assert(
-        fc.asyncProperty(fc.oneof(anything, spoiled), async (body) =>
-          expectDocumented(await caller.post('/screening/submit', JSON.stringify(body))),
-        ),
-        RUNS,
+  it('to POST /screening/submit', () =>
+    fc.assert(
+      fc.asyncProperty(fc.oneof(anything, spoiled), async (body) =>
+        expectDocumented(await caller.post('/screening/submit', JSON.stringify(body))),
       ),
-    120_000,
-  );
+      RUNS,
+    ));
 
   it.each([
     ['otp', fc.oneof(anything, fc.record({ code: anything }))],
@@ -123,84 +119,69 @@ describe('arbitrary input', () => {
       ),
     ],
     ['otp/resend', anything],
-  ])(
-    'to POST /screening/{id}/%s',
-    (route, bodies) =>
-      fc.assert(
-        fc.asyncProperty(ids, bodies, async (id, body) =>
+  ])('to POST /screening/{id}/%s', (route, bodies) =>
+    fc.assert(
+      fc.asyncProperty(ids, bodies, async (id, body) =>
+        expectDocumented(
+          await caller.post(`/screening/${id === 'known' ? sessionId : id}/${route}`, JSON.stringify(body)),
+        ),
+      ),
+      RUNS,
+    ),
+  );
+
+  it('to GET /screening/{id}/status', () =>
+    fc.assert(
+      fc.asyncProperty(ids, fc.webQueryParameters(), async (id, query) =>
+        expectDocumented(await caller.get(`/screening/${id === 'known' ? sessionId : id}/status?${query}`)),
+      ),
+      RUNS,
+    ));
+
+  it('to POST /auth/token/exchange, in headers and body', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: fc.constantFrom(...'pklive_test-AZaz09 "\\/.:'), maxLength: 90 }),
+        fc.oneof(
+          fc.webUrl(),
+          fc.constantFrom('null', '', 'http://localhost', 'file://', 'https://app.example.test.evil.test'),
+        ),
+        anything,
+        async (key, origin, body) => {
+          const headers = {
+            ...(key.trim() === '' ? {} : { 'x-publishable-key': key }),
+            ...(origin === '' ? {} : { origin }),
+            'x-session-token': key.trim(),
+          };
           expectDocumented(
-            await caller.post(`/screening/${id === 'known' ? sessionId : id}/${route}`, JSON.stringify(body)),
-          ),
-        ),
-        RUNS,
+            await service.request('POST', '/auth/token/exchange', { headers, body: JSON.stringify(body) }),
+          );
+        },
       ),
-    120_000,
-  );
+      RUNS,
+    ));
 
-  it(
-    'to GET /screening/{id}/status',
-    () =>
-      fc.assert(
-        fc.asyncProperty(ids, fc.webQueryParameters(), async (id, query) =>
-          expectDocumented(await caller.get(`/screening/${id === 'known' ? sessionId : id}/status?${query}`)),
+  it('as raw bytes with odd headers to every route', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('/screening/submit', `/screening/x/otp`, '/screening/x/kba', '/auth/token/exchange'),
+        fc.uint8Array({ maxLength: 300 }),
+        fc.constantFrom(
+          'application/json',
+          'application/json; charset=latin1',
+          'text/plain',
+          'multipart/form-data; boundary=x',
+          'application/x-www-form-urlencoded',
+          'nonsense',
         ),
-        RUNS,
+        async (path, body, type) => {
+          const reply = await caller.post(path, body, { 'content-type': type });
+          expect(reply.status).toBeGreaterThanOrEqual(400);
+          expectDocumented(reply);
+        },
       ),
-    120_000,
-  );
-
-  it(
-    'to POST /auth/token/exchange, in headers and body',
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.string({ unit: fc.constantFrom(...'pklive_test-AZaz09 "\\/.:'), maxLength: 90 }),
-          fc.oneof(
-            fc.webUrl(),
-            fc.constantFrom('null', '', 'http://localhost', 'file://', 'https://app.example.test.evil.test'),
-          ),
-          anything,
-          async (key, origin, body) => {
-            const headers = {
-              ...(key.trim() === '' ? {} : { 'x-publishable-key': key }),
-              ...(origin === '' ? {} : { origin }),
-              'x-session-token': key.trim(),
-            };
-            expectDocumented(
-              await service.request('POST', '/auth/token/exchange', { headers, body: JSON.stringify(body) }),
-            );
-          },
-        ),
-        RUNS,
-      ),
-    120_000,
-  );
-
-  it(
-    'as raw bytes with odd headers to every route',
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.constantFrom('/screening/submit', `/screening/x/otp`, '/screening/x/kba', '/auth/token/exchange'),
-          fc.uint8Array({ maxLength: 300 }),
-          fc.constantFrom(
-            'application/json',
-            'application/json; charset=latin1',
-            'text/plain',
-            'multipart/form-data; boundary=x',
-            'application/x-www-form-urlencoded',
-            'nonsense',
-          ),
-          async (path, body, type) => {
-            const reply = await caller.post(path, body, { 'content-type': type });
-            expect(reply.status).toBeGreaterThanOrEqual(400);
-            expectDocumented(reply);
-          },
-        ),
-        RUNS,
-      ),
-    120_000,
-  );
+      RUNS,
+    ));
 
   describe('where a body cannot be read', () => {
     const UNREADABLE: [type: string, body: string][] = [

@@ -9,7 +9,7 @@ let nopay: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start({ VENDOR_TIMEOUT: '3' });
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -41,7 +41,6 @@ async function ended(
   await until(
     'the income session is over',
     async () => !['CREATED', 'IN_PROGRESS'].includes((await status(caller, id)).body.status),
-    30_000,
   );
   return { screening, body: (await status(caller, id)).body };
 }
@@ -221,10 +220,10 @@ describe('an income session', () => {
     const { income_session_id: id } = (await open(demo, { screening_session_id })).body;
     await service.kill9();
     await service.startAgain({}, { alone: false });
-    await until('it is completed', async () => (await status(demo, id)).body.status === 'COMPLETED', 40_000);
+    await until('it is completed', async () => (await status(demo, id)).body.status === 'COMPLETED');
     expect((await status(demo, id)).body.route).toBe('BANKING');
     expect((await report(demo, id)).status).toBe(200);
-  }, 90_000);
+  });
 });
 
 describe('GET /voie/sessions/{id}/status and /report', () => {

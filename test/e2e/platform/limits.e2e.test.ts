@@ -1,11 +1,9 @@
 // The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, PlatformCaller, Service, type Person, type Reply } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
 // Second processes take a while on a busy machine.
-jest.setTimeout(120_000);
-
 const DEFAULTS = Object.fromEntries(
   [
     'SUBMITS_PER_MINUTE_PER_ADDRESS',
@@ -29,7 +27,7 @@ let unrelated: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start({ ...DEFAULTS, TRUSTED_PROXIES: '127.0.0.1', OTP_RESEND_INTERVAL: '0' });
   [nopay, unrelated] = await Promise.all([service.signIn('nopay'), service.signIn('unrelated')]);
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const submit = (

@@ -15,7 +15,7 @@ describe('GET /screening/options', () => {
     service = await Service.start({ OTP_RESEND_INTERVAL: '17' });
     ({ accounts } = await service.credentials());
     demo = await service.signIn('demo');
-  }, 90_000);
+  });
   afterAll(() => service.stop());
 
   const options = (caller: PlatformCaller, query = ''): Promise<Reply> => caller.get(`/screening/options${query}`);

@@ -24,7 +24,7 @@ beforeAll(async () => {
     service.signIn('unrelated'),
     service.signIn('nopay'),
   ]);
-}, 90_000);
+});
 afterAll(() => service?.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
@@ -491,7 +491,6 @@ describe('POST /payments/{transactionId}/confirm', () => {
           .filter(({ type }) => type === 'PaymentRefunded')
           .map(({ data }) => data.refundedCents)
           .join() === `1000,${FEE}`,
-      20_000,
     );
     expect(await overall(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await confirm(transactionId)).body).toEqual({
@@ -546,11 +545,7 @@ describe('a processor that is away', () => {
       expect(hung.body.error.recoverable).toBe(true);
       await processor.control('slow', { ms: 0 });
       let reply = hung;
-      await until(
-        'the same request goes through',
-        async () => (reply = await create(id, {}, headers)).status === 200,
-        20_000,
-      );
+      await until('the same request goes through', async () => (reply = await create(id, {}, headers)).status === 200);
       expect(await processor.intents({ transaction: reply.body.transaction_id })).toHaveLength(1);
       expect(await processor.calls(`${reply.body.transaction_id}:create`)).toMatchObject({ executed: 1 });
       await processor.confirm(reply.body.client_secret, 'pm_card_visa');
@@ -572,7 +567,7 @@ describe('a processor that is away', () => {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await until('it answers again', async () => (await confirm(transactionId)).status === 200, 20_000);
+    await until('it answers again', async () => (await confirm(transactionId)).status === 200);
   });
 
   it('200 although answers are lost: the call is repeated under its key and executed once', async () => {

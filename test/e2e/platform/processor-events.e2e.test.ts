@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await Service.start({ VENDOR_TIMEOUT: '3' });
   processor = new Processor(service.sandboxUrl);
   [demo, unrelated] = await Promise.all([service.signIn('demo'), service.signIn('unrelated')]);
-}, 90_000);
+});
 afterAll(() => service?.stop());
 
 interface Opened {
@@ -222,7 +222,7 @@ describe('a signed event', () => {
       status: 'SUCCEEDED',
       amount: FEE,
     });
-  }, 120_000);
+  });
 });
 
 /** A payment that was opened while the processor was down: the log has it, the processor does not. */
@@ -274,7 +274,7 @@ describe('what the processor tells, however it arrives', () => {
     await inSilence(async () => {
       await processor.confirm(payment.secret, 'pm_usBankAccount');
       expect((await demo.post(`/payments/${payment.transactionId}/confirm`)).body.status).toBe('PROCESSING');
-      await until('it is paid', async () => (await overall(payment)) === 'COMPLETED', 30_000);
+      await until('it is paid', async () => (await overall(payment)) === 'COMPLETED');
     });
     expect(await types(paymentStream(payment.transactionId))).toEqual([
       'PaymentOpened',
@@ -417,7 +417,7 @@ describe('where events arrive', () => {
     } finally {
       await apart.stop();
     }
-  }, 90_000);
+  });
 });
 
 /** Through node:http, which sends every header as it is told. */

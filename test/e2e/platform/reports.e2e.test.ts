@@ -16,7 +16,7 @@ let broke: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start(WITH_BROWSER);
   [demo, nopay, broke] = await Promise.all([service.signIn('demo'), service.signIn('nopay'), service.signIn('broke')]);
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
@@ -79,7 +79,7 @@ describe('GET /reports/{id}', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
     expect((await nopay.get(`/reports/${id}`)).text).toBe(replies[0]?.text);
     expect(await debits()).toBe(before + 1);
-  }, 120_000);
+  });
 
   it('200 with the score null for Thinfiletest', async () => {
     const reply = await nopay.get(`/reports/${await submitted(nopay, { lastName: 'Thinfiletest' })}`);

@@ -11,7 +11,7 @@ let nopay: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start({ OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' });
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const rightAnswers = (questions: { id: number }[]): object => ({
@@ -136,11 +136,7 @@ describe('POST /screening/submit', () => {
       409,
       'ATTEMPT_IN_PROGRESS',
     ]);
-    await until(
-      'the sweep has given the attempt up',
-      async () => (await demo.status(body.id)).body.status === 'ERROR',
-      40_000,
-    );
+    await until('the sweep has given the attempt up', async () => (await demo.status(body.id)).body.status === 'ERROR');
   });
 
   it.each([

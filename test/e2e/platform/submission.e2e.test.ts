@@ -10,7 +10,7 @@ let demo: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start();
   demo = await service.signIn('demo');
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): unknown[] => [status, body?.error?.code, body?.error?.field];

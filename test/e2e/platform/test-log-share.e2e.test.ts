@@ -1,8 +1,6 @@
 // Test traffic may fill a share of the embedded log and no more, so that a public test key closes the log to nobody.
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type PlatformCaller, Service } from '../../support/service.js';
-
-jest.setTimeout(120_000);
 
 let service: Service;
 let test: PlatformCaller;

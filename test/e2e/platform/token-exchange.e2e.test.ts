@@ -2,14 +2,12 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { aPerson, Service, type Credentials, type Reply } from '../../support/service.js';
 
 // Operator commands and second processes take a while on a busy machine.
-jest.setTimeout(120_000);
-
 const ORIGIN = 'https://app.example.test';
 const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status';
 

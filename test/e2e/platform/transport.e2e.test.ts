@@ -11,7 +11,7 @@ describe('plain HTTP where TLS is required', () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.start({ REQUIRE_TLS: 'true', TRUSTED_PROXIES: '127.0.0.1' });
-  }, 90_000);
+  });
   afterAll(() => service.stop());
 
   it('is refused with 403 and never redirected', async () => {
@@ -73,7 +73,7 @@ describe("the service's own TLS", () => {
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 90_000);
+  });
 });
 
 describe('what the service tells about itself', () => {
@@ -81,7 +81,7 @@ describe('what the service tells about itself', () => {
   beforeAll(async () => {
     service = await Service.start();
     await (await service.signIn('demo')).submit();
-  }, 90_000);
+  });
   afterAll(() => service.stop());
 
   it('serves metrics to this machine, and to nobody behind a proxy', async () => {

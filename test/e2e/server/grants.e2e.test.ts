@@ -1,11 +1,9 @@
 // POST /v1/sessions on the whole service (docs/contract/server.md#session-grants). What becomes of its tokens: test/e2e/platform/token-exchange.e2e.test.ts.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type Credentials, type Reply } from '../../support/service.js';
 
 // Operator commands take a while on a busy machine.
-jest.setTimeout(120_000);
-
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 describe('POST /v1/sessions', () => {

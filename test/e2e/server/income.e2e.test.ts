@@ -24,11 +24,10 @@ beforeAll(async () => {
       await until(
         'the income session is completed',
         async () => (await caller.get(`/voie/sessions/${id}/status`)).body.status === 'COMPLETED',
-        30_000,
       );
     }),
   );
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 const read = (path: (typeof PATHS)[number], id: string, secretKey?: string): Promise<Reply> =>

@@ -14,7 +14,7 @@ beforeAll(async () => {
     const { exitCode, stdout } = await service.ops('accounts', 'set', accounts[name].accountId, '--payer', 'account');
     if (exitCode !== 0) throw new Error(stdout);
   }
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
