@@ -278,8 +278,10 @@ describe('the projector', () => {
       const projector = start();
       await caughtUp(parcels, weights);
       // As if its lease had run out during a long pause.
-      await redis.del('{parcels:v1}:lease');
-      await store.lease(parcels, 'newer', 60_000);
+      await until('another has the lease', async () => {
+        await redis.del('{parcels:v1}:lease');
+        return (await store.lease(parcels, 'newer', 60_000)) !== null;
+      });
       await append(log.store, newId(), opened('a'));
       await until('it has stepped back', () => projector.status()[0]?.state === 'standby');
       await caughtUp(weights);
