@@ -25,6 +25,11 @@ export async function keepEntry(
   return (await unlessErased(vault.put(subject, entry, Buffer.from(JSON.stringify(content))))) ?? 'kept';
 }
 
+/** Whether the data key of the subject is gone. Opens nothing. */
+export async function isErased(vault: Vault, subject: string): Promise<boolean> {
+  return (await unlessErased(vault.get(subject, 'none'))) === 'erased';
+}
+
 /** What a use of the vault gave, or `erased` when the data key of its subject is gone. */
 export async function unlessErased<Value>(use: Promise<Value>): Promise<Value | 'erased'> {
   try {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { SealedPayloads } from '../../ports/sealed-payloads.js';
 import type { Vault } from '../../ports/vault.js';
-import { unlessErased } from '../../ports/vault-entry.js';
+import { isErased } from '../../ports/vault-entry.js';
 import { freshBytes } from '../vault/aead.js';
 import { Sealing, wholeMs } from './sealing.js';
 
@@ -25,8 +25,8 @@ export class RedisSealedPayloads extends SealedPayloads {
     return reference;
   }
 
-  override async isErased(subject: string): Promise<boolean> {
-    return (await unlessErased(this.vault.get(subject, 'sealed-payload'))) === 'erased';
+  override isErased(subject: string): Promise<boolean> {
+    return isErased(this.vault, subject);
   }
 
   override async take(reference: string): Promise<Uint8Array | null> {

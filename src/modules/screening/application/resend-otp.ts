@@ -34,8 +34,8 @@ export class SendOtpAgain extends StepUpCall<null> {
   override async askAndRecord(call: VendorCall, attempt: Attempt): Promise<void> {
     const open = await this.load(attempt);
     if (open === null) return;
-    const { attempted, vendorSession } = open;
-    await this.recorder.resend(attempted, await this.identityVendor.resendOtp(call, vendorSession));
+    const { attempted, secrets } = open;
+    await this.recorder.resend(attempted, await this.identityVendor.resendOtp(call, secrets.vendorSession));
   }
 
   override async recordNotAsked(attempt: Attempt): Promise<void> {

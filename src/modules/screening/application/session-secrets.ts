@@ -3,7 +3,7 @@ import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';
-import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
@@ -65,10 +65,18 @@ export class SessionSecrets {
     return (await keepEntry(this.vault, subjectId, unitAddressEntry(sessionId), content)) === 'kept';
   }
 
-  /** The vendor knows the person by another token from now on. */
-  async keepPerson(subjectId: string, sessionId: string, personToken: string, references: References): Promise<void> {
-    const secrets = await this.find(subjectId, sessionId);
-    if (secrets !== 'erased') await this.keep(subjectId, sessionId, { ...secrets, personToken, references });
+  /** The vendor knows the person by another token from now on. `known`: what is kept until then. Gives what is kept afterwards. */
+  async keepPerson(
+    subjectId: string,
+    sessionId: string,
+    personToken: string,
+    references: References,
+    known?: SessionSecretsContent,
+  ): Promise<SessionSecretsContent | 'erased'> {
+    const secrets = known ?? (await this.find(subjectId, sessionId));
+    if (secrets === 'erased') return secrets;
+    const content = { ...secrets, personToken, references };
+    return (await this.keep(subjectId, sessionId, content)) ? content : 'erased';
   }
 
   /** Replaces the reply before. What was erased meanwhile is not kept. */
@@ -86,17 +94,21 @@ export class SessionSecrets {
     await this.vault.remove(subjectId, vendorReplyEntry(sessionId));
   }
 
-  /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
-  async keepLess(sessionId: string, session: Session): Promise<void> {
+  /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. `known`: what is kept until then. */
+  async keepLess(sessionId: string, session: Session, known?: SessionSecretsContent | 'erased'): Promise<void> {
     const { subjectId, status } = session;
     if (status !== 'VERIFIED') return this.forget(subjectId, sessionId);
-    const secrets = await this.find(subjectId, sessionId);
+    const secrets = known ?? (await this.find(subjectId, sessionId));
     if (secrets !== 'erased' && secrets.questions !== null)
       await this.keep(subjectId, sessionId, { ...secrets, questions: null });
   }
 
   async forget(subjectId: string, sessionId: string): Promise<void> {
     await this.vault.remove(subjectId, secretsEntry(sessionId));
+  }
+
+  async isErased(subjectId: string): Promise<boolean> {
+    return isErased(this.vault, subjectId);
   }
 
   /** What a session with a step-up has. After the person was erased the session cannot go on. */

@@ -3,6 +3,7 @@ import { ExternalCall, type Attempt } from '../../../external-calls/external-cal
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
 import { pending, screeningSession } from '../domain/screening-session.js';
+import type { SessionSecretsContent } from '../domain/session.js';
 import { SessionSecrets } from './session-secrets.js';
 import { existing, VendorResultRecorder, type Attempted } from './vendor-result-recorder.js';
 
@@ -21,14 +22,14 @@ export abstract class StepUpCall<Input> extends ExternalCall<Input> {
     super();
   }
 
-  /** The session before the vendor is asked, and the vendor's token of it. Null when the vendor is not to be asked any more. */
+  /** The session before the vendor is asked, and what the vault keeps of it. Null when the vendor is not to be asked any more. */
   protected async load(
     attempt: Attempt,
-  ): Promise<{ readonly attempted: Attempted; readonly vendorSession: string } | null> {
+  ): Promise<{ readonly attempted: Attempted; readonly secrets: SessionSecretsContent } | null> {
     const attempted = await this.stillOpen(attempt);
     if (attempted === null) return null;
     const { subjectId } = existing(attempted.known.state);
-    return { attempted, vendorSession: (await this.secrets.of(subjectId, attempt.id)).vendorSession };
+    return { attempted, secrets: await this.secrets.of(subjectId, attempt.id) };
   }
 
   /**

@@ -75,7 +75,7 @@ export class StepUpService {
   ): Promise<Attempt | null> {
     const { subjectId, vendors } = existing(loaded.state);
     // A session whose person was erased cannot go on.
-    await this.secrets.of(subjectId, sessionId);
+    if (await this.secrets.isErased(subjectId)) throw new DomainError('screening.session_spent');
     const { attemptId, settleAfter } = command;
     const attempt = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity, settleAfter };
     await this.calls.admit(call, attempt);

@@ -32,8 +32,12 @@ export class VerifyKba extends AnswerCall<readonly KbaAnswer[]> {
   override async askAndRecord(call: VendorCall, attempt: Attempt, answers: readonly KbaAnswer[]): Promise<void> {
     const open = await this.load(attempt);
     if (open === null) return;
-    const { attempted, vendorSession } = open;
-    await this.recorder.answer(attempted, await this.identityVendor.verifyKba(call, vendorSession, answers));
+    const { attempted, secrets } = open;
+    await this.recorder.answer(
+      attempted,
+      await this.identityVendor.verifyKba(call, secrets.vendorSession, answers),
+      secrets,
+    );
   }
 }
 

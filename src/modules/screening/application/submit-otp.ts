@@ -32,8 +32,12 @@ export class VerifyOtp extends AnswerCall<{ readonly code: string }> {
   override async askAndRecord(call: VendorCall, attempt: Attempt, { code }: { readonly code: string }): Promise<void> {
     const open = await this.load(attempt);
     if (open === null) return;
-    const { attempted, vendorSession } = open;
-    await this.recorder.answer(attempted, await this.identityVendor.verifyOtp(call, vendorSession, code));
+    const { attempted, secrets } = open;
+    await this.recorder.answer(
+      attempted,
+      await this.identityVendor.verifyOtp(call, secrets.vendorSession, code),
+      secrets,
+    );
   }
 }
 

@@ -27,6 +27,7 @@ import type {
   References,
   Session,
   SessionEvent,
+  SessionSecretsContent,
   SessionState,
 } from '../domain/session.js';
 import { lockEnd, type Standing } from '../domain/verdicts.js';
@@ -80,17 +81,20 @@ export class VendorResultRecorder {
     return isOpen(session) ? this.answers.limitOpen(session, attempted) : session;
   }
 
-  async answer(attempted: Attempted, verdict: AnswerVerdict): Promise<Session> {
+  /** `known`: what the vault kept of the session when the vendor was asked; read again where it is not given. */
+  async answer(attempted: Attempted, verdict: AnswerVerdict, known?: SessionSecretsContent): Promise<Session> {
     const session = existing(attempted.known.state);
     if (!isOpen(session)) return session;
     await this.keepReply(attempted, 'answers', verdict);
-    if (verdict.kind === 'confirmed' && verdict.personToken !== undefined)
-      await this.keepPerson(attempted.sessionId, session, verdict.personToken);
+    const secrets =
+      verdict.kind === 'confirmed' && verdict.personToken !== undefined
+        ? await this.keepPerson(attempted.sessionId, session, verdict.personToken, known)
+        : known;
     const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
     const recorded = wrong
       ? await this.wrongAnswer(attempted, session, verdict)
       : await this.otherAnswer(attempted, session, verdict);
-    return this.pruned(attempted, recorded);
+    return this.pruned(attempted, recorded, secrets);
   }
 
   async resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
@@ -99,8 +103,14 @@ export class VendorResultRecorder {
   }
 
   /** The vendor knows the person by this token from now on. */
-  async keepPerson(sessionId: string, { subjectId, vendors }: Session, personToken: string): Promise<void> {
-    await this.secrets.keepPerson(subjectId, sessionId, personToken, this.references(vendors, personToken));
+  keepPerson(
+    sessionId: string,
+    { subjectId, vendors }: Session,
+    personToken: string,
+    known?: SessionSecretsContent,
+  ): Promise<SessionSecretsContent | 'erased'> {
+    const references = this.references(vendors, personToken);
+    return this.secrets.keepPerson(subjectId, sessionId, personToken, references, known);
   }
 
   /** The call never reached the vendor, and will not. */
@@ -201,8 +211,12 @@ export class VendorResultRecorder {
   }
 
   /** The vault keeps no more than what an ended session is still good for. */
-  private async pruned({ sessionId }: Attempted, session: Session): Promise<Session> {
-    if (!isOpen(session)) await this.secrets.keepLess(sessionId, session);
+  private async pruned(
+    { sessionId }: Attempted,
+    session: Session,
+    known?: SessionSecretsContent | 'erased',
+  ): Promise<Session> {
+    if (!isOpen(session)) await this.secrets.keepLess(sessionId, session, known);
     return session;
   }
 
