@@ -24,11 +24,6 @@ export interface Projection<Doc extends object, State = Doc> {
   readonly version: number;
   readonly category: string;
   /**
-   * Where those who append do not write the document as well (`skipReadYourWrites`, `Decider.longLived`) and others wait for it: what follows
-   * the log does not wait for more events then.
-   */
-  readonly onlyFromLog?: true;
-  /**
    * Its documents are kept however old they are: they are few, and read all the time. Others are kept for some days after their last
    * event, and folded from their stream when they are read after that; what lists them stays.
    */

@@ -1,13 +1,13 @@
 // Lists that miss nothing while the read models are empty, being built, behind, or of another log.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
-import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
+import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told } from './fixtures.js';
 
 describe('a complete list', () => {
   let server: RedisServer;
@@ -112,5 +112,39 @@ describe('a complete list', () => {
       );
     await project();
     expect((await listed()).length).toBe(many.length);
+  });
+
+  describe('waits for what follows the log', () => {
+    const documents = async (): Promise<number> => (await liveContents(server.client(), parcels))?.documents ?? 0;
+
+    it('until it has written what was in the log', async () => {
+      const projector = new Projector(log.store, store, [parcels], new Told(), QUICK);
+      projector.start();
+      await until('they are live', async () => (await store.generations(parcels)).live !== null);
+      for (let count = 2; count <= 20; count += 2) {
+        await appendParcels(1);
+        await lists.caughtUp(parcels);
+        expect(await documents()).toBe(count);
+      }
+      await projector.stop();
+    });
+
+    it('not for what is of other projections', async () => {
+      await appendParcels(1);
+      await project();
+      for (let n = 0; n < 300; n++) await log.store.append(`weight-${newId()}`, 'no-stream', [opened('a')]);
+      const looked = jest.spyOn(store, 'checkpoint');
+      await lists.caughtUp(parcels);
+      expect(looked).toHaveBeenCalledTimes(1);
+    });
+
+    it('and gives up where nobody writes, or they are being built', async () => {
+      await appendParcels(1);
+      await lists.caughtUp(parcels);
+      await project();
+      await appendParcels(1);
+      await lists.caughtUp(parcels);
+      expect(await documents()).toBe(2);
+    });
   });
 });

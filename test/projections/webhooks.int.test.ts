@@ -18,6 +18,7 @@ import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/hous
 import { PING } from '../unit/webhooks/histories.js';
 import { expectedDocuments, Failures, liveContents, rebuild, storedDocuments } from './fixtures.js';
 import { until } from '../support/eventually.js';
+import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 
 let redis: RedisServer;
 let house: WebhookHouse;
@@ -539,9 +540,10 @@ describe('the delivery log', () => {
       await house.attempt(second);
       const succeeded = house.clock.now().toISOString();
 
-      await rebuild(house.store, new RedisProjectionStore(other.client(), 2 * 3_600_000), [deliveryLog]);
+      const projections = new RedisProjectionStore(other.client(), 2 * 3_600_000);
+      await rebuild(house.store, projections, [deliveryLog]);
       const models = new RedisReadModels(other.client(), house.store, [deliveryLog], new Failures(), 2 * 3_600_000);
-      const reader = new DeliveryReader(models, house.vault);
+      const reader = new DeliveryReader(models, house.vault, new CompleteLists(house.store, projections, models));
       const { items } = await reader.page(endpointId, {}, null, 10);
       expect(items.map(({ id }) => id)).toEqual([open]);
       expect(await reader.open(endpointId)).toEqual([open]);

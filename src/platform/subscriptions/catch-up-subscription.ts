@@ -40,7 +40,7 @@ export interface TrackFollower {
 export interface CatchUpOptions extends SupervisorOptions {
   /**
    * A commit is made when this many events have come in, or so long after the one before. At the end of the log it is made a moment after the
-   * first event: whoever appended it has applied his own at once. What is only written from the log is not kept waiting there.
+   * first event: whoever appended it has applied his own at once, and whoever reads what is only written from the log waits for it.
    */
   readonly commitEvents?: number;
   readonly commitIntervalMs?: number;
@@ -70,8 +70,6 @@ interface CommitChoice {
   /** Whether the checkpoints of projections without news move. */
   readonly idle: boolean;
   readonly atEnd: boolean;
-  /** Only what nobody else writes. */
-  readonly onlyFromLog?: boolean;
 }
 
 /**
@@ -213,16 +211,10 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     );
     this.uncommitted += batch.events.length;
     this.atEnd = batch.caughtUp;
-    if (batch.caughtUp && this.uncommitted > 0 && this.uncommitted < this.commitEvents) {
-      this.commitSoon();
-      return this.commit({ idle: this.commitsIdle, atEnd: true, onlyFromLog: true });
+    if (this.uncommitted < this.commitEvents) {
+      if (batch.caughtUp && this.uncommitted > 0) return this.commitSoon();
+      if (!batch.caughtUp && performance.now() - this.committedAt < this.commitIntervalMs) return;
     }
-    if (
-      !batch.caughtUp &&
-      this.uncommitted < this.commitEvents &&
-      performance.now() - this.committedAt < this.commitIntervalMs
-    )
-      return;
     const before = this.underWay;
     const commit = this.commit({ idle: this.commitsIdle, atEnd: this.atEnd });
     await (batch.caughtUp ? commit : before);
@@ -236,20 +228,17 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   }
 
   /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */
-  private commit({ idle, atEnd, onlyFromLog = false }: CommitChoice): Promise<void> {
+  private commit({ idle, atEnd }: CommitChoice): Promise<void> {
     const { writers } = this;
-    const chosen = [...writers].filter(([track]) => !onlyFromLog || track.projection.onlyFromLog);
-    if (!onlyFromLog) {
-      clearTimeout(this.gathering);
-      this.gathering = undefined;
-      this.uncommitted = 0;
-      this.committedAt = performance.now();
-    }
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
+    this.uncommitted = 0;
+    this.committedAt = performance.now();
     this.underWay = this.underWay.then(async () => {
-      await Promise.all(chosen.map(([track, writer]) => this.commitOne(track, writer, idle)));
+      await Promise.all([...writers].map(([track, writer]) => this.commitOne(track, writer, idle)));
       if (writers !== this.writers) return;
-      if (!onlyFromLog) this.supervisor.saved();
-      for (const [track, writer] of chosen) this.listener.committed(track, writer.committed, atEnd);
+      this.supervisor.saved();
+      for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
     });
     // The caller that awaits this commit is told, now or before the next.
     this.underWay.catch(() => undefined);

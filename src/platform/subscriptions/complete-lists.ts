@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { idOf } from '../../kernel/domain-event.js';
 import { type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, ProjectionStore } from '../../ports/projection-store.js';
@@ -5,6 +6,9 @@ import type { Cursor, Page, ReadModels } from '../../ports/read-models.js';
 
 /** Entries that are read at a time. */
 const PAGE = 500;
+/** What follows the log writes a moment after it has news; where it takes much longer, it is away or begins anew. */
+const LONGEST_WAIT_MS = 1_000;
+const LOOK_AGAIN_MS = 10;
 
 /**
  * Lists for those who must miss nothing: complete however far the read models are, empty ones included. What those have not passed
@@ -45,6 +49,35 @@ export class CompleteLists {
     }
     enough.abort();
     return [...ids].sort();
+  }
+
+  /**
+   * Returns once the lists hold what was in the log when this was called, which is a tenth of a second later at most where something is
+   * written to them right now. Lists that are being built, or that nobody writes, are as far as they are after a second.
+   */
+  async caughtUp(projection: AnyProjection): Promise<void> {
+    const head = await this.events.head();
+    if (head === null) return;
+    const until = performance.now() + LONGEST_WAIT_MS;
+    while ((await this.isBehind(projection, head)) && performance.now() < until) await pause(LOOK_AGAIN_MS);
+  }
+
+  /** A projection that is written seldom has a checkpoint far from the head, and no event after it. */
+  private async isBehind(projection: AnyProjection, head: string): Promise<boolean> {
+    const after = await this.passed(projection, head);
+    if (after === null) return true;
+    if (after === head) return false;
+    const enough = new AbortController();
+    try {
+      const { signal } = enough;
+      for await (const batch of this.events.subscribe({ after, categories: [projection.category], signal })) {
+        if (batch.events.some(({ position }) => isPositionUpTo(head, position))) return true;
+        if (batch.caughtUp || (batch.through !== null && batch.through >= head)) break;
+      }
+      return false;
+    } finally {
+      enough.abort();
+    }
   }
 
   private async listed(projection: AnyProjection, list: string): Promise<string[]> {

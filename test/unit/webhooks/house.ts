@@ -51,6 +51,7 @@ import {
   AggregateStore,
   type LoadedAggregate,
 } from '../../../src/platform/aggregates/aggregate-store.js';
+import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../../src/platform/subscriptions/projector.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { type Mail, MailSender } from '../../../src/ports/mail-sender.js';
@@ -232,7 +233,8 @@ export class WebhookHouse {
     const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
     const attempts = new Attempts(aggregates, this.receivers, secrets, vault, this.policy, clock);
-    const deliveries = new DeliveryReader(models, vault);
+    const lists = new CompleteLists(store, this.projections, models);
+    const deliveries = new DeliveryReader(models, vault, lists);
     return { clock, aggregates, secrets, attempts, queue, store, deliveries, addresses: new AllowedAddresses() };
   }
 

@@ -23,7 +23,6 @@ export const partyCalls: Projection<PartyCalls, Followed> = {
   name: 'party_calls',
   version: 3,
   category: party.category,
-  onlyFromLog: true,
 
   evolve(followed, event) {
     const { environment } = event.metadata;

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
+import { CompleteLists } from '../../../platform/subscriptions/complete-lists.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import {
@@ -54,7 +55,6 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
   version: 5,
   category: delivery.category,
-  onlyFromLog: true,
   listedForDays: 30,
 
   evolve(doc, event) {
@@ -147,15 +147,18 @@ export interface ReadAttempt extends AttemptOutcome {
 /** Deliveries of an endpoint that are read at a time. */
 const STEP = 200;
 
+/** Nobody who attempts a delivery writes its document, so that whoever reads waits until it is written from the log. */
 @Injectable()
 export class DeliveryReader {
   constructor(
     private readonly readModels: ReadModels,
     private readonly vault: Vault,
+    private readonly lists: CompleteLists,
   ) {}
 
   /** Newest first. The order never changes, so that a page that was begun goes on where it stopped whatever came since. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
+    await this.lists.caughtUp(deliveryLog);
     const after = before === null ? null : { sort: '', id: before };
     const { items, next } = await this.readModels.list(deliveryLog, listed({ endpointId, ...filter }), {
       after,
@@ -166,7 +169,9 @@ export class DeliveryReader {
 
   /** Null unless it is a delivery of that endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<View<DeliveryDoc> | null> {
-    const view = isId(deliveryId) ? await this.readModels.get(deliveryLog, deliveryId) : null;
+    if (!isId(deliveryId)) return null;
+    await this.lists.caughtUp(deliveryLog);
+    const view = await this.readModels.get(deliveryLog, deliveryId);
     return view?.doc.delivery.endpointId === endpointId ? view : null;
   }
 
@@ -187,6 +192,7 @@ export class DeliveryReader {
   async lastOutcomes(
     endpointId: string,
   ): Promise<{ readonly successAt: string | null; readonly failureAt: string | null }> {
+    await this.lists.caughtUp(deliveryLog);
     const [taken, refused] = await Promise.all(
       (['taken', 'refused'] as const).map((outcome) =>
         this.readModels.list(deliveryLog, outcomes(outcome, endpointId), { limit: 1 }),

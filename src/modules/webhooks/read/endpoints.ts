@@ -32,7 +32,6 @@ export const endpointProjection: Projection<EndpointDoc, Followed> = {
   version: 4,
   category: webhookEndpoint.category,
   lasting: true,
-  onlyFromLog: true,
 
   evolve(before, event) {
     const { occurredAt } = event.metadata;
