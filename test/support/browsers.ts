@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../src/adapters/pdf-renderer/chromium.js';
 import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
 import type { RenderedPdf } from '../../src/ports/pdf-renderer.js';
-import { until } from './eventually.js';
+import { PATIENCE_MS, until } from './eventually.js';
 
 export const executablePath = process.env['CHROMIUM_PATH'] || null;
 export const searchPath = process.env['PATH'] ?? '';
@@ -13,7 +13,7 @@ if (findChromium(executablePath, searchPath) === null)
 
 /** Gives a page time enough on a busy machine, unless told otherwise. */
 export const aRenderer = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer =>
-  new ChromiumPdfRenderer({ executablePath, searchPath, limitMs: 60_000, ...options });
+  new ChromiumPdfRenderer({ executablePath, searchPath, limitMs: PATIENCE_MS, ...options });
 
 /** A link is the mark of a part that was printed: its address stands in the PDF as it is. */
 export const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;

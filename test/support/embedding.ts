@@ -13,11 +13,9 @@ import {
 import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
 import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
 import { executablePath, searchPath } from './browsers.js';
+import { PATIENCE_MS } from './eventually.js';
 import { freePort } from './redis.js';
 import { type Credentials, Service, type StartOptions } from './service.js';
-
-/** How long a test waits for something to be seen. */
-const PATIENCE_MS = 60_000;
 
 export const CALLBACKS = [
   'onReady',

@@ -1,5 +1,5 @@
-/** Long, for busy machines. */
-const PATIENCE_MS = 60_000;
+/** How long a test waits for something to be seen: long, for busy machines. */
+export const PATIENCE_MS = 60_000;
 
 type Condition = () => Promise<boolean> | boolean;
 
