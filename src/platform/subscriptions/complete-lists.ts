@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { idOf } from '../../kernel/domain-event.js';
-import { type EventStore, isPositionUpTo } from '../../ports/event-store.js';
+import { type EventBatch, type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, ProjectionStore } from '../../ports/projection-store.js';
 import type { Cursor, Page, ReadModels } from '../../ports/read-models.js';
 
@@ -33,21 +33,14 @@ export class CompleteLists {
     const head = await this.events.head();
     const after = await this.passed(projection, head);
     const ids = new Set(after === null ? [] : await this.listed(projection, list));
-    const enough = new AbortController();
-    for await (const { events, through, caughtUp } of this.events.subscribe({
-      after,
-      categories: [projection.category],
-      signal: enough.signal,
-    })) {
+    for await (const { events, through } of this.upToEnd(projection, after)) {
       for (const event of events) {
         if (event.revision > 0) continue;
         const entries = projection.entries?.(projection.evolve(null, event)) ?? [];
         if (entries.some((entry) => entry.list === list)) ids.add(idOf(event.stream));
       }
       if (through !== null && head !== null) onProgress(through, head);
-      if (caughtUp) break;
     }
-    enough.abort();
     return [...ids].sort();
   }
 
@@ -67,14 +60,21 @@ export class CompleteLists {
     const after = await this.passed(projection, head);
     if (after === null) return true;
     if (after === head) return false;
+    for await (const { events, through } of this.upToEnd(projection, after)) {
+      if (events.some(({ position }) => isPositionUpTo(head, position))) return true;
+      if (through !== null && through >= head) break;
+    }
+    return false;
+  }
+
+  /** What the log holds for the projection after that place. */
+  private async *upToEnd({ category }: AnyProjection, after: string | null): AsyncGenerator<EventBatch> {
     const enough = new AbortController();
     try {
-      const { signal } = enough;
-      for await (const batch of this.events.subscribe({ after, categories: [projection.category], signal })) {
-        if (batch.events.some(({ position }) => isPositionUpTo(head, position))) return true;
-        if (batch.caughtUp || (batch.through !== null && batch.through >= head)) break;
+      for await (const batch of this.events.subscribe({ after, categories: [category], signal: enough.signal })) {
+        yield batch;
+        if (batch.caughtUp) return;
       }
-      return false;
     } finally {
       enough.abort();
     }
