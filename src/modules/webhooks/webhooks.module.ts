@@ -4,9 +4,12 @@ import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings, runs } from '../../config/process.js';
 import { Metrics } from '../../platform/observability/metrics.js';
+import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { declaredIn, EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { DeliveryAttempts } from '../../ports/delivery-queue.js';
+import { ReadModels } from '../../ports/read-models.js';
+import { Vault } from '../../ports/vault.js';
 import { PublishedEvents, publishedLinks } from '../../published/events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { AttemptDeliveryHandler } from './application/attempt-delivery.js';
@@ -44,7 +47,12 @@ const LEFT_LYING_MS = 2_000;
   providers: [
     Attempts,
     EndpointSecrets,
-    DeliveryReader,
+    {
+      provide: DeliveryReader,
+      useFactory: (readModels: ReadModels, vault: Vault, lists: CompleteLists) =>
+        new DeliveryReader(readModels, vault, lists),
+      inject: [ReadModels, Vault, CompleteLists],
+    },
     EndpointReader,
     { provide: DeliveryAttempts, useClass: DueDeliveries },
     { provide: OpenDeliveries, useExisting: DeliveryReader },

@@ -1,11 +1,9 @@
 // The delivery log: what was sent to an endpoint, and what came of it.
-import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
-import { CompleteLists } from '../../../platform/subscriptions/complete-lists.js';
-import { ReadModels, type View } from '../../../ports/read-models.js';
-import { Vault } from '../../../ports/vault.js';
+import type { ReadModels, View } from '../../../ports/read-models.js';
+import type { Vault } from '../../../ports/vault.js';
 import {
   delivery,
   dueAt,
@@ -147,18 +145,31 @@ export interface ReadAttempt extends AttemptOutcome {
 /** Deliveries of an endpoint that are read at a time. */
 const STEP = 200;
 
+/** Lists that can be waited for (see platform/subscriptions/complete-lists.ts). */
+interface Lists {
+  caughtUp(projection: typeof deliveryLog): Promise<void>;
+}
+
 /** Nobody who attempts a delivery writes its document, so that whoever reads waits until it is written from the log. */
-@Injectable()
 export class DeliveryReader {
   constructor(
     private readonly readModels: ReadModels,
     private readonly vault: Vault,
-    private readonly lists: CompleteLists,
+    private readonly lists: Lists,
   ) {}
 
   /** Newest first. The order never changes, so that a page that was begun goes on where it stopped whatever came since. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
     await this.lists.caughtUp(deliveryLog);
+    return this.pageAsItIs(endpointId, filter, before, limit);
+  }
+
+  private async pageAsItIs(
+    endpointId: string,
+    filter: DeliveryFilter,
+    before: string | null,
+    limit: number,
+  ): Promise<DeliveryPage> {
     const after = before === null ? null : { sort: '', id: before };
     const { items, next } = await this.readModels.list(deliveryLog, listed({ endpointId, ...filter }), {
       after,
@@ -211,10 +222,11 @@ export class DeliveryReader {
 
   /** All deliveries of an endpoint that are not over. */
   async open(endpointId: string): Promise<string[]> {
+    await this.lists.caughtUp(deliveryLog);
     const open: string[] = [];
     for (const status of ['pending', 'retrying'] as const) {
       for (let before: string | null = null; ;) {
-        const { items, next }: DeliveryPage = await this.page(endpointId, { status }, before, STEP);
+        const { items, next }: DeliveryPage = await this.pageAsItIs(endpointId, { status }, before, STEP);
         open.push(...items.map(({ id }) => id));
         if (next === null) break;
         before = next;
