@@ -116,6 +116,9 @@ export abstract class ProjectionStore {
   /** How far the generation has come; null when it is gone. */
   abstract checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
+  /** As `checkpoint`, for who goes on from there: keeps the generation where a newer version has let it expire. */
+  abstract resume(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
+
   /** Null when it was taken. */
   abstract commit(
     projection: AnyProjection,

@@ -4,7 +4,9 @@ import { RedisProjectionStore } from '../../src/adapters/read-models/redis-proje
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
+import { SharedLogReader } from '../../src/platform/subscriptions/shared-log-reader.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
+import type { EventStore } from '../../src/ports/event-store.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import { until } from '../support/eventually.js';
 import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told } from './fixtures.js';
@@ -23,16 +25,18 @@ describe('a complete list', () => {
     await server.flush();
     log = await Log.open();
     store = new RedisProjectionStore(server.client(), KEPT_MS);
-    lists = new CompleteLists(
-      log.store,
-      store,
-      new RedisReadModels(server.client(), log.store, [parcels], new Failures(), KEPT_MS),
-    );
+    lists = listsOf(log.store);
     progress = [];
   });
   afterEach(() => log.close());
   afterAll(() => server.stop());
 
+  const listsOf = (events: EventStore): CompleteLists =>
+    new CompleteLists(
+      events,
+      store,
+      new RedisReadModels(server.client(), log.store, [parcels], new Failures(), KEPT_MS),
+    );
   const listed = (): Promise<string[]> => lists.idsIn(parcels, 'account=a', (through) => progress.push(through));
 
   async function appendParcels(count: number): Promise<string[]> {
@@ -90,16 +94,29 @@ describe('a complete list', () => {
     expect(await listed()).toEqual([...before, ...since]);
   });
 
+  it('has what was appended a moment ago, where all subscriptions of a process share one that rests between two looks', async () => {
+    const shared = new SharedLogReader(log.store);
+    const over = new AbortController();
+    const follow = async (): Promise<void> => {
+      for await (const _ of shared.subscribe({ after: null, signal: over.signal }));
+    };
+    const following = follow();
+    lists = listsOf(shared);
+    const ids: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      ids.push(...(await appendParcels(1)));
+      expect(await listed()).toEqual(ids);
+    }
+    over.abort();
+    await following;
+  });
+
   it('takes nothing from those of another log', async () => {
     await appendParcels(3);
     await project();
     await log.close();
     log = await Log.open();
-    lists = new CompleteLists(
-      log.store,
-      store,
-      new RedisReadModels(server.client(), log.store, [parcels], new Failures(), KEPT_MS),
-    );
+    lists = listsOf(log.store);
     const ids = await appendParcels(4);
     expect(await listed()).toEqual(ids);
   });
@@ -127,6 +144,22 @@ describe('a complete list', () => {
         expect(await documents()).toBe(count);
       }
       await projector.stop();
+    });
+
+    it('and no longer where the log has gone on meanwhile', async () => {
+      await appendParcels(1);
+      await project();
+      const head = log.store.head.bind(log.store);
+      const looked = jest.spyOn(store, 'checkpoint');
+      jest.spyOn(log.store, 'head').mockImplementationOnce(async () => {
+        const then = await head();
+        await appendParcels(1);
+        await project();
+        looked.mockClear();
+        return then;
+      });
+      await lists.caughtUp(parcels);
+      expect(looked).toHaveBeenCalledTimes(1);
     });
 
     it('not for what is of other projections', async () => {

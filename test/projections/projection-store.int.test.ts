@@ -209,7 +209,9 @@ describe('the projection store in Redis', () => {
       const old = ['{parcels:v1}:live:state', '{parcels:v1}:live:docs', '{parcels:v1}:live:entries'];
       for (const key of [...old, '{parcels:v1.17:3}:docs']) expect(await redis.ttl(key)).toBeGreaterThan(86_000);
       expect(await redis.ttl('{parcels_more:v1}:lease')).toBe(-1);
-      await store.checkpoint(parcels, 1);
+      expect((await store.checkpoint(parcels, 1))?.position).toBe('p1');
+      for (const key of old) expect(await redis.ttl(key)).toBeGreaterThan(86_000);
+      expect((await store.resume(parcels, 1))?.position).toBe('p1');
       for (const key of old) expect(await redis.ttl(key)).toBe(-1);
     });
   });

@@ -15,7 +15,7 @@ import { Gathered } from '../redis/gathered.js';
 import { documentFields, keptSince, keysOf, listedSince, textAfter } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
-/** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
+/** Longer than who reads a document may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
 /** Documents written in one step: while Redis runs it, whoever reads a document waits. */
 const SLICE = 15;
@@ -128,15 +128,17 @@ export class RedisProjectionStore extends ProjectionStore {
 
   override async checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null> {
     const { live, building } = keysOf(projection);
-    const [states] = await this.connection.use((redis) =>
-      Promise.all([
-        Promise.all([live, building].map(([state]) => redis.hmget(state, 'generation', 'position', 'log'))),
-        // They expire when a newer version retired this one; the projector that goes on with it wants them.
-        ...[...live, ...building].map((key) => redis.persist(key)),
-      ]),
+    const states = await this.connection.use((redis) =>
+      Promise.all([live, building].map(([state]) => redis.hmget(state, 'generation', 'position', 'log'))),
     );
     const state = states.find(([number]) => number === String(generation));
     return state ? { position: state[1] || null, log: state[2] || null } : null;
+  }
+
+  override async resume(projection: AnyProjection, generation: number): Promise<Checkpoint | null> {
+    const { live, building } = keysOf(projection);
+    await this.connection.use((redis) => Promise.all([...live, ...building].map((key) => redis.persist(key))));
+    return this.checkpoint(projection, generation);
   }
 
   override async commit(

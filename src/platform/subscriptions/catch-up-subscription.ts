@@ -163,7 +163,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     this.atEnd = false;
     const { tracks } = this;
     const checkpoints = await Promise.all(
-      tracks.map(({ projection, generation }) => this.store.checkpoint(projection, generation)),
+      tracks.map(({ projection, generation }) => this.store.resume(projection, generation)),
     );
     // Read after the checkpoints: what another process committed before it lost a lease must not look further than the log goes.
     const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
