@@ -2,10 +2,11 @@
 //
 // To add a benchmark, write test/bench/<what-it-measures>.ts, import from '../../src/...js' as usual (the layout under
 // dist-bench/ is the same), and call it from test/bench/run.ts. The service itself is built too, so a benchmark may start
-// dist/src/main.js as a process of its own. redis-server is on the PATH by then.
+// dist/src/main.js as a process of its own. redis-server is on the PATH by then, and Chromium is found.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { ensureBenchBuilt, ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
@@ -15,6 +16,7 @@ await runCommand(async () => {
     throw new Problem('There is no benchmark: test/bench/run.ts is missing.');
   ensureInstalled();
   ensureRedisServer();
+  if (!ensureChromium()) throw new Problem(`A benchmark opens the component in a browser, and there is ${NO_CHROMIUM}.`);
   ensureBuilt();
   ensureBenchBuilt();
   const bench = spawn(
