@@ -140,6 +140,8 @@ export class Attempts {
       deliveryId,
       endedAt: this.clock.now().toISOString(),
     } as const;
-    await this.aggregates.execute(webhookEndpoint, context.accountId, command, context);
+    // Shown at once: beside it stands when the endpoint last took an event.
+    const { skipReadYourWrites: _, ...shown } = context;
+    await this.aggregates.execute(webhookEndpoint, context.accountId, command, shown);
   }
 }

@@ -150,7 +150,7 @@ interface Lists {
   caughtUp(projection: typeof deliveryLog): Promise<void>;
 }
 
-/** Nobody who attempts a delivery writes its document, so that whoever reads waits until it is written from the log. */
+/** The attempts that the queue makes do not write the document of a delivery: whoever reads waits until it is written from the log. */
 export class DeliveryReader {
   constructor(
     private readonly readModels: ReadModels,

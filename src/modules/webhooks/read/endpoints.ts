@@ -94,15 +94,18 @@ export class EndpointReader {
 
   /** The account's endpoint; null when it has none, or its id is another one. */
   async find(accountId: string, endpointId?: string): Promise<EndpointView | null> {
-    const current = (await this.readModels.get(endpointProjection, accountId))?.doc.current ?? null;
-    if (current === null || (endpointId !== undefined && current.endpointId !== endpointId)) return null;
-    const { successAt, failureAt } = await this.deliveries.lastOutcomes(current.endpointId);
+    const known = await this.current(accountId);
+    if (known === null || (endpointId !== undefined && known.endpointId !== endpointId)) return null;
+    const { successAt, failureAt } = await this.deliveries.lastOutcomes(known.endpointId);
+    // Read after these, so that its health is not older than they are.
+    const current = await this.current(accountId);
+    if (current?.endpointId !== known.endpointId) return null;
     return { ...current, lastSuccessAt: successAt, lastFailureAt: failureAt };
   }
 
   /** Whether it is the account's endpoint. */
   async has(accountId: string, endpointId: string): Promise<boolean> {
-    return (await this.readModels.get(endpointProjection, accountId))?.doc.current?.endpointId === endpointId;
+    return (await this.current(accountId))?.endpointId === endpointId;
   }
 
   /** Accounts whose failing endpoint has used up its time. */
@@ -116,5 +119,9 @@ export class EndpointReader {
       (await this.readModels.list(endpointProjection, listOf({ status }), { limit: 0 })).total;
     const [active, failing, disabled] = await Promise.all([count('active'), count('failing'), count('disabled')]);
     return { active, failing, disabled };
+  }
+
+  private async current(accountId: string): Promise<EndpointSummary | null> {
+    return (await this.readModels.get(endpointProjection, accountId))?.doc.current ?? null;
   }
 }
