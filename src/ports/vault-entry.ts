@@ -25,7 +25,7 @@ export async function keepEntry(
   return (await unlessErased(vault.put(subject, entry, Buffer.from(JSON.stringify(content))))) ?? 'kept';
 }
 
-/** Whether the data key of the subject is gone. Opens nothing. */
+/** Whether the data key of the subject is gone. Opens no entry. */
 export async function isErased(vault: Vault, subject: string): Promise<boolean> {
   return (await unlessErased(vault.get(subject, 'none'))) === 'erased';
 }

@@ -114,8 +114,9 @@ let store: EmbeddedEventStore;
 let kept: Map<string, string>;
 let erased: Set<string>;
 let now: Date;
+type Verdict = RegistrationVerdict | AnswerVerdict | ResendVerdict;
 /** What the vendor says to the next calls; `dies` is an answer that nobody records. */
-let vendorSays: (RegistrationVerdict | AnswerVerdict | ResendVerdict | 'dies')[];
+let vendorSays: (Verdict | (() => Promise<Verdict>) | 'dies')[];
 let vendorKnows: PastOutcome;
 /** What the vendor was asked. */
 let asked: unknown[][];
@@ -178,7 +179,7 @@ function house() {
     asked.push(call);
     const verdict = vendorSays.shift();
     if (verdict === undefined || verdict === 'dies') throw new Error('The worker died');
-    return verdict as never;
+    return (typeof verdict === 'function' ? await verdict() : verdict) as never;
   };
   const vendor = {
     register: (_call: unknown, applicant: Applicant) => says('register', applicant),
@@ -547,6 +548,19 @@ describe('an answer', () => {
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: RIGHT.reply });
+    expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
+  });
+
+  it('that the recovery job settled before its worker has heard of it keeps the token that was learnt', async () => {
+    const { sessionId, verifications, screenings, settles } = await registered(KBA);
+    vendorKnows = { kind: 'answer', verdict: RIGHT };
+    vendorSays.push(async () => {
+      now = new Date(now.getTime() + 30_000);
+      await settles(sessionId);
+      return { kind: 'unavailable' };
+    });
+    await verifications.answerKba(sessionId, newId(), [3, 1], SERVER);
+    expect(await verifications.latest(sessionId)).toMatchObject({ session: { status: 'VERIFIED' } });
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
   });
 

@@ -89,7 +89,7 @@ export class VendorResultRecorder {
     const secrets =
       verdict.kind === 'confirmed' && verdict.personToken !== undefined
         ? await this.keepPerson(attempted.sessionId, session, verdict.personToken, known)
-        : known;
+        : undefined;
     const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
     const recorded = wrong
       ? await this.wrongAnswer(attempted, session, verdict)
