@@ -61,7 +61,8 @@ export class EventProcessor {
 
   /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
   async handleInline(events: readonly RecordedEvent[]): Promise<void> {
-    for (const event of events) for (const runner of this.runners) await runner.handleInline(event);
+    for (const event of events)
+      for (const runner of this.runners) if (runner.handlesInline(event)) await runner.handleInline(event);
   }
 
   /** Tells of reactions that have been further than the log goes, and forgets how far they were: to be awaited where nothing may begin before that is known. */
@@ -150,9 +151,12 @@ class Runner implements Subscription {
     return beyond.length > 0;
   }
 
+  handlesInline({ type, stream }: RecordedEvent): boolean {
+    const { inline = false, categories, types } = this.reaction;
+    return inline && types.has(type) && categories.includes(categoryOf(stream));
+  }
+
   async handleInline(event: RecordedEvent): Promise<void> {
-    const { inline, categories, types } = this.reaction;
-    if (!inline || !types.has(event.type) || !categories.includes(categoryOf(event.stream))) return;
     await this.reaction.handle(event).catch((error: unknown) => this.observer.dropped(this.name, error, 0));
   }
 

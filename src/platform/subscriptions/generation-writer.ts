@@ -134,7 +134,7 @@ export class GenerationWriter {
         this.touched.set(stream, folded);
       }
     };
-    await Promise.all(Array.from({ length: READ_TOGETHER }, readNext));
+    await Promise.all(Array.from({ length: Math.min(READ_TOGETHER, unknown.size) }, readNext));
     return known;
   }
 
