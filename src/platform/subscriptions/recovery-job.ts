@@ -64,6 +64,6 @@ async function recover(jobs: readonly RecoveryJob[]): Promise<void> {
       }
     }
   };
-  await Promise.all(Array.from({ length: TOGETHER }, settleNext));
+  await Promise.all(Array.from({ length: Math.min(TOGETHER, items.length) }, settleNext));
   if (faults.length > 0) throw faults[0];
 }

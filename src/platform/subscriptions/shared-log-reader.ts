@@ -1,5 +1,5 @@
 // One reading of the live log for all subscriptions of a process: each event is read, parsed and upcast once.
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { categoryOf } from '../../kernel/domain-event.js';
 import {
   type EventBatch,
@@ -24,6 +24,16 @@ const DEFAULT_BATCH_SIZE = 500;
  */
 export class SharedLogReader extends EventStoreDecorator {
   private tail: Tail | null = null;
+  private nextHead: Promise<string | null> | null = null;
+
+  /** Read once for all who ask in one turn of the event loop, after they have asked: every subscription does in each round. */
+  override head(): Promise<string | null> {
+    this.nextHead ??= nextTurn().then(() => {
+      this.nextHead = null;
+      return this.store.head();
+    });
+    return this.nextHead;
+  }
 
   override async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
     const { signal } = options;
