@@ -195,20 +195,13 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
       if (others) others.push(event);
       else events.set(category, [event]);
     }
-    const { writers } = this;
-    await Promise.all(
-      [...writers].map(async ([track, writer]) => {
-        try {
-          await writer.fold(events.get(track.projection.category) ?? [], batch.through);
-        } catch (error) {
-          if (!(error instanceof ProjectionFailed)) throw error;
-          // The others go on; what this one has committed stays as it is.
-          writers.delete(track);
-          this.tracks = this.tracks.filter((other) => other !== track);
-          this.listener.failed(track, error);
-        }
-      }),
-    );
+    const folding: Promise<void>[] = [];
+    for (const [track, writer] of this.writers) {
+      const own = events.get(track.projection.category);
+      if (own === undefined) writer.pass(batch.through);
+      else folding.push(this.fold(track, writer, own, batch.through));
+    }
+    await Promise.all(folding);
     this.uncommitted += batch.events.length;
     this.atEnd = batch.caughtUp;
     if (this.uncommitted < this.commitEvents) {
@@ -218,6 +211,24 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     const before = this.underWay;
     const commit = this.commit({ idle: this.commitsIdle, atEnd: this.atEnd });
     await (batch.caughtUp ? commit : before);
+  }
+
+  private async fold(
+    track: Track,
+    writer: GenerationWriter,
+    events: readonly RecordedEvent[],
+    through: string | null,
+  ): Promise<void> {
+    const { writers } = this;
+    try {
+      await writer.fold(events, through);
+    } catch (error) {
+      if (!(error instanceof ProjectionFailed)) throw error;
+      // The others go on; what this one has committed stays as it is.
+      writers.delete(track);
+      this.tracks = this.tracks.filter((other) => other !== track);
+      this.listener.failed(track, error);
+    }
   }
 
   /** At the end of the log, where the next events may be about to come. */

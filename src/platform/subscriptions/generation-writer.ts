@@ -85,6 +85,11 @@ export class GenerationWriter {
       if (before !== undefined && event.revision <= before.revision) continue;
       this.touched.set(event.stream, this.evolve(before, event));
     }
+    this.pass(through);
+  }
+
+  /** Between what it has taken in and that place there is nothing for it. */
+  pass(through: string | null): void {
     if (through !== null && (this.through === null || through > this.through)) this.through = through;
   }
 
