@@ -5,8 +5,7 @@ import type { EventStore } from '../../ports/event-store.js';
 
 /** So that a long stream is folded piece by piece. */
 const PAGE = 1_000;
-/** What an event of a remembered history takes, about. */
-const EVENT_BYTES = 2_000;
+const REMEMBERED_BYTES = 16 * 2 ** 20;
 
 /** A stream as a state of any kind. `evolve` may read the metadata of the event. */
 export interface Fold<State, Event extends DomainEvent> {
@@ -22,20 +21,18 @@ interface Seen {
 }
 
 /**
- * What this process last saw of streams, so that loading one reads only what is newer. Nothing depends on its being recent: every load
- * asks the store for what came after, and every append names the exact revision it builds on.
+ * What this process last saw of long-lived streams and of others that are looked at all the time, so that loading one reads
+ * only what is newer. Nothing depends on its being recent: every load asks the store for what came after, and every append
+ * names the exact revision it builds on.
  */
 export class AggregateCache {
   private readonly seen: BoundedMemory<Seen>;
 
-  /** `history`: what is kept of it, and handed on. `newest`: streams may be long; `all`: they are short. */
   constructor(
     private readonly store: EventStore,
-    rememberedBytes: number,
-    private readonly history: 'newest' | 'all',
+    rememberedBytes = REMEMBERED_BYTES,
   ) {
-    const bytesOf = history === 'all' ? bytesOfHistory : ({ loaded }: Seen) => bytesOfJson(loaded);
-    this.seen = new BoundedMemory(rememberedBytes, bytesOf);
+    this.seen = new BoundedMemory(rememberedBytes, ({ loaded }) => bytesOfJson(loaded));
   }
 
   async load<State, Event extends DomainEvent>(
@@ -54,7 +51,7 @@ export class AggregateCache {
           state: page.reduce((before, event) => fold.evolve(before, event as RecordedEvent & Event), loaded.state),
           revision: last.revision,
           owner: loaded.owner ?? ownerOf(first),
-          history: this.history === 'all' ? [...loaded.history, ...page] : [last],
+          history: [last],
         };
       if (page.length < PAGE) break;
     }
@@ -64,13 +61,7 @@ export class AggregateCache {
 
   /** `by`: the fold that it is the state of. */
   remember(by: unknown, stream: string, loaded: LoadedAggregate<unknown>): void {
-    if (loaded.revision === null) return;
-    const { state, revision, owner, history } = loaded;
-    const kept = this.history === 'all' ? history : history.slice(-1);
-    this.seen.set(stream, { by, loaded: { state, revision, owner, history: kept } });
+    if (loaded.revision !== null)
+      this.seen.set(stream, { by, loaded: { ...loaded, history: loaded.history.slice(-1) } });
   }
-}
-
-function bytesOfHistory({ loaded }: Seen): number {
-  return loaded.history.length * EVENT_BYTES;
 }

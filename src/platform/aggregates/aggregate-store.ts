@@ -2,7 +2,7 @@
 import type { ActorKind } from '../../kernel/actor.js';
 import type { Change } from '../../kernel/change.js';
 import type { Clock } from '../../kernel/clock.js';
-import type { Decider } from '../../kernel/decider.js';
+import { fold, type Decider } from '../../kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
@@ -46,9 +46,7 @@ export interface AggregateObserver {
   appendConflict(category: string): void;
 }
 
-/** Of long-lived aggregates, of others that were loaded or changed lately, and of states that are only looked at. */
-const LONG_LIVED_BYTES = 16 * 2 ** 20;
-const RECENT_BYTES = 8 * 2 ** 20;
+/** Of states that are only looked at. */
 const LOOKED_AT_BYTES = 8 * 2 ** 20;
 
 /** Commands of one process take turns, so that a try is lost to another process only. */
@@ -72,8 +70,7 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
  * the caller does, unless the decider is long-lived or stateless, and the event handlers marked inline have run.
  */
 export class AggregateStore {
-  private readonly longLived: AggregateCache;
-  private readonly recent: AggregateCache;
+  private readonly seen: AggregateCache;
   private readonly lookedAt: AggregateCache;
   private readonly turns = new KeyedMutex();
   private readonly gathering = new Gathering<Gathered, AnyResult>(this.turns, (asked) => this.appendGathered(asked));
@@ -88,9 +85,8 @@ export class AggregateStore {
     /** The event handlers marked inline. */
     private readonly handlers: InlineEventHandlers = { handleInline: async () => undefined },
   ) {
-    this.longLived = new AggregateCache(store, LONG_LIVED_BYTES, 'newest');
-    this.recent = new AggregateCache(store, RECENT_BYTES, 'all');
-    this.lookedAt = new AggregateCache(store, LOOKED_AT_BYTES, 'newest');
+    this.seen = new AggregateCache(store);
+    this.lookedAt = new AggregateCache(store, LOOKED_AT_BYTES);
   }
 
   /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
@@ -104,11 +100,15 @@ export class AggregateStore {
   ): Promise<LoadedAggregate<State>> {
     const stream = streamOf({ decider, id });
     if (decider.stateless) return this.newest(decider.initial, stream);
-    return this.cacheOf(decider).load<State, Event>(decider, stream);
-  }
-
-  private cacheOf({ longLived }: AnyChange['decider']): AggregateCache {
-    return longLived ? this.longLived : this.recent;
+    if (decider.longLived) return this.seen.load(decider, stream);
+    const history = await this.store.readStream(stream);
+    const [first] = history;
+    return {
+      state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>),
+      revision: history.at(-1)?.revision ?? null,
+      owner: first ? ownerOf(first) : null,
+      history,
+    };
   }
 
   /** For reading a stream again and again without changing it: reads only what this process has not seen. `last` is the newest event. */
@@ -292,7 +292,7 @@ export class AggregateStore {
     if (lost) this.observer.appendConflict(lost.change.decider.category);
     const stored = outcome.outcome === 'conflict' ? written.slice(0, outcome.stored) : written;
     for (const { change, result } of stored)
-      if (!change.decider.stateless) this.cacheOf(change.decider).remember(change.decider, streamOf(change), result);
+      if (change.decider.longLived) this.seen.remember(change.decider, streamOf(change), result);
     return lost ? decided.slice(0, decided.findIndex((one) => one === stored.at(-1)) + 1) : decided;
   }
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SetClock } from '../../support/clock.js';
 import type { Change } from '../../../src/kernel/change.js';
@@ -318,22 +318,6 @@ describe('aggregates a command', () => {
     for (const loaded of [created, later, await aggregates.load(tally, id)]) expect(loaded.owner).toEqual(owner);
   });
 
-  it('reads what it has not seen and nothing again, and hands on the whole history, whoever appended it', async () => {
-    const read = jest.spyOn(store, 'readStream');
-    await aggregates.create(tally, id, { kind: 'count', by: 1 }, CONTEXT);
-    await rival(2);
-    read.mockClear();
-    const [first, second] = [await aggregates.load(tally, id), await aggregates.load(tally, id)];
-    const froms = read.mock.calls.map(([, options]) => options?.from);
-    read.mockRestore();
-    expect(froms).toEqual([1, 2]);
-    expect(second).toEqual(first);
-    expect(first).toMatchObject({ state: { total: 3 }, revision: 1, history: [{ revision: 0 }, { revision: 1 }] });
-    expect(first.history.map(({ metadata }) => metadata.chain)).toEqual(
-      (await stream()).map(({ metadata }) => metadata.chain),
-    );
-  });
-
   it('creates without a read, and decides again on what is there when it is not new', async () => {
     const reads: string[] = [];
     const watched = new Proxy(store, {
@@ -638,7 +622,7 @@ describe('aggregates commands of an endless stream', () => {
       [second, 2],
     ] as const)
       await count(aHandling(), by, stream);
-    const seen = new AggregateCache(watched(), 10_000, 'newest');
+    const seen = new AggregateCache(watched(), 10_000);
     const load = (stream: string): Promise<LoadedAggregate<Tally>> => seen.load(endless, `endless-${stream}`);
     await load(first);
     await load(second);
