@@ -25,12 +25,12 @@ const WORKER_OPTIONS = {
 } satisfies Partial<WorkerOptions>;
 
 /**
- * An attempt cannot be settled while its job is held by a worker that died, so these locks are not long, milliseconds. A worker that only
+ * An attempt cannot be settled while its job is held by a worker that died, so these locks are short, milliseconds. A worker that only
  * stood still for so long does no harm: attempts may be settled twice. No caller waits for them, so that an idle worker asks seldom, seconds.
  */
 const SETTLING_OPTIONS = {
-  lockDuration: 15_000,
-  stalledInterval: 15_000,
+  lockDuration: 5_000,
+  stalledInterval: 5_000,
   drainDelay: 30,
 } satisfies Partial<WorkerOptions>;
 

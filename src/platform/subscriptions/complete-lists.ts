@@ -51,23 +51,23 @@ export class CompleteLists {
   }
 
   /**
-   * Returns once the lists hold what was in the log when this was called, which is a tenth of a second later at most where something is
+   * Returns once the lists hold what was in the log when this was called, which takes some tenth of a second where something is
    * written to them right now. After a second it returns whatever they hold: they are being built then, or nobody writes them.
    */
   async caughtUp(projection: AnyProjection): Promise<void> {
     const head = await this.events.head();
     if (head === null) return;
     const until = performance.now() + LONGEST_WAIT_MS;
-    while ((await this.isBehind(projection, head)) && performance.now() < until) await pause(LOOK_AGAIN_MS);
+    while ((await this.isBehind(projection, head, until)) && performance.now() < until) await pause(LOOK_AGAIN_MS);
   }
 
-  /** A projection that is written seldom has a checkpoint far from the head, and no event after it. */
-  private async isBehind(projection: AnyProjection, head: string): Promise<boolean> {
+  /** A projection that is written seldom has a checkpoint far from the head, and no event after it. Whether there is one is looked for until that time. */
+  private async isBehind(projection: AnyProjection, head: string, until: number): Promise<boolean> {
     const after = await this.passed(projection);
     if (after === null) return true;
     if (after >= head) return false;
     for await (const { events, through } of this.pages(projection, after)) {
-      if (events.some(({ position }) => position <= head)) return true;
+      if (events.some(({ position }) => position <= head) || performance.now() >= until) return true;
       if (through >= head) break;
     }
     return false;

@@ -97,9 +97,9 @@ export class EndpointReader {
     const known = await this.current(accountId);
     if (known === null || (endpointId !== undefined && known.endpointId !== endpointId)) return null;
     const { successAt, failureAt } = await this.deliveries.lastOutcomes(known.endpointId);
-    // Read after these, so that its health is not older than they are.
+    // They may have been waited for, and the endpoint may have changed meanwhile.
     const current = await this.current(accountId);
-    if (current?.endpointId !== known.endpointId) return null;
+    if (current?.endpointId !== known.endpointId) return this.find(accountId, endpointId);
     return { ...current, lastSuccessAt: successAt, lastFailureAt: failureAt };
   }
 
