@@ -16,7 +16,8 @@ await runCommand(async () => {
     throw new Problem('There is no benchmark: test/bench/run.ts is missing.');
   ensureInstalled();
   ensureRedisServer();
-  if (!ensureChromium()) throw new Problem(`A benchmark opens the component in a browser, and there is ${NO_CHROMIUM}.`);
+  if (!ensureChromium())
+    throw new Problem(`A benchmark opens the component in a browser, and there is ${NO_CHROMIUM}.`);
   ensureBuilt();
   ensureBenchBuilt();
   const bench = spawn(
