@@ -160,8 +160,8 @@ export class SubscriptionSupervisor {
   private async measure(): Promise<void> {
     const { attempt, through } = this;
     const head = await this.store.head();
-    const now = this.through;
-    if (this.idle || head === null || (now !== null && now >= head)) this.target = null;
+    const passed = this.through;
+    if (this.idle || head === null || (passed !== null && passed >= head)) this.target = null;
     else this.target ??= { position: head, since: performance.now() };
     const silent = this.waiting && this.atEnd && this.lagMs >= (this.options.silenceMs ?? 10_000);
     if (!silent || attempt !== this.attempt || through !== this.through) return;
