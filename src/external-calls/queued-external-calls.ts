@@ -91,6 +91,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     vendors: Pick<Vendors, 'offering'>,
     /** Whether workers of this process take jobs too. */
     private readonly hasWorkers = false,
+    private readonly queueAwayMs = QUEUE_AWAY_MS,
   ) {
     super();
     this.names = new Set(queuesOf(vendors).map(({ name }) => name));
@@ -134,7 +135,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   ): Promise<void> {
     const name = settleQueueName(this.nameOf(kind, vendor, environment));
     const added = this.queueNamed(name).add(operation, { id }, { jobId: `${operation}-${id}` });
-    if ((await withTimeout(QUEUE_AWAY_MS, added)) === null) throw new Error(`The queue ${name} did not take a job`);
+    if ((await withTimeout(this.queueAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
@@ -156,7 +157,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       const heardBy = await this.redis.publish(channelOf(waiter), `${INPUT_WANTED} ${jobId} ${this.name}`);
       return heardBy === 0 ? null : told;
     };
-    return withTimeout(QUEUE_AWAY_MS, asked()).finally(() => this.wanting.delete(jobId));
+    return withTimeout(this.queueAwayMs, asked()).finally(() => this.wanting.delete(jobId));
   }
 
   /** For metrics. Throws when Redis is away. */
@@ -288,6 +289,6 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
 
   /** Null when Redis is away or silent, and when the person was erased. */
   private answered<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | null> {
-    return withTimeout(Math.min(QUEUE_AWAY_MS, timeoutMs), work);
+    return withTimeout(Math.min(this.queueAwayMs, timeoutMs), work);
   }
 }

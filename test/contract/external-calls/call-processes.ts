@@ -58,8 +58,16 @@ export class CallProcesses {
     return redis;
   }
 
-  /** One process of the application. `share` is how many places an account has; 0 is no limit. `hasWorkers`: it keeps the inputs. */
-  async caller({ timeoutMs = 5_000, share = 0, hasWorkers = false } = {}): Promise<QueuedExternalCalls> {
+  /**
+   * One process of the application. `share` is how many places an account has; 0 is no limit. `hasWorkers`: it keeps the inputs. A machine that stands
+   * still for a moment is no Redis that is away, unless a test is about just that and makes `queueAwayMs` short.
+   */
+  async caller({
+    timeoutMs = 5_000,
+    share = 0,
+    hasWorkers = false,
+    queueAwayMs = 30_000,
+  } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
       redis,
@@ -69,6 +77,7 @@ export class CallProcesses {
       () => ({ timeoutMs, concurrency: SLOTS }),
       VENDORS,
       hasWorkers,
+      queueAwayMs,
     );
     this.cleanups.push(() => calls.onApplicationShutdown());
     return calls;

@@ -347,8 +347,8 @@ describe('external calls', () => {
     });
 
     it('are due again, and told of, when Redis is connected and silent', async () => {
-      const calls = await caller();
-      await calls.settle(nest.recovery, 'test', 'one');
+      await (await caller()).settle(nest.recovery, 'test', 'one');
+      const calls = await caller({ queueAwayMs: 500 });
       processes.server.freeze();
       try {
         await expect(calls.settle(nest.recovery, 'test', 'two')).rejects.toThrow('did not take a job');

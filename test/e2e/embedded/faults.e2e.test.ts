@@ -444,6 +444,8 @@ describe('the payment', () => {
     const { transactionId } = await host.hears('onPaymentSuccess');
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: 3_500 });
     expect(await toldOf('onPaymentSuccess')).toHaveLength(1);
+    // What the vendor bills for it is not counted as another session's.
+    await host.hears('onScreeningSuccess');
   });
 });
 
