@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { untilNextRound } from '../../kernel/rounds.js';
+import { together } from '../../kernel/together.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
 import type { EventHandler } from '../../ports/event-handler.js';
@@ -162,17 +163,10 @@ class Runner implements Subscription {
 
   async handle({ events, through }: EventBatch): Promise<void> {
     const waiting = events.filter((event) => this.reaction.types.has(event.type) && this.isWaiting(event));
-    const work = async (): Promise<void> => {
-      for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
-        if (!this.places.has(this.shareOf(event))) throw new LeaseLost(`${this.name} is run by another process now`);
-        await this.reaction.handle(event);
-      }
-    };
-    const results = await Promise.allSettled(
-      Array.from({ length: Math.min(this.reaction.together ?? 1, waiting.length) }, work),
-    );
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await together(waiting, this.reaction.together ?? 1, async (event) => {
+      if (!this.places.has(this.shareOf(event))) throw new LeaseLost(`${this.name} is run by another process now`);
+      await this.reaction.handle(event);
+    });
     if (performance.now() - this.savedAt < SAVE_EVERY_MS) this.passed = through;
     else if (through !== null && !(await this.save(through)))
       throw new LeaseLost(`${this.name} is run by another process now`);

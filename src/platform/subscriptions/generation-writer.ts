@@ -1,5 +1,6 @@
 import { BoundedMemory, bytesOfJson } from '../../kernel/bounded-memory.js';
 import { idOf, type RecordedEvent } from '../../kernel/domain-event.js';
+import { together } from '../../kernel/together.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, CommitFault, ProjectionStore } from '../../ports/projection-store.js';
 
@@ -129,17 +130,13 @@ export class GenerationWriter {
       else if (revision === 0) begun.add(stream);
       else if (!begun.has(stream)) unknown.add(stream);
     }
-    const streams = unknown.values();
-    const readNext = async (): Promise<void> => {
-      for (const stream of streams) {
-        let folded: Folded | undefined;
-        for (const event of await this.events.readStream(stream)) folded = this.evolve(folded, event);
-        if (folded === undefined) continue;
-        known.set(stream, folded);
-        this.touched.set(stream, folded);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(READ_TOGETHER, unknown.size) }, readNext));
+    await together([...unknown], READ_TOGETHER, async (stream) => {
+      let folded: Folded | undefined;
+      for (const event of await this.events.readStream(stream)) folded = this.evolve(folded, event);
+      if (folded === undefined) return;
+      known.set(stream, folded);
+      this.touched.set(stream, folded);
+    });
     return known;
   }
 

@@ -2,6 +2,7 @@
 import type { Provider, Type } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
+import { together } from '../../kernel/together.js';
 import type { Scheduler } from '../../ports/scheduler.js';
 
 export class RecoveryJob {
@@ -55,15 +56,12 @@ async function recover(jobs: readonly RecoveryJob[]): Promise<void> {
     .flatMap((ids, kind) => ids.map((id, rank) => ({ id, rank, job: jobs[kind] })))
     .sort((one, other) => one.rank - other.rank);
   const faults: unknown[] = [];
-  const settleNext = async (): Promise<void> => {
-    for (let item = items.shift(); item !== undefined; item = items.shift()) {
-      try {
-        await item.job?.settle(item.id);
-      } catch (error) {
-        faults.push(error);
-      }
+  await together(items, TOGETHER, async ({ id, job }) => {
+    try {
+      await job?.settle(id);
+    } catch (error) {
+      faults.push(error);
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(TOGETHER, items.length) }, settleNext));
+  });
   if (faults.length > 0) throw faults[0];
 }

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { together } from '../../../src/kernel/together.js';
+
+describe('work that is done together', () => {
+  const items = [1, 2, 3, 4, 5];
+
+  it('is begun in order, at most so much at once', async () => {
+    const begun: number[] = [];
+    let [now, most] = [0, 0];
+    await together(items, 2, async (item) => {
+      begun.push(item);
+      most = Math.max(most, ++now);
+      await Promise.resolve();
+      now -= 1;
+    });
+    expect([begun, most]).toEqual([items, 2]);
+  });
+
+  it.each([
+    { atMost: 1, done: [1] },
+    { atMost: 2, done: [1, 3, 4, 5] },
+  ])('ends its lane with a fault, $atMost at once', async ({ atMost, done }) => {
+    const worked: number[] = [];
+    const work = together(items, atMost, async (item) => {
+      await Promise.resolve();
+      if (item === 2) throw new Error('Two');
+      worked.push(item);
+    });
+    await expect(work).rejects.toThrow('Two');
+    expect(worked).toEqual(done);
+  });
+
+  it('is none when there is nothing to do', async () => {
+    await together([], 16, () => Promise.reject(new Error('Nothing')));
+  });
+});
