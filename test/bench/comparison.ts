@@ -52,6 +52,8 @@ interface Round {
 }
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
+/** After so many a program of many modules is compiled as far as it will be; after one it still takes up to twice as long. */
+const WARMING_ROUNDS = 5;
 /** A program is idle that uses less of such a time than the processor time beside it. */
 const WATCHED_MS = 250;
 const IDLE_MS = 20;
@@ -67,8 +69,8 @@ export async function compare({ name, ours, other, counts, target, p50Within }: 
     .map(([inFlight, count]) => ({ inFlight: Number(inFlight), count }))
     .reverse();
   const [most = { inFlight: 1, count: 1 }] = levels;
-  // Once each, so that nothing is compiled or connected while it is measured.
-  for (const side of [ours, other]) await round(side, most.count, most.inFlight);
+  for (let done = 0; done < WARMING_ROUNDS; done++)
+    for (const side of [ours, other]) await round(side, most.count, most.inFlight);
   for (const { inFlight, count } of levels) {
     const rounds: [Round, Round][] = [];
     for (let done = 0; done < ROUNDS; done++)
