@@ -2,6 +2,7 @@
 import { install, isProgram, onPath } from './programs.mjs';
 
 const NAMES = [
+  '../lib/chromium/chromium-headless-shell',
   'chromium',
   'google-chrome-stable',
   'google-chrome',
@@ -18,7 +19,7 @@ export function ensureChromium() {
   // A path that names nothing is for the service to complain about: somebody meant a certain browser.
   if (process.env.CHROMIUM_PATH) return isProgram(process.env.CHROMIUM_PATH);
   if (isFound()) return true;
-  install({ apt: 'chromium', brew: 'chromium' });
+  install({ apt: ['chromium-headless-shell', 'chromium'], brew: 'chromium' });
   return isFound();
 }
 

@@ -41,27 +41,31 @@ export function only(names, env = process.env) {
   return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
-/** Installs Debian's package as root, or Homebrew's; does nothing elsewhere, nor in production, whose machines are somebody's to set up. A failure is told on standard error and left to who looks for the program then. */
+/** Installs Debian's package as root, the first of them that there is, or Homebrew's; does nothing elsewhere, nor in production, whose machines are somebody's to set up. A failure is told on standard error and left to who looks for the program then. */
 export function install({ apt, brew }) {
   if (process.env.NODE_ENV?.trim() === 'production') return;
   if (onPath('apt-get') && process.getuid?.() === 0) {
-    console.error(`Installing ${apt} (apt-get) ...`);
     // Run level 1 keeps Debian's packages from starting servers of their own.
     const env = { ...only(FOR_INSTALLERS), DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     quietly('apt-get', ['update', '-qq'], env);
-    quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', apt], env);
+    for (const name of apt) {
+      console.error(`Installing ${name} (apt-get) ...`);
+      if (quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], env)) return;
+    }
   } else if (onPath('brew')) {
     console.error(`Installing ${brew} (brew) ...`);
     quietly('brew', ['install', '--quiet', brew], only(FOR_INSTALLERS));
   }
 }
 
+/** Whether it succeeded. */
 function quietly(command, args, env) {
   const result = spawnSync(command, args, { env, encoding: 'utf8', timeout: INSTALLED_WITHIN_MS });
-  if (result.status === 0) return;
+  if (result.status === 0) return true;
   console.error(
     `${command} ${args[0]} failed: ${lastLines(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`)}`,
   );
+  return false;
 }
 
 function lastLines(text) {

@@ -23,7 +23,7 @@ const LOADED_WITHIN_MS = 120_000;
 export function ensureRedisServer() {
   const present = findBinary();
   if (present) return present;
-  install({ apt: 'redis-server', brew: 'redis' });
+  install({ apt: ['redis-server'], brew: 'redis' });
   const installed = findBinary();
   if (installed) return installed;
   for (const engine of ['docker', 'podman']) {

@@ -142,8 +142,8 @@ describe('the Dockerfile', () => {
   });
 
   it('brings the browser that prints PDFs', () => {
-    expect(finalStage).toMatch(/\nRUN apt-get update && apt-get install -y --no-install-recommends chromium /);
-    expect(finalStage.indexOf(' chromium ')).toBeLessThan(finalStage.indexOf('\nUSER node'));
+    expect(finalStage).toMatch(/\nRUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell /);
+    expect(finalStage.indexOf(' chromium-headless-shell ')).toBeLessThan(finalStage.indexOf('\nUSER node'));
   });
 
   it('copies only what exists and .dockerignore lets through', () => {

@@ -577,11 +577,12 @@ describe('where there is no browser', () => {
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
   asRoot('goes on when apt-get cannot install it', async () => {
+    const packages = ['chromium-headless-shell', 'chromium'];
     const run = await started({
       PATH: bin({ ...redis(), 'apt-get': 'echo "$@" >> apt-args\necho "no network" >&2\nexit 100' }),
     });
     expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe(
-      'update -qq\ninstall -y -qq --no-install-recommends chromium\n',
+      ['update -qq', ...packages.map((name) => `install -y -qq --no-install-recommends ${name}`), ''].join('\n'),
     );
     expect(run.output).toContain('apt-get install failed: no network');
     expect(run.output).toContain('PDFs are answered with 503');

@@ -2,8 +2,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** What Chromium and the browsers made from it are called; scripts/chromium.mjs looks for the same ones. */
+/**
+ * What Chromium and the browsers made from it are called, seen from a folder of the search path; scripts/chromium.mjs looks for the same ones. First
+ * Debian's `chromium-headless-shell`, which takes a third of the processor time for a page; under its own name there is a script that would
+ * stand between us and the browser.
+ */
 const NAMES = [
+  '../lib/chromium/chromium-headless-shell',
   'chromium',
   'google-chrome-stable',
   'google-chrome',

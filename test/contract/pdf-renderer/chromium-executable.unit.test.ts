@@ -1,0 +1,46 @@
+// Which browser is taken of those on the machine.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findChromium } from '../../../src/adapters/pdf-renderer/chromium-executable.js';
+
+describe('the browser that prints', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'browsers-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function program(path: string): string {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '');
+    chmodSync(file, 0o755);
+    return file;
+  }
+  const found = (): string | null => findChromium(null, `${join(root, 'sbin')}:${join(root, 'bin')}`);
+
+  it('is the headless shell of Debian, itself and not its start script, before any other', () => {
+    program('bin/chromium');
+    program('sbin/google-chrome');
+    program('bin/chromium-headless-shell');
+    const itself = program('lib/chromium/chromium-headless-shell');
+    expect(found()).toBe(itself);
+  });
+
+  it('is Chromium before what is made from it, wherever they lie', () => {
+    program('sbin/microsoft-edge');
+    program('sbin/google-chrome');
+    expect(found()).toBe(join(root, 'sbin/google-chrome'));
+    const chromium = program('bin/chromium');
+    expect(found()).toBe(chromium);
+  });
+
+  it('is the one that is named, or none', () => {
+    program('bin/chromium');
+    expect(findChromium(program('mine'), join(root, 'bin'))).toBe(join(root, 'mine'));
+    expect(findChromium(join(root, 'no-such'), join(root, 'bin'))).toBeNull();
+    expect(findChromium(join(root, 'bin'), join(root, 'bin'))).toBeNull();
+  });
+});
