@@ -1,8 +1,8 @@
-// Finds or installs the browser that prints PDFs. The service looks for it by the same names (src/adapters/pdf-renderer).
+// Finds or installs the browsers that print PDFs and that the tests use. The service looks for them by the same names (src/adapters/pdf-renderer).
 import { install, isProgram, onPath } from './programs.mjs';
 
-const NAMES = [
-  '../lib/chromium/chromium-headless-shell',
+const HEADLESS_SHELL = '../lib/chromium/chromium-headless-shell';
+const BROWSERS = [
   'chromium',
   'google-chrome-stable',
   'google-chrome',
@@ -14,15 +14,21 @@ const NAMES = [
 
 export const NO_CHROMIUM = 'no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH';
 
-/** Installs Chromium when there is none and the machine lets us; tells whether there is one now. */
+/** Installs what prints PDFs when there is nothing and the machine lets us; tells whether there is something now. */
 export function ensureChromium() {
-  // A path that names nothing is for the service to complain about: somebody meant a certain browser.
-  if (process.env.CHROMIUM_PATH) return isProgram(process.env.CHROMIUM_PATH);
-  if (isFound()) return true;
-  install({ apt: ['chromium-headless-shell', 'chromium'], brew: 'chromium' });
-  return isFound();
+  return ensure([HEADLESS_SHELL, ...BROWSERS], ['chromium-headless-shell', 'chromium']);
 }
 
-function isFound() {
-  return NAMES.some((name) => onPath(name));
+/** The same of a browser with windows, as people have: it keeps no cookies of other sites, for one. */
+export function ensureBrowserOfPeople() {
+  return ensure(BROWSERS, ['chromium']);
+}
+
+function ensure(names, apt) {
+  // A path that names nothing is for the service to complain about: somebody meant a certain browser.
+  if (process.env.CHROMIUM_PATH) return isProgram(process.env.CHROMIUM_PATH);
+  const isFound = () => names.some((name) => onPath(name));
+  if (isFound()) return true;
+  install({ apt, brew: 'chromium' });
+  return isFound();
 }

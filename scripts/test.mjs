@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
+import { ensureBrowserOfPeople, ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
@@ -11,7 +11,8 @@ import { ensureRedisServer } from './redis.mjs';
 await runCommand(async () => {
   ensureInstalled();
   ensureRedisServer();
-  if (!ensureChromium()) throw new Problem(`The tests print PDFs, and there is ${NO_CHROMIUM}.`);
+  if (!ensureChromium() || !ensureBrowserOfPeople())
+    throw new Problem(`The tests print PDFs and open pages, and there is ${NO_CHROMIUM}.`);
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'test-results-'));
   try {

@@ -72,7 +72,7 @@ describe('npm test where there is no browser', () => {
     chmodSync(join(folder, 'redis-server'), 0o755);
     const run = runWith("writeFileSync('seen', '');", [], { PATH: folder, CHROMIUM_PATH: '' });
     expect(run.stderr).toContain(
-      'The tests print PDFs, and there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',
+      'The tests print PDFs and open pages, and there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',
     );
     expect(run.status).toBe(1);
     expect(existsSync(join(project, 'seen'))).toBe(false);

@@ -2,14 +2,26 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../src/adapters/pdf-renderer/chromium.js';
-import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
+import { BROWSERS, findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
 import type { RenderedPdf } from '../../src/ports/pdf-renderer.js';
 import { PATIENCE_MS, until } from './eventually.js';
 
 export const executablePath = process.env['CHROMIUM_PATH'] || null;
 export const searchPath = process.env['PATH'] ?? '';
-if (findChromium(executablePath, searchPath) === null)
-  throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
+
+/** Opens pages as it prints them. */
+export const pageBrowser = needed(findChromium(executablePath, searchPath));
+/** With the settings that people have: slower. */
+export const browserOfPeople = (): string => needed(findChromium(executablePath, searchPath, BROWSERS));
+
+/** Each site has a process of its own, as in the browsers of people. Containers give the browser's own sandbox no namespaces. */
+export const BROWSER_ARGUMENTS = ['--no-sandbox', '--site-per-process'];
+
+function needed(browser: string | null): string {
+  if (browser === null)
+    throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
+  return browser;
+}
 
 /** Gives a page time enough on a busy machine, unless told otherwise. */
 export const aRenderer = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer =>

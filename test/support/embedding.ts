@@ -10,9 +10,8 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
-import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
 import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
-import { executablePath, searchPath } from './browsers.js';
+import { BROWSER_ARGUMENTS, pageBrowser } from './browsers.js';
 import { PATIENCE_MS } from './eventually.js';
 import { freePort } from './redis.js';
 import { type Credentials, Service, type StartOptions } from './service.js';
@@ -64,10 +63,9 @@ export class Embedding {
 
   static async start(
     env: Readonly<Record<string, string>> = {},
-    options: StartOptions & { readonly browserArgs?: readonly string[] } = {},
+    options: StartOptions & { readonly browser?: string; readonly browserArgs?: readonly string[] } = {},
   ): Promise<Embedding> {
-    const path = findChromium(executablePath, searchPath);
-    if (path === null) throw new Error('These tests need Chromium: install it so that it is on the PATH.');
+    const { browser: executablePath = pageBrowser, browserArgs = BROWSER_ARGUMENTS } = options;
     const hostPort = await freePort();
     const pages = new Map<string, HostDocument>();
     const server = createServer((request, response) => {
@@ -77,8 +75,7 @@ export class Embedding {
     });
     const [service, browser] = await Promise.all([
       Service.start({ DEMO_PORT: String(hostPort), ...env }, options),
-      // Containers give the browser's own sandbox no namespaces.
-      chromium.launch({ executablePath: path, args: ['--no-sandbox', ...(options.browserArgs ?? [])] }),
+      chromium.launch({ executablePath, args: [...browserArgs] }),
       new Promise<void>((resolve) => server.listen(hostPort, 'localhost', resolve)),
     ]);
     const { port } = server.address() as AddressInfo;

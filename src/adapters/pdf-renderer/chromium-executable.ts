@@ -3,12 +3,13 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * What Chromium and the browsers made from it are called, seen from a folder of the search path; scripts/chromium.mjs looks for the same ones. First
- * Debian's `chromium-headless-shell`, which takes a third of the processor time for a page; under its own name there is a script that would
- * stand between us and the browser.
+ * Debian's `chromium-headless-shell`, seen from a folder of the search path. It takes a third of the processor time of Chromium for a page. Under its own
+ * name there is a script that would stand between us and the browser.
  */
-const NAMES = [
-  '../lib/chromium/chromium-headless-shell',
+const HEADLESS_SHELL = '../lib/chromium/chromium-headless-shell';
+
+/** What the browsers of people are called that are Chromium or made from it. scripts/chromium.mjs looks for all the same ones. */
+export const BROWSERS: readonly string[] = [
   'chromium',
   'google-chrome-stable',
   'google-chrome',
@@ -18,11 +19,15 @@ const NAMES = [
   'microsoft-edge',
 ];
 
-/** The given path if it names a program, otherwise the first of the usual names in `searchPath`; null when there is none. */
-export function findChromium(executablePath: string | null, searchPath: string): string | null {
+/** The given path if it names a program, otherwise the first of the names in `searchPath`; null when there is none. */
+export function findChromium(
+  executablePath: string | null,
+  searchPath: string,
+  names: readonly string[] = [HEADLESS_SHELL, ...BROWSERS],
+): string | null {
   if (executablePath !== null) return isProgram(executablePath) ? executablePath : null;
   const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram) ?? null;
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram) ?? null;
 }
 
 function isProgram(file: string): boolean {

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import { browserOfPeople } from '../../support/browsers.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import { soon } from '../../support/eventually.js';
 import type { PlatformCaller } from '../../support/service.js';
@@ -14,7 +15,7 @@ let demo: PlatformCaller;
 let host: HostPage;
 
 beforeAll(async () => {
-  embedding = await Embedding.start();
+  embedding = await Embedding.start({}, { browser: browserOfPeople() });
   demo = await embedding.service.signIn();
 });
 afterAll(() => embedding?.stop());

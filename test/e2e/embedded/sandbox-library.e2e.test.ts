@@ -6,9 +6,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type FrameLocator, type Page } from 'playwright-core';
-import { findChromium } from '../../../src/adapters/pdf-renderer/chromium-executable.js';
 import { ProcessorUnderTest, listen } from '../../contract/payment-processor/harness.js';
-import { executablePath, searchPath } from '../../support/browsers.js';
+import { BROWSER_ARGUMENTS, pageBrowser } from '../../support/browsers.js';
 import { until } from '../../support/eventually.js';
 
 const KEY = 'pk_test_sandbox_processor';
@@ -27,8 +26,6 @@ let said: string[];
 let requests: { readonly url: string; readonly body: string | null }[];
 
 beforeAll(async () => {
-  const path = findChromium(executablePath, searchPath);
-  if (path === null) throw new Error('These tests need Chromium: install it so that it is on the PATH.');
   sandbox = await ProcessorUnderTest.start({ settleMs: 100 });
   host = createServer((request, response) => {
     const script = request.url?.startsWith('/with-script')
@@ -45,7 +42,7 @@ beforeAll(async () => {
   });
   await listen(host);
   hostOrigin = `http://localhost:${(host.address() as { port: number }).port}`;
-  browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
+  browser = await chromium.launch({ executablePath: pageBrowser, args: BROWSER_ARGUMENTS });
 });
 
 afterEach(() => page?.context().close());
