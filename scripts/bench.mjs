@@ -2,7 +2,7 @@
 //
 // To add a benchmark, write test/bench/<what-it-measures>.ts, import from '../../src/...js' as usual (the layout under
 // dist-bench/ is the same), and call it from test/bench/run.ts. The service itself is built too, so a benchmark may start
-// dist/src/main.js as a process of its own. redis-server is on the PATH by then, and Chromium is found.
+// dist/src/main.js as a process of its own. redis-server is on the PATH by then, and so is a Chromium.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 // Finds or installs the browsers that print PDFs and that the tests use. The service looks for them by the same names (src/adapters/pdf-renderer).
 import { install, isProgram, onPath } from './programs.mjs';
 
-const HEADLESS_SHELL = '../lib/chromium/chromium-headless-shell';
+const HEADLESS_SHELL = 'chromium-headless-shell';
 const BROWSERS = [
   'chromium',
   'google-chrome-stable',
@@ -16,19 +16,18 @@ export const NO_CHROMIUM = 'no Chromium on this machine; install it so that it i
 
 /** Installs what prints PDFs when there is nothing and the machine lets us; tells whether there is something now. */
 export function ensureChromium() {
-  return ensure([HEADLESS_SHELL, ...BROWSERS], ['chromium-headless-shell', 'chromium']);
+  // A path that names nothing is for the service to complain about: somebody meant a certain browser.
+  if (process.env.CHROMIUM_PATH) return isProgram(process.env.CHROMIUM_PATH);
+  return ensure([HEADLESS_SHELL, ...BROWSERS], [HEADLESS_SHELL, 'chromium']);
 }
 
 /** The same of a browser with windows, as people have: it keeps no cookies of other sites, for one. */
 export function ensureBrowserOfPeople() {
-  return ensure(BROWSERS, ['chromium']);
+  return ensure(BROWSERS, ['chromium']) || isProgram(process.env.CHROMIUM_PATH ?? '');
 }
 
 function ensure(names, apt) {
-  // A path that names nothing is for the service to complain about: somebody meant a certain browser.
-  if (process.env.CHROMIUM_PATH) return isProgram(process.env.CHROMIUM_PATH);
   const isFound = () => names.some((name) => onPath(name));
-  if (isFound()) return true;
-  install({ apt, brew: 'chromium' });
+  if (!isFound()) install({ apt, brew: 'chromium' });
   return isFound();
 }

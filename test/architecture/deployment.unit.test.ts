@@ -142,7 +142,9 @@ describe('the Dockerfile', () => {
   });
 
   it('brings the browser that prints PDFs', () => {
-    expect(finalStage).toMatch(/\nRUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell /);
+    expect(finalStage).toMatch(
+      /\nRUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell /,
+    );
     expect(finalStage.indexOf(' chromium-headless-shell ')).toBeLessThan(finalStage.indexOf('\nUSER node'));
   });
 

@@ -576,14 +576,26 @@ describe('where there is no browser', () => {
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
+  const packages = ['chromium-headless-shell', 'chromium'];
+  const installing = (names: readonly string[]): string =>
+    ['update -qq', ...names.map((name) => `install -y -qq --no-install-recommends ${name}`), ''].join('\n');
+
+  asRoot.each([
+    { refused: 'none', tried: ['chromium-headless-shell'] },
+    { refused: 'chromium-headless-shell', tried: packages },
+  ])('installs the first that there is with apt-get; refused: $refused', async ({ refused, tried }) => {
+    const folder = join(project, 'bin');
+    const install = `case "$*" in update*) ;; *${refused}) exit 100;; *) for name; do :; done; /bin/ln -s /bin/true ${folder}/$name;; esac`;
+    const run = await started({ PATH: bin({ ...redis(), 'apt-get': `echo "$@" >> apt-args\n${install}` }) });
+    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe(installing(tried));
+    expect(run.output).not.toContain('answered with 503');
+  });
+
   asRoot('goes on when apt-get cannot install it', async () => {
-    const packages = ['chromium-headless-shell', 'chromium'];
     const run = await started({
       PATH: bin({ ...redis(), 'apt-get': 'echo "$@" >> apt-args\necho "no network" >&2\nexit 100' }),
     });
-    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe(
-      ['update -qq', ...packages.map((name) => `install -y -qq --no-install-recommends ${name}`), ''].join('\n'),
-    );
+    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe(installing(packages));
     expect(run.output).toContain('apt-get install failed: no network');
     expect(run.output).toContain('PDFs are answered with 503');
   });

@@ -12,7 +12,7 @@ export const searchPath = process.env['PATH'] ?? '';
 /** Opens pages as it prints them. */
 export const pageBrowser = needed(findChromium(executablePath, searchPath));
 /** With the settings that people have: slower. */
-export const browserOfPeople = (): string => needed(findChromium(executablePath, searchPath, BROWSERS));
+export const browserOfPeople = (): string => needed(findChromium(null, searchPath, BROWSERS) ?? executablePath);
 
 /** Each site has a process of its own, as in the browsers of people. Containers give the browser's own sandbox no namespaces. */
 export const BROWSER_ARGUMENTS = ['--no-sandbox', '--site-per-process'];

@@ -145,14 +145,13 @@ export class ChromiumBrowser {
     this.ending.add(ended);
     // Leftovers in the folder for temporary files are no reason to fail.
     void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
-    if (
-      (await withTimeout(
-        START_WITHIN_MS,
-        watchProcess(browser).then(() => true),
-      )) === null
-    ) {
+    const fault = await withTimeout(
+      START_WITHIN_MS,
+      watchProcess(browser).then(() => '', String),
+    );
+    if (fault !== '') {
       browser.close().catch(() => undefined);
-      throw new Error('The browser did not start well.');
+      throw new Error(`The browser did not start well. ${fault ?? 'It does not answer.'}`);
     }
     return browser;
   }
@@ -167,6 +166,8 @@ async function watchProcess(browser: Browser): Promise<void> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   const pid = processInfo.find(({ type }) => type === 'browser')?.id;
   if (pid === undefined) throw new Error('The browser does not know its own process.');
+  if (!signalled(-pid, 0))
+    throw new Error('The browser is not what was started: a script has started it, without `exec`.');
   const watch = setInterval(() => {
     if (signalled(pid, 0)) return;
     clearInterval(watch);

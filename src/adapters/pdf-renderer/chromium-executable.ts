@@ -1,12 +1,13 @@
 // Finds the browser on this machine.
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 
 /**
- * Debian's `chromium-headless-shell`, seen from a folder of the search path. It takes a third of the processor time of Chromium for a page. Under its own
- * name there is a script that would stand between us and the browser.
+ * Debian's, which is the quickest (docs/benchmarks.md). What has its name is a script that would stand between us and the browser, which is called as it is and
+ * lies in the folder beside.
  */
-const HEADLESS_SHELL = '../lib/chromium/chromium-headless-shell';
+const HEADLESS_SHELL = 'chromium-headless-shell';
+const BESIDE = join('..', 'lib', 'chromium');
 
 /** What the browsers of people are called that are Chromium or made from it. scripts/chromium.mjs looks for all the same ones. */
 export const BROWSERS: readonly string[] = [
@@ -27,7 +28,10 @@ export function findChromium(
 ): string | null {
   if (executablePath !== null) return isProgram(executablePath) ? executablePath : null;
   const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram) ?? null;
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).filter(isProgram);
+  const itself = (file: string): string =>
+    basename(file) === HEADLESS_SHELL ? join(dirname(file), BESIDE, HEADLESS_SHELL) : file;
+  return found.map(itself).find(isProgram) ?? null;
 }
 
 function isProgram(file: string): boolean {

@@ -347,8 +347,9 @@ describe('external calls', () => {
     });
 
     it('are due again, and told of, when Redis is connected and silent', async () => {
-      await (await caller()).settle(nest.recovery, 'test', 'one');
       const calls = await caller({ queueAwayMs: 500 });
+      // The queue is known by now.
+      await calls.backlog('identity-vendor-test-settle');
       processes.server.freeze();
       try {
         await expect(calls.settle(nest.recovery, 'test', 'two')).rejects.toThrow('did not take a job');

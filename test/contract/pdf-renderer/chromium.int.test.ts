@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ import {
   mark,
   marksIn,
   noPageIsLeft,
+  pageBrowser,
   pages,
   processesBelow,
   SPINNING,
@@ -315,7 +316,7 @@ describe('PDFs from Chromium', () => {
       .split('\0')
       .filter(Boolean)
       .map((entry) => entry.split('=')[0]!);
-    // The variables of the service hold secrets; what else is here comes from the browser's own start script.
+    // The variables of the service hold secrets; what else is here comes from a start script of the browser.
     expect(given).toEqual(expect.arrayContaining(['PATH', 'HOME']));
     for (const name of Object.keys(process.env))
       if (!['PATH', 'HOME', 'LANG', 'TMPDIR', 'PWD', 'SHLVL', '_', 'LD_LIBRARY_PATH'].includes(name))
@@ -340,6 +341,21 @@ describe('PDFs from Chromium', () => {
     });
     await open({ executablePath: '/bin/false', notStarted }).check();
     expect(reasons).toEqual(Array.from({ length: 4 }, () => expect.any(Error)));
+  });
+
+  it('does not take a browser that a script has started and waits for, and says so', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'started-'));
+    chmodSync(folder, 0o755);
+    const script = join(folder, 'start');
+    writeFileSync(script, `#!/bin/sh\n'${pageBrowser}' "$@"\n`, { mode: 0o755 });
+    const reasons: string[] = [];
+    const notStarted = (error: unknown): void => void reasons.push((error as Error).message);
+    const renderer = open({ executablePath: script, notStarted });
+    expect(await renderer.render(mark('a'), 'live')).toEqual({ kind: 'no-browser' });
+    expect(reasons).toEqual([expect.stringContaining('a script has started it')]);
+    await renderer.close();
+    await until('the browser is gone', async () => (await browsers()).length === 0);
+    rmSync(folder, { recursive: true });
   });
 });
 

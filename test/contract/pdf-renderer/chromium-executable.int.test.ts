@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { findChromium } from '../../../src/adapters/pdf-renderer/chromium-executable.js';
+import { BROWSERS, findChromium } from '../../../src/adapters/pdf-renderer/chromium-executable.js';
 
 describe('the browser that prints', () => {
   let root: string;
@@ -27,6 +27,14 @@ describe('the browser that prints', () => {
     program('bin/chromium-headless-shell');
     const itself = program('lib/chromium/chromium-headless-shell');
     expect(found()).toBe(itself);
+    expect(findChromium(null, join(root, 'bin'), BROWSERS)).toBe(join(root, 'bin/chromium'));
+  });
+
+  it('is no headless shell whose start script is not on the path', () => {
+    program('lib/chromium/chromium-headless-shell');
+    expect(found()).toBeNull();
+    program('other/chromium-headless-shell');
+    expect(found()).toBeNull();
   });
 
   it('is Chromium before what is made from it, wherever they lie', () => {
