@@ -25,10 +25,8 @@ import {
 } from './call-queues.js';
 import type { Attempt, ExternalCall, VendorKind } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
-import type { VendorShare } from './vendor-share.js';
+import { REDIS_AWAY_MS, type VendorShare } from './vendor-share.js';
 
-/** How long Redis may keep silent before the queue counts as away, milliseconds. */
-const QUEUE_AWAY_MS = 1_500;
 const NOT_ASKED = Symbol('not asked');
 /** The input must be gone before the time is up, so that a worker that takes it late has time left for the vendor. */
 const INPUT_SHARE_OF_TIME = 0.75;
@@ -91,7 +89,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     vendors: Pick<Vendors, 'offering'>,
     /** Whether workers of this process take jobs too. */
     private readonly hasWorkers = false,
-    private readonly queueAwayMs = QUEUE_AWAY_MS,
+    private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
     super();
     this.names = new Set(queuesOf(vendors).map(({ name }) => name));
@@ -135,7 +133,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   ): Promise<void> {
     const name = settleQueueName(this.nameOf(kind, vendor, environment));
     const added = this.queueNamed(name).add(operation, { id }, { jobId: `${operation}-${id}` });
-    if ((await withTimeout(this.queueAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
+    if ((await withTimeout(this.redisAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
@@ -157,7 +155,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       const heardBy = await this.redis.publish(channelOf(waiter), `${INPUT_WANTED} ${jobId} ${this.name}`);
       return heardBy === 0 ? null : told;
     };
-    return withTimeout(this.queueAwayMs, asked()).finally(() => this.wanting.delete(jobId));
+    return withTimeout(this.redisAwayMs, asked()).finally(() => this.wanting.delete(jobId));
   }
 
   /** For metrics. Throws when Redis is away. */
@@ -289,6 +287,6 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
 
   /** Null when Redis is away or silent, and when the person was erased. */
   private answered<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | null> {
-    return withTimeout(Math.min(this.queueAwayMs, timeoutMs), work);
+    return withTimeout(Math.min(this.redisAwayMs, timeoutMs), work);
   }
 }

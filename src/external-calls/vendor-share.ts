@@ -20,8 +20,8 @@ redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
-/** How long Redis may keep silent before a call goes on uncounted, milliseconds. */
-const REDIS_AWAY_MS = 1_500;
+/** How long Redis may keep silent before it counts as away, milliseconds. */
+export const REDIS_AWAY_MS = 1_500;
 /** When a place may be free again, seconds: calls are short. */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -36,6 +36,7 @@ export class VendorShare {
     private readonly limit: number,
     private readonly ttlMs: number,
     private readonly notCounted: () => void,
+    private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 1, lua: TAKE });
   }
@@ -43,7 +44,7 @@ export class VendorShare {
   async take(vendor: string, attempt: Attempt): Promise<void> {
     if (this.limit === 0) return;
     const taken = await withTimeout(
-      REDIS_AWAY_MS,
+      this.redisAwayMs,
       this.redis.takeVendorPlace(placesOf(vendor, attempt), attempt.attemptId, this.limit, this.ttlMs),
     );
     if (taken === null) this.notCounted();
@@ -51,7 +52,8 @@ export class VendorShare {
   }
 
   async giveBack(vendor: string, attempt: Attempt): Promise<void> {
-    if (this.limit > 0) await withTimeout(REDIS_AWAY_MS, this.redis.zrem(placesOf(vendor, attempt), attempt.attemptId));
+    if (this.limit > 0)
+      await withTimeout(this.redisAwayMs, this.redis.zrem(placesOf(vendor, attempt), attempt.attemptId));
   }
 }
 

@@ -60,24 +60,24 @@ export class CallProcesses {
 
   /**
    * One process of the application. `share` is how many places an account has; 0 is no limit. `hasWorkers`: it keeps the inputs. A machine that stands
-   * still for a moment is no Redis that is away, unless a test is about just that and makes `queueAwayMs` short.
+   * still for a moment is no Redis that is away, unless a test is about just that and makes `redisAwayMs` short.
    */
   async caller({
     timeoutMs = 5_000,
     share = 0,
     hasWorkers = false,
-    queueAwayMs = 30_000,
+    redisAwayMs = 30_000,
   } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
       redis,
       new RedisSealedPayloads(redis, this.vault),
-      new VendorShare(redis, share, timeoutMs, () => undefined),
+      new VendorShare(redis, share, timeoutMs, () => undefined, redisAwayMs),
       new SystemClock(),
       () => ({ timeoutMs, concurrency: SLOTS }),
       VENDORS,
       hasWorkers,
-      queueAwayMs,
+      redisAwayMs,
     );
     this.cleanups.push(() => calls.onApplicationShutdown());
     return calls;

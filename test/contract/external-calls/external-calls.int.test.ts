@@ -347,7 +347,7 @@ describe('external calls', () => {
     });
 
     it('are due again, and told of, when Redis is connected and silent', async () => {
-      const calls = await caller({ queueAwayMs: 500 });
+      const calls = await caller({ redisAwayMs: 500 });
       // The queue is known by now.
       await calls.backlog('identity-vendor-test-settle');
       processes.server.freeze();

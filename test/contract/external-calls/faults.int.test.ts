@@ -64,7 +64,7 @@ describe('external calls', () => {
     });
 
     it('are recorded as not asked when it is connected and silent', async () => {
-      calls = await processes.caller({ timeoutMs: 60_000, hasWorkers, queueAwayMs: 500 });
+      calls = await processes.caller({ timeoutMs: 60_000, hasWorkers, redisAwayMs: 500 });
       processes.server.freeze();
       try {
         expect(await make()).toBe('not-asked');
