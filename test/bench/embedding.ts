@@ -7,14 +7,10 @@ const SLOWED = 4;
 const MOUNTS = 15;
 const TARGET_MS = 700;
 /** Slowing holds for one process of the browser: page and frame are to be in the same one. */
-const ONE_PROCESS = [
-  '--no-sandbox',
-  '--disable-site-isolation-trials',
-  '--disable-features=IsolateOrigins,site-per-process',
-];
+const ONE_PROCESS = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
 export async function benchEmbedding(): Promise<void> {
-  const embedding = await Embedding.start({ LOG_LEVEL: 'warn' }, { alone: ALONE, browserArgs: ONE_PROCESS });
+  const embedding = await Embedding.start({ LOG_LEVEL: 'warn' }, { alone: ALONE, isolation: ONE_PROCESS });
   try {
     for (const factor of [1, SLOWED]) {
       const times: number[] = [];

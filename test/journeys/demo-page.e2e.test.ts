@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { BROWSER_ARGUMENTS, pageBrowser } from '../support/browsers.js';
+import { browserArguments, pageBrowser } from '../support/browsers.js';
 import { until } from '../support/eventually.js';
 import { freePort } from '../support/redis.js';
 import type { Credentials } from '../support/service.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   program = spawn(process.execPath, ['scripts/start.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [program.stdout, program.stderr])
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  browser = await chromium.launch({ executablePath: pageBrowser, args: BROWSER_ARGUMENTS });
+  browser = await chromium.launch({ executablePath: pageBrowser, args: browserArguments() });
   await until('it has started', () => output.includes('Ctrl-C') || program.exitCode !== null);
   if (program.exitCode !== null) throw new Error(output);
   demo = /https?:\/\/\S+/.exec(output)?.[0] ?? '';

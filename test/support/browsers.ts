@@ -14,8 +14,11 @@ export const pageBrowser = needed(findChromium(executablePath, searchPath));
 /** With the settings that people have: slower. */
 export const browserOfPeople = (): string => needed(findChromium(null, searchPath, BROWSERS) ?? executablePath);
 
-/** Each site has a process of its own, as in the browsers of people. Containers give the browser's own sandbox no namespaces. */
-export const BROWSER_ARGUMENTS = ['--no-sandbox', '--site-per-process'];
+/** Each site has a process of its own, as in the browsers of people, unless told otherwise. */
+export function browserArguments(isolation: readonly string[] = ['--site-per-process']): string[] {
+  // Containers give the browser's own sandbox no namespaces.
+  return ['--no-sandbox', ...isolation];
+}
 
 function needed(browser: string | null): string {
   if (browser === null)

@@ -11,7 +11,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
-import { BROWSER_ARGUMENTS, pageBrowser } from './browsers.js';
+import { browserArguments, pageBrowser } from './browsers.js';
 import { PATIENCE_MS } from './eventually.js';
 import { freePort } from './redis.js';
 import { type Credentials, Service, type StartOptions } from './service.js';
@@ -63,9 +63,9 @@ export class Embedding {
 
   static async start(
     env: Readonly<Record<string, string>> = {},
-    options: StartOptions & { readonly browser?: string; readonly browserArgs?: readonly string[] } = {},
+    options: StartOptions & { readonly browser?: string; readonly isolation?: readonly string[] } = {},
   ): Promise<Embedding> {
-    const { browser: executablePath = pageBrowser, browserArgs = BROWSER_ARGUMENTS } = options;
+    const { browser: executablePath = pageBrowser, isolation } = options;
     const hostPort = await freePort();
     const pages = new Map<string, HostDocument>();
     const server = createServer((request, response) => {
@@ -75,7 +75,7 @@ export class Embedding {
     });
     const [service, browser] = await Promise.all([
       Service.start({ DEMO_PORT: String(hostPort), ...env }, options),
-      chromium.launch({ executablePath, args: [...browserArgs] }),
+      chromium.launch({ executablePath, args: browserArguments(isolation) }),
       new Promise<void>((resolve) => server.listen(hostPort, 'localhost', resolve)),
     ]);
     const { port } = server.address() as AddressInfo;

@@ -336,7 +336,7 @@ describe('a mounted view', () => {
       instance.on('onStepStart', () => mounted.unmount());
       instance.on('onStepStart', (payload: unknown) => told.push(['last', payload]));
     });
-    // The view is gone before the reply, so nothing waits for it here; and it begins when this is answered, because a frame that is gone answers nothing.
+    // A frame that is gone answers nothing: it answers first, and is unmounted then.
     await frame.frame.evaluate(() => {
       const { setTimeout, call } = globalThis as any;
       setTimeout(() => void call(['emit'], { name: 'onStepStart', payload: { step: 'otp' } }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type FrameLocator, type Page } from 'playwright-core';
 import { ProcessorUnderTest, listen } from '../../contract/payment-processor/harness.js';
-import { BROWSER_ARGUMENTS, pageBrowser } from '../../support/browsers.js';
+import { browserArguments, pageBrowser } from '../../support/browsers.js';
 import { until } from '../../support/eventually.js';
 
 const KEY = 'pk_test_sandbox_processor';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   await listen(host);
   hostOrigin = `http://localhost:${(host.address() as { port: number }).port}`;
-  browser = await chromium.launch({ executablePath: pageBrowser, args: BROWSER_ARGUMENTS });
+  browser = await chromium.launch({ executablePath: pageBrowser, args: browserArguments() });
 });
 
 afterEach(() => page?.context().close());
