@@ -4,8 +4,10 @@
 const ENTRY_BYTES = 200;
 /** What a character of JSON takes as an object in memory; measured on documents of the read models. */
 const BYTES_PER_CHARACTER = 2;
+/** The share of all it remembers that is forgotten at once, to make room. */
+const ROOM = 1 / 16;
 
-/** Forgets what was not used for longest once all of it takes more than so many bytes, as reckoned from its JSON. */
+/** Forgets what was not used for longest once all of it takes more than so many bytes, as reckoned from its JSON: a sixteenth at once. */
 export class BoundedMemory<Value> {
   /** The most recently used last. */
   private readonly entries = new Map<string, { readonly value: Value; readonly bytes: number }>();
@@ -37,9 +39,15 @@ export class BoundedMemory<Value> {
     this.entries.set(key, { value, bytes });
     this.newest = key;
     this.bytes += bytes;
+    if (this.bytes > this.maxBytes) this.makeRoom();
+  }
+
+  /** For many entries at once: an iteration that begins passes over all that was deleted since the map was laid out. */
+  private makeRoom(): void {
+    const bytes = this.maxBytes * (1 - ROOM);
     for (const oldest of this.entries.keys()) {
-      if (this.bytes <= this.maxBytes) return;
       this.delete(oldest);
+      if (this.bytes <= bytes) return;
     }
   }
 
