@@ -11,13 +11,13 @@ export interface Decider<State, Command, Event extends DomainEvent> {
   /**
    * For an aggregate whose stream never ends, though its state stays small: a process remembers the state it has seen and
    * reads only what is newer. Of its history only the newest event is handed on, so read models see it through their
-   * subscription and not before the caller does.
+   * subscription and not before the caller does. Commands that come while one is appended are appended together, each decided on the
+   * state that those before it left.
    */
   readonly longLived?: true;
   /**
-   * For an aggregate that only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other, and
-   * commands that come while one is appended are appended together. Read models see it as one that is long-lived. Its owner is that of
-   * the newest event.
+   * For an aggregate that only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other.
+   * Its commands are appended together, and read models see it, as one that is long-lived. Its owner is that of the newest event.
    */
   readonly stateless?: true;
   decide(command: Command, state: State): readonly Event[];

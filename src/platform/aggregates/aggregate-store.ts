@@ -161,10 +161,10 @@ export class AggregateStore {
   ): Promise<CommandResult<State, Event>> {
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
     const changes: readonly AnyChange[] = [...earlier, last];
-    const results =
-      last.decider.stateless && earlier.length === 0
-        ? [await this.gathering.add(streamOf(last), { change: last, context })]
-        : await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
+    const mayBeGathered = earlier.length === 0 && last.known === undefined && !hasShortStream(last);
+    const results = mayBeGathered
+      ? [await this.gathering.add(streamOf(last), { change: last, context })]
+      : await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
     const shown = results.filter(({ events }, index) => events.length > 0 && hasShortStream(changes[index]));
     if (!context.skipReadYourWrites) await Promise.all(shown.map(({ history }) => this.readModels.applyNow(history)));
     for (const { events } of results) if (events.length > 0) await this.handlers.handleInline(events);

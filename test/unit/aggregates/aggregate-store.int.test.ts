@@ -471,6 +471,8 @@ describe('aggregates commands of an endless stream', () => {
   let store: EmbeddedEventStore;
   let id: string;
   let reads: { readonly stream: string; readonly from: number }[];
+  /** How many events were appended at once, to one stream. */
+  let appends: number[];
   let conflicts: number;
 
   const endless: typeof tally = {
@@ -491,15 +493,19 @@ describe('aggregates commands of an endless stream', () => {
   });
   beforeEach(() => {
     id = newId();
-    reads = [];
-    conflicts = 0;
+    [reads, appends, conflicts] = [[], [], 0];
   });
 
-  /** Notes what is read. */
+  /** Notes what is read and appended. */
   const watched = (): EventStore =>
     new Proxy(store, {
       get: (target, name) => {
         const member = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+        if (name === 'append')
+          return (...args: Parameters<EventStore['append']>) => {
+            appends.push(args[2].length);
+            return target.append(...args);
+          };
         if (name !== 'readStream') return typeof member === 'function' ? member.bind(target) : member;
         return (stream: string, options?: { from?: number }) => {
           reads.push({ stream, from: options?.from ?? 0 });
@@ -533,6 +539,59 @@ describe('aggregates commands of an endless stream', () => {
     expect(await theirs.load(endless, id)).toMatchObject({ owner, history: [{ revision: 1 }] });
     await theirs.execute(endless, id, { kind: 'count', by: 1 }, later);
     expect(await ours.load(endless, id)).toMatchObject({ owner, history: [{ revision: 2 }] });
+  });
+
+  describe('that come at once', () => {
+    const closing: typeof tally = { ...tally, category: 'closing', longLived: true };
+    const counting = (aggregates: AggregateStore, known?: LoadedAggregate<Tally>): Promise<number | string> =>
+      aggregates.execute(closing, id, { kind: 'count', by: 1 }, CONTEXT, known).then(
+        ({ state }) => state.total,
+        (error: DomainError) => error.code,
+      );
+    const twelveOf = (aggregates: AggregateStore) =>
+      Promise.all(Array.from({ length: 12 }, () => counting(aggregates)));
+    const stored = async (): Promise<string[]> => (await store.readStream(`closing-${id}`)).map(({ type }) => type);
+
+    it('decides each on what those before it left, and appends them together', async () => {
+      const ours = aHandling();
+      expect(await twelveOf(ours)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 'request.invalid', 'request.invalid']);
+      expect(await stored()).toEqual([...Array.from({ length: 10 }, () => 'Counted'), 'Closed.v2']);
+      expect(appends).toEqual([11]);
+      expect(await ours.load(closing, id)).toMatchObject({ state: { total: 10, closed: true }, revision: 10 });
+    });
+
+    it('decides all of them again when another process was quicker', async () => {
+      const [ours, theirs] = await Promise.all([twelveOf(aHandling()), twelveOf(aHandling())]);
+      expect(conflicts).toBeGreaterThan(0);
+      const counted = [...ours, ...theirs].filter((outcome) => outcome !== 'request.invalid');
+      expect(counted.sort((one, other) => Number(one) - Number(other))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      expect((await stored()).length).toBe(11);
+    });
+
+    it('decides one by itself that is handed a state or goes with another stream, between the others', async () => {
+      const ours = aHandling();
+      const known = await ours.load(closing, id);
+      const earlier: Change<Tally, TallyEvent> = {
+        decider: { ...tally, category: 'beside' },
+        id,
+        decide: () => [{ type: 'Counted', data: { by: 1 } }],
+      };
+      const last: Change<Tally, TallyEvent> = {
+        decider: closing,
+        id,
+        decide: (state) => tally.decide({ kind: 'count', by: 1 }, state),
+      };
+      const outcomes = await Promise.all([
+        counting(ours),
+        counting(ours, known),
+        ours
+          .executeTogether([earlier], last, { ...CONTEXT, skipReadYourWrites: true })
+          .then(({ state }) => state.total),
+        counting(ours),
+      ]);
+      expect([...outcomes].sort()).toEqual([1, 2, 3, 4]);
+      expect((await stored()).length).toBe(4);
+    });
   });
 
   it('sees what another process appended, though it remembers an older state', async () => {
