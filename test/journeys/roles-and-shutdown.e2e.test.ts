@@ -59,31 +59,45 @@ describe('api, worker and projector in processes of their own', () => {
   });
 });
 
-describe('several processes of the api role', () => {
-  it('share the port and what they know, and each has probes of its own', async () => {
-    const service = await Service.start(
+describe('several processes of a role', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start(
       { OTP_RESEND_INTERVAL: '0' },
       { roles: ['projector', 'worker', 'worker', 'api', 'api'] },
     );
-    try {
-      // Every request is a connection of its own, and goes to the next process.
-      const demo = await service.signIn('demo', undefined, { connection: 'close' });
-      const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-      expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
-      expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual({ id, status: 'VERIFIED' });
-      for (let read = 0; read < 4; read++) expect((await demo.status(id)).body.status).toBe('VERIFIED');
+  });
+  afterAll(() => service.stop());
 
-      expect(service.processesOf('worker')).toHaveLength(2);
-      const apis = service.processesOf('api');
-      expect(apis).toHaveLength(2);
-      for (const { probes } of apis)
-        expect(await (await fetch(`${probes}/metrics`)).text()).toMatch(
-          /route="\/screening\/:\w+\/status",status="200"/,
-        );
-      expect((await service.request('GET', '/metrics')).status).toBe(404);
-    } finally {
-      await service.stop();
+  it('share the port and what they know, and each has probes of its own', async () => {
+    // Every request is a connection of its own, and goes to the next process.
+    const demo = await service.signIn('demo', undefined, { connection: 'close' });
+    const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
+    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
+    expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual({ id, status: 'VERIFIED' });
+    for (let read = 0; read < 4; read++) expect((await demo.status(id)).body.status).toBe('VERIFIED');
+
+    expect(service.processesOf('worker')).toHaveLength(2);
+    const apis = service.processesOf('api');
+    expect(apis).toHaveLength(2);
+    for (const { probes } of apis)
+      expect(await (await fetch(`${probes}/metrics`)).text()).toMatch(/route="\/screening\/:\w+\/status",status="200"/);
+    expect((await service.request('GET', '/metrics')).status).toBe(404);
+  });
+
+  it('pull many reports of one account at once, each for one of its credits', async () => {
+    const { accountId } = (await service.credentials()).accounts.nopay;
+    const credit = async (): Promise<{ balance: number; reserved: number }> =>
+      JSON.parse((await service.ops('accounts', 'credit', accountId)).stdout);
+    const nopay = await service.signIn('nopay');
+    const { balance } = await credit();
+    for (let round = 0; round < 2; round++) {
+      const sessions = await Promise.all(Array.from({ length: 64 }, async () => (await nopay.submit()).body.id));
+      const reports = await Promise.all(sessions.map((id) => nopay.get(`/reports/${id}`)));
+      expect(new Set(reports.map(({ status }) => status))).toEqual(new Set([200]));
     }
+    await until('all credit is settled', async () => (await credit()).reserved === 0);
+    expect((await credit()).balance).toBe(balance - 2 * 64);
   });
 });
 

@@ -49,10 +49,13 @@ export interface AggregateObserver {
 /** Of states that are only looked at. */
 const LOOKED_AT_BYTES = 8 * 2 ** 20;
 
-/** Commands of one process take turns, so that a try is lost to another process only. */
-const MAX_TRIES = 8;
-/** Of the pause before the second try; it doubles with each. */
-const PAUSE_MS = 4;
+/**
+ * Commands of one process take turns, so that a try is lost to another process only. One that appends on and on to a stream wins
+ * some six of seven tries from the others; so many are lost in a row once in millions of times.
+ */
+const MAX_TRIES = 100;
+/** At most, before a try. Who waits longer the more often it has lost goes on losing to who never waits. */
+const PAUSE_MS = 8;
 
 /** Beyond its share by this factor, test traffic gets nothing any more but what the service does by itself. */
 const TEST_GRACE = 1.1;
@@ -255,7 +258,7 @@ export class AggregateStore {
       const result = await work(attempt);
       if (result !== null) return result;
       // Processes that lost together must not meet again at once.
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
     }
     const categories = changes.map(({ decider }) => decider.category).join(', ');
     throw new DomainError('service.unavailable', { cause: new Error(`${categories} stays contended`) });
