@@ -1,14 +1,25 @@
 // (k): the service beside its anchors, hand-made programs for the same work (docs/benchmarks.md).
 // `npm run bench -- k`; `npm run bench -- k submit otp` measures some operations only, and ROUNDS=1 is for a quick look.
+import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Pool } from 'undici';
 import { ALONE, Service } from '../support/service.js';
 import { Anchor } from './anchor/process.js';
 import type { Caller } from './caller.js';
 import { compare, type Comparison, type Operation, type Side, tellHeader } from './comparison.js';
-import { deliveryBy, otpAnswer, reading, registration, storedDelivery, submission, submitted } from './operations.js';
+import {
+  deliveryBy,
+  otpAnswer,
+  reading,
+  registration,
+  reportPull,
+  storedDelivery,
+  submission,
+  submitted,
+} from './operations.js';
 import { StepUps } from './step-ups.js';
 import { BenchReceiver } from './webhook-receiver.js';
 
@@ -53,6 +64,7 @@ async function comparisonsOf(
   const its: Side = { name: 'anchor', pids: [anchor.pid], redis: anchor.redis };
   const { headers } = await service.signIn('nopay');
   const { accounts } = await service.credentials();
+  await addCredit(service, accounts.nopay.accountId);
   const pool = new Pool(service.baseUrl, { connections: CONNECTIONS });
   const page: Caller = { pool, headers: { ...headers, ...JSON_BODY } };
   const server: Caller = { pool, headers: { 'x-api-key': accounts.nopay.apiKey, ...JSON_BODY } };
@@ -100,6 +112,13 @@ async function comparisonsOf(
       target: 1 / 3,
     },
     {
+      name: 'pull',
+      ours: { ...ours, operation: reportPull(page) },
+      other: { ...ours, name: 'its submit', operation: submission(page) },
+      counts: { 64: 600, 8: 300, 1: 100 },
+      target: 0.7,
+    },
+    {
       name: 'register',
       ours: { ...ours, operation: registration(server) },
       other: { ...ours, name: 'its submit', operation: submission(page) },
@@ -107,6 +126,12 @@ async function comparisonsOf(
       target: 0.95,
     },
   ];
+}
+
+/** For all reports that are pulled. */
+async function addCredit(service: Service, accountId: string): Promise<void> {
+  const command = ['scripts/ops.mjs', 'accounts', 'credit', accountId, '--add', '1000000', '--reference', 'benchmark'];
+  await promisify(execFile)(process.execPath, command, { env: { ...process.env, ...service.env } });
 }
 
 /** Registers endpoints at the receiver; the accounts they are of. */

@@ -24,16 +24,30 @@ export function submission(caller: Caller): Operation {
 
 /** The right code, for a session of its own each time. */
 export function otpAnswer(caller: Caller): Operation {
+  return onNewSessions(
+    () => submitted(caller, { lastName: 'Otptest' }, 'STEP_UP_REQUIRED'),
+    async (id) => {
+      const { status } = await call(caller, 'POST', `/screening/${id}/otp`, { code: RIGHT_OTP_CODE });
+      if (status !== 'VERIFIED') throw new Error(`The right code was answered with ${status}`);
+    },
+  );
+}
+
+/** The first look at a report, for which the bureau is asked and the account pays. */
+export function reportPull(caller: Caller): Operation {
+  return onNewSessions(
+    () => submitted(caller),
+    async (id) => void (await call(caller, 'GET', `/reports/${id}`)),
+  );
+}
+
+function onNewSessions(submit: () => Promise<string>, act: (id: string) => Promise<void>): Operation {
   const sessions: string[] = [];
   return {
-    ...timed(async () => {
-      const path = `/screening/${sessions.pop()}/otp`;
-      const { status } = await call(caller, 'POST', path, { code: RIGHT_OTP_CODE });
-      if (status !== 'VERIFIED') throw new Error(`The right code was answered with ${status}`);
-    }),
+    ...timed(() => act(sessions.pop() ?? '')),
     prepare: (count) =>
       throughput(count, PREPARED_AT_ONCE, async () => {
-        sessions.push(await submitted(caller, { lastName: 'Otptest' }, 'STEP_UP_REQUIRED'));
+        sessions.push(await submit());
       }),
   };
 }
