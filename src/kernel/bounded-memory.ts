@@ -46,6 +46,7 @@ export class BoundedMemory<Value> {
   private makeRoom(): void {
     const bytes = this.maxBytes * (1 - ROOM);
     for (const oldest of this.entries.keys()) {
+      if (oldest === this.newest && this.bytes <= this.maxBytes) return;
       this.delete(oldest);
       if (this.bytes <= bytes) return;
     }

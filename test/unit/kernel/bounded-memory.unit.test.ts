@@ -46,5 +46,7 @@ describe('a bounded memory', () => {
     expect(memory.get('again')).toBeUndefined();
     memory.set('after', 'x');
     expect(memory.get('after')).toBe('x');
+    memory.set('nearly all', text(4_890));
+    expect(memory.get('nearly all')).toHaveLength(4_890);
   });
 });
