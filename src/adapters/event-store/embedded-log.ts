@@ -19,9 +19,8 @@ export interface LogAppend {
   readonly stream: string;
   /** Revision of the stream's last event, NO_STREAM when it must not exist. */
   readonly expected: number;
-  readonly events: readonly { readonly id: string; readonly text: string }[];
-  /** Whether the events belong to the test environment. */
-  readonly test: boolean;
+  /** `test`: whether the event belongs to the test environment. */
+  readonly events: readonly { readonly id: string; readonly text: string; readonly test: boolean }[];
 }
 
 export const NO_STREAM = -1;
@@ -449,12 +448,12 @@ export class EmbeddedLog {
   }
 
   private store(
-    { events, test }: LogAppend,
+    { events }: LogAppend,
     { current, name, idKeys }: Extract<Verdict, { is: 'new' }>,
     log: { head: number; testCharacters: number },
   ): void {
     let revision = current;
-    for (const [index, { text }] of events.entries()) {
+    for (const [index, { text, test }] of events.entries()) {
       const position = numberKey(++log.head);
       const revisionKey = numberKey(++revision);
       // Appending leaves full pages behind; an ordinary put in ascending order leaves them half empty.

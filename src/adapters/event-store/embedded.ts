@@ -157,9 +157,9 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       const texts = (storable[place] as StorableAppend).events.map(({ id, type, data, metadata }, index) => ({
         id,
         text: eventText(stream, first + 1 + index, id, type, data, metadata),
+        test: events[index]?.metadata['environment'] === 'test',
       }));
-      const test = events.some(({ metadata }) => metadata['environment'] === 'test');
-      return { stream, expected: first, events: texts, test };
+      return { stream, expected: first, events: texts };
     });
     const bytes = storable.reduce((sum, append) => sum + append.bytes, 0);
     this.refuseIfClosed();

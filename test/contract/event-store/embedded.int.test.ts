@@ -580,8 +580,12 @@ describe('embedded event store', () => {
     expect(store.testBytes()).toBe(0);
     const first = ofThe('test', 3);
     await store.append(`${category}-3`, 'no-stream', first);
-    const counted = store.testBytes();
+    let counted = store.testBytes();
     expect(counted).toBeGreaterThan(3 * 700);
+    // Nor what is of the live environment in an append of both.
+    await store.append(`${category}-4`, 'no-stream', [...ofThe('live', 20), ...ofThe('test', 3)]);
+    expect(store.testBytes() / counted).toBeCloseTo(2, 1);
+    counted = store.testBytes();
     // What is stored already, or is not stored, is not counted.
     await store.append(`${category}-3`, 'no-stream', first);
     await store.append(`${category}-3`, 'no-stream', ofThe('test', 1));
