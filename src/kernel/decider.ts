@@ -17,7 +17,7 @@ export interface Decider<State, Command, Event extends DomainEvent> {
   readonly longLived?: true;
   /**
    * For an aggregate that only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other.
-   * Its commands are appended together, and read models see it, as one that is long-lived. Its owner is that of the newest event.
+   * Its commands are gathered, and read models see it later, as with a long-lived one. Its owner is that of the newest event.
    */
   readonly stateless?: true;
   decide(command: Command, state: State): readonly Event[];

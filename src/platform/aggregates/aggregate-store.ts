@@ -50,11 +50,13 @@ export interface AggregateObserver {
 const LOOKED_AT_BYTES = 8 * 2 ** 20;
 
 /**
- * Commands of one process take turns, so that a try is lost to another process only. One that appends on and on to a stream wins
- * some six of seven tries from the others; so many are lost in a row once in millions of times.
+ * Commands of one process take turns, so that tries are lost to other processes. A process that appends without a break wins some six of
+ * seven tries from the others; so many are lost in a row once in millions of times.
  */
 const MAX_TRIES = 100;
-/** At most, before a try. Who waits longer the more often it has lost goes on losing to who never waits. */
+/** After so long there is no other try: of a log that is far away, not all of them. */
+const MAX_MS = 10_000;
+/** The longest pause before another try. It does not grow: a process that waited longer each time would go on losing to one that never waits. */
 const PAUSE_MS = 8;
 
 /** Beyond its share by this factor, test traffic gets nothing any more but what the service does by itself. */
@@ -224,29 +226,30 @@ export class AggregateStore {
     }
   }
 
-  /** All are of one stream. Who is refused learns it alone. */
+  /**
+   * All are of one stream and one decider. Each is answered when what it was decided on is stored: a refusal too may rest on what those
+   * before it decided.
+   */
   private async untilGatheredAppended(asked: readonly Asked<Gathered, AnyResult>[]): Promise<void> {
     const [{ item: first }] = asked as readonly [Asked<Gathered, AnyResult>];
-    let left = asked;
-    const results = await this.untilDone([first.change], async () => {
+    const answers = await this.untilDone([first.change], async () => {
       const before = await this.load(first.change.decider, first.change.id);
-      const decided: AnyResult[] = [];
-      let last: AnyResult = { ...before, events: [] };
-      left = left.filter(({ item: { change, context }, reject }) => {
+      const events: RecordedEvent[] = [];
+      let last: AnyResult = { ...before, events };
+      const decided = asked.map(({ item: { change, context }, resolve, reject }) => {
         try {
-          last = this.decide(change, { ...last, history: last.history.slice(-1) }, context);
-          decided.push(last);
-          return true;
+          const result = this.decide(change, { ...last, history: last.history.slice(-1) }, context);
+          events.push(...result.events);
+          last = result;
+          return () => resolve(result);
         } catch (error) {
-          reject(error);
-          return false;
+          return () => reject(error);
         }
       });
-      const result = { ...last, events: decided.flatMap(({ events }) => events) };
-      const made = await this.append([{ change: first.change, before, result }]);
+      const made = await this.append([{ change: first.change, before, result: { ...last, events } }]);
       return made.length > 0 ? decided : null;
     });
-    for (const [index, { resolve }] of left.entries()) resolve(results[index] as AnyResult);
+    for (const answer of answers) answer();
   }
 
   /** Tries until there is a result. */
@@ -254,7 +257,8 @@ export class AggregateStore {
     changes: readonly AnyChange[],
     work: (attempt: number) => Promise<Result | null>,
   ): Promise<Result> {
-    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+    const until = performance.now() + MAX_MS;
+    for (let attempt = 1; attempt <= MAX_TRIES && performance.now() < until; attempt++) {
       const result = await work(attempt);
       if (result !== null) return result;
       // Processes that lost together must not meet again at once.

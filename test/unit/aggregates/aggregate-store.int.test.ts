@@ -563,12 +563,41 @@ describe('aggregates commands of an endless stream', () => {
       expect(await ours.load(closing, id)).toMatchObject({ state: { total: 10, closed: true }, revision: 10 });
     });
 
-    it('decides all of them again when another process was quicker', async () => {
-      const [ours, theirs] = await Promise.all([twelveOf(aHandling()), twelveOf(aHandling())]);
+    it('decides all of them again when another process was quicker, and answers with what was stored then', async () => {
+      const fourOf = (aggregates: AggregateStore) =>
+        Promise.all([1, 2, 3, 4].map(() => aggregates.execute(closing, id, { kind: 'count', by: 1 }, CONTEXT)));
+      const [ours, theirs] = await Promise.all([fourOf(aHandling()), fourOf(aHandling())]);
       expect(conflicts).toBeGreaterThan(0);
-      const counted = [...ours, ...theirs].filter((outcome) => outcome !== 'request.invalid');
-      expect(counted.sort((one, other) => Number(one) - Number(other))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-      expect((await stored()).length).toBe(11);
+      const byRevision = [...ours, ...theirs].sort((one, other) => Number(one.revision) - Number(other.revision));
+      expect(byRevision.map(({ revision, state: { total } }) => [revision, total])).toEqual(
+        [1, 2, 3, 4, 5, 6, 7, 8].map((total) => [total - 1, total]),
+      );
+      expect(byRevision.flatMap(({ events }) => events.map(({ id: eventId }) => eventId))).toEqual(
+        (await store.readStream(`closing-${id}`)).map(({ id: eventId }) => eventId),
+      );
+    });
+
+    it('refuses none of them before what the refusal rests on is stored', async () => {
+      const away = new Proxy(store, {
+        get: (target, name) =>
+          name === 'append'
+            ? () => Promise.reject(new EventStoreUnavailable('away'))
+            : (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target),
+      });
+      const ours = new AggregateStore(away, {} as ReadModels, clock, { appendConflict: () => undefined });
+      const told = [{ kind: 'count', by: 10 } as const, { kind: 'count', by: 1 } as const].map((command) =>
+        ours.execute(closing, id, command, CONTEXT).catch((error: Error) => error.message),
+      );
+      expect(await Promise.all(told)).toEqual(['away', 'away']);
+    });
+
+    it('decides each by itself when one of them cannot be stored', async () => {
+      const unstorable: Change<Tally, TallyEvent>['decide'] = () => [{ type: 'Closed.v2', data: { at: Number.NaN } }];
+      const ours = aHandling();
+      const first = ours.executeTogether([], { decider: closing, id, decide: unstorable }, CONTEXT);
+      const outcomes = await Promise.all([first.catch(() => 'not stored'), counting(ours)]);
+      expect(outcomes).toEqual(['not stored', 1]);
+      expect(await stored()).toEqual(['Counted']);
     });
 
     it('decides one by itself that is handed a state or goes with another stream, between the others', async () => {
@@ -594,6 +623,9 @@ describe('aggregates commands of an endless stream', () => {
       ]);
       expect([...outcomes].sort()).toEqual([1, 2, 3, 4]);
       expect((await stored()).length).toBe(4);
+      expect(await store.readStream(`beside-${id}`)).toHaveLength(1);
+      // Both that may be gathered; what goes with another stream is no append of one; the state that was handed over is old by then.
+      expect([appends, conflicts]).toEqual([[2, 1, 1], 1]);
     });
   });
 
