@@ -128,7 +128,7 @@ async function comparisonsOf(
   ];
 }
 
-/** For all reports that are pulled. */
+/** The account then pays for all reports that are pulled. */
 async function addCredit(service: Service, accountId: string): Promise<void> {
   const command = ['scripts/ops.mjs', 'accounts', 'credit', accountId, '--add', '1000000', '--reference', 'benchmark'];
   await promisify(execFile)(process.execPath, command, { env: { ...process.env, ...service.env } });
