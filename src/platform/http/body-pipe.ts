@@ -10,7 +10,6 @@ import {
 import type { Clock } from '../../kernel/clock.js';
 import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { isSurelyValid } from './compiled-rules.js';
 
 /**
  * Names the code that a broken rule means; without it a broken rule is `request.invalid`. The message says the rule and never
@@ -27,7 +26,7 @@ export function means(code: ErrorCode, message: string): ValidationOptions {
  */
 @Injectable()
 export class BodyPipe extends ValidationPipe {
-  constructor(private readonly clock: Clock) {
+  constructor(clock: Clock) {
     super({
       transform: true,
       stopAtFirstError: true,
@@ -44,21 +43,13 @@ export class BodyPipe extends ValidationPipe {
     if (metatype === undefined || !this.toValidate(metadata)) return given;
     const absent = given === undefined || given === null;
     const isObject = typeof given === 'object' && !absent && !Array.isArray(given);
-    if (isObject || Reflect.hasMetadata(ANY_BODY, metatype))
-      return this.checked(isObject ? given : {}, metadata, metatype);
+    if (isObject || Reflect.hasMetadata(ANY_BODY, metatype)) return super.transform(isObject ? given : {}, metadata);
     const refused = new DomainError('request.invalid', { rule: 'The body must be a JSON object.' });
     if (!absent) throw refused;
     // A body may be left out where an empty one would do.
-    return this.checked({}, metadata, metatype).catch((error: unknown) => {
+    return super.transform({}, metadata).catch((error: unknown) => {
       throw error instanceof DomainError ? refused : error;
     });
-  }
-
-  private async checked(given: object, metadata: ArgumentMetadata, type: Type): Promise<unknown> {
-    // As the library does where it is asked: what would name a constructor or a prototype is left out, however deep.
-    this.stripProtoKeys(given);
-    const body = documentedFields(type, given, this.clock.now()) as object;
-    return isSurelyValid(body) ? body : super.transform(given, metadata);
   }
 }
 
