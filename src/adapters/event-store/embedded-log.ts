@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.js';
@@ -112,8 +112,11 @@ export class EmbeddedLog {
     private readonly segmentEvents: number,
   ) {}
 
-  /** Segments that were opened lately, the last one whatever its size; what is in one never changes. */
-  private readonly recent = new BoundedMemory<readonly string[]>(OPENED_BYTES, bytesOfTexts);
+  /** Segments that were opened lately; what is in one never changes. */
+  private readonly recent = new LRUCache<number, readonly string[]>({
+    maxSize: OPENED_BYTES,
+    sizeCalculation: bytesOfTexts,
+  });
   private opened: { readonly first: number; readonly texts: readonly string[] } | null = null;
   private decompressions = 0;
   /** Each in a place that follows from its position: what is read again is mostly read soon after it was appended. What was stored never changes. */
@@ -390,7 +393,7 @@ export class EmbeddedLog {
     if (opened?.first === first) return opened.texts[index];
     const text = this.events.get(numberKey(position));
     if (text !== undefined) return text;
-    const texts = this.recent.get(String(first)) ?? this.decompressed(first);
+    const texts = this.recent.get(first) ?? this.decompressed(first);
     if (texts === undefined) return undefined;
     this.opened = { first, texts };
     return texts[index];
@@ -401,7 +404,7 @@ export class EmbeddedLog {
     if (packed === undefined) return undefined;
     const texts = textsOf(packed, first, this.segmentEvents);
     this.decompressions++;
-    this.recent.set(String(first), texts);
+    this.recent.set(first, texts);
     return texts;
   }
 

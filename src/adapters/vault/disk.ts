@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
@@ -51,9 +51,8 @@ const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;
 const MAX_GROUP = 256;
 /** Data keys are made some at a time, ahead of their use, so that a new person costs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
-const UNWRAPPED_BYTES = 4 * 2 ** 20;
-/** What an unwrapped key takes: 32 bytes, and the objects round them. */
-const DATA_KEY_BYTES = 200;
+/** Unwrapped data keys in memory; one takes some 400 bytes. */
+const UNWRAPPED_KEYS = 10_000;
 /** Slots of the key file that are looked at in one transaction, or in one read. */
 const SLOTS_AT_A_TIME = 512;
 /** Records of subjects that are in memory at once when all are gone through. */
@@ -93,7 +92,7 @@ export class DiskVault extends Vault {
   private writing: Promise<void> | null = null;
   private closed = false;
 
-  private readonly unwrapped = new BoundedMemory<DataKey>(UNWRAPPED_BYTES, () => DATA_KEY_BYTES);
+  private readonly unwrapped = new LRUCache<string, DataKey>({ max: UNWRAPPED_KEYS });
   private readonly unused: DataKey[] = [];
   private makingKeys: Promise<void> | null = null;
   /** Keys given to subjects that no transaction has stored yet, so that their first puts agree on one. */

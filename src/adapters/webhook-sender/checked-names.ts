@@ -1,6 +1,6 @@
 // Looks names up and lets no answer pass that the guard has not seen; what passed is remembered for a moment.
 import { lookup as lookUpWithSystem } from 'node:dns/promises';
-import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import type { AddressGuard } from './address-guard.js';
 
 /** All addresses of a name. Rejects, or answers with none, when there are none. */
@@ -9,14 +9,16 @@ export type Lookup = (name: string) => Promise<readonly { readonly address: stri
 /** The addresses, IPv4 first, at least one; or why there are none. */
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
-const REMEMBERED_BYTES = 2 ** 20;
+const REMEMBERED_NAMES = 2_000;
 
 const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
 /** One answer that is not public refuses the name: it is not known which of its addresses the next connection would take. */
 export class CheckedNames {
-  private readonly remembered = new BoundedMemory<{ readonly addresses: readonly string[]; readonly until: number }>(
-    REMEMBERED_BYTES,
+  private readonly remembered = new LRUCache<string, { readonly addresses: readonly string[]; readonly until: number }>(
+    {
+      max: REMEMBERED_NAMES,
+    },
   );
   /** One lookup a name at a time, however many wait for it. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();

@@ -1,5 +1,6 @@
-import { BoundedMemory, bytesOfJson } from '../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
+import { cachedBytes } from '../../kernel/json.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { EventStore } from '../../ports/event-store.js';
 
@@ -26,13 +27,13 @@ interface Seen {
  * names the exact revision it builds on.
  */
 export class AggregateCache {
-  private readonly seen: BoundedMemory<Seen>;
+  private readonly seen: LRUCache<string, Seen>;
 
   constructor(
     private readonly store: EventStore,
     rememberedBytes = REMEMBERED_BYTES,
   ) {
-    this.seen = new BoundedMemory(rememberedBytes, ({ loaded }) => bytesOfJson(loaded));
+    this.seen = new LRUCache({ maxSize: rememberedBytes, sizeCalculation: ({ loaded }) => cachedBytes(loaded) });
   }
 
   async load<State, Event extends DomainEvent>(

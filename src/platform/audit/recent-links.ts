@@ -1,4 +1,4 @@
-import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import { EventLogDamaged, type EventStore } from '../../ports/event-store.js';
 
@@ -9,12 +9,11 @@ export interface Link {
 }
 
 /** Streams are short-lived: nearly every event follows one that was passed not long ago. */
-const REMEMBERED_BYTES = 12 * 2 ** 20;
-const LINK_BYTES = 100;
+const REMEMBERED_LINKS = 30_000;
 
 /** The last link of each stream as the walk through the log has left it: of recent ones from memory, of others from the log. */
 export class RecentLinks {
-  private readonly recent = new BoundedMemory<Link | 'unreadable'>(REMEMBERED_BYTES, () => LINK_BYTES);
+  private readonly recent = new LRUCache<string, Link | 'unreadable'>({ max: REMEMBERED_LINKS });
 
   constructor(private readonly store: EventStore) {}
 

@@ -2,11 +2,12 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
-import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { cachedBytes } from '../../kernel/json.js';
 import { TokenKeys } from '../../ports/token-keys.js';
 import type { Authenticator } from './authenticator.js';
 import type { Principal } from './principal.js';
@@ -38,7 +39,11 @@ export class BearerTokens {
 export abstract class BearerStrategy extends PassportStrategy(Strategy) implements Authenticator {
   declare private passport?: InstanceType<typeof passport.Passport>;
   private readonly clock: Clock;
-  private readonly verified = new BoundedMemory<VerifiedToken>(REMEMBERED_BYTES);
+  private readonly verified = new LRUCache<string, VerifiedToken>({
+    maxSize: REMEMBERED_BYTES,
+    // The key is the token, which says about the same as its claims.
+    sizeCalculation: (token) => 2 * cachedBytes(token),
+  });
 
   constructor({ keys, clock }: BearerTokens, audience: string) {
     super({

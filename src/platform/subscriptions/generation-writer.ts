@@ -1,5 +1,6 @@
-import { BoundedMemory, bytesOfJson } from '../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import { idOf, type RecordedEvent } from '../../kernel/domain-event.js';
+import { cachedBytes } from '../../kernel/json.js';
 import { together } from '../../kernel/together.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, CommitFault, ProjectionStore } from '../../ports/projection-store.js';
@@ -61,7 +62,10 @@ export class GenerationWriter {
   /** The checkpoint as stored. */
   private position: string | null;
   private touched = new Map<string, Folded>();
-  private readonly remembered = new BoundedMemory<Folded>(REMEMBERED_BYTES, (folded) => this.bytesOf(folded));
+  private readonly remembered = new LRUCache<string, Folded>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (folded) => this.bytesOf(folded),
+  });
   private remembering = 0;
   private reckoned = 0;
 
@@ -141,7 +145,7 @@ export class GenerationWriter {
   }
 
   private bytesOf(folded: Folded): number {
-    if (this.remembering++ % RECKONED_EVERY === 0) this.reckoned = bytesOfJson(folded);
+    if (this.remembering++ % RECKONED_EVERY === 0) this.reckoned = cachedBytes(folded);
     return this.reckoned;
   }
 

@@ -1,11 +1,15 @@
-import { BoundedMemory } from '../../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/clock.js';
+import { cachedBytes } from '../../../kernel/json.js';
 
 const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 /** Remembers what was found for a short while, in this process. Absence is not remembered. */
 export class TtlCache<Value> {
-  private readonly values = new BoundedMemory<{ readonly value: Value; readonly until: number }>(REMEMBERED_BYTES);
+  private readonly values = new LRUCache<string, { readonly value: Value; readonly until: number }>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: cachedBytes,
+  });
 
   constructor(
     private readonly clock: Clock,

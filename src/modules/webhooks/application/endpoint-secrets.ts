@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BoundedMemory } from '../../../kernel/bounded-memory.js';
+import { LRUCache } from 'lru-cache';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
@@ -8,7 +8,8 @@ import { Vault } from '../../../ports/vault.js';
 import { type EndpointEvent, webhookEndpoint } from '../domain/endpoint.js';
 
 const SECRET_BYTES = 32;
-const REMEMBERED_BYTES = 4 * 2 ** 20;
+/** An account has few endpoints; a forgotten secret is read from the vault again. */
+const REMEMBERED_SECRETS = 20_000;
 
 /** A secret stays for good, for what was signed with it; a contact until another choice or the end of the endpoint. */
 export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
@@ -21,7 +22,7 @@ export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
 /** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it is remembered. */
 @Injectable()
 export class EndpointSecrets {
-  private readonly remembered = new BoundedMemory<Uint8Array>(REMEMBERED_BYTES, () => SECRET_BYTES);
+  private readonly remembered = new LRUCache<string, Uint8Array>({ max: REMEMBERED_SECRETS });
 
   constructor(private readonly vault: Vault) {}
 
