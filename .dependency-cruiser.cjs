@@ -29,6 +29,8 @@ const packages = (names) => `(?:^|/)node_modules/${anyOf(names)}/`;
 const builtins = (names) => `^(?:node:)?${anyOf(names)}$`;
 const LIBRARIES = ['(?:^|/)node_modules/', '^node:', builtins(require('node:module').builtinModules)];
 const NEST = packages(['@nestjs/[^/]+']);
+/** A bounded memory: a data structure, which reaches nothing. */
+const CACHE = packages(['lru-cache']);
 
 const allowOnly = (name, from, to, comment) => ({
   name,
@@ -88,6 +90,7 @@ module.exports = {
         HANDLING,
         EXTERNAL_CALLS,
         packages(['@nestjs/common', '@nestjs/cqrs']),
+        CACHE,
         builtins(['crypto', 'util']),
       ],
       'A use case reaches the outside through ports.',
@@ -95,7 +98,7 @@ module.exports = {
     allowOnly(
       'read',
       inModule('read'),
-      [own('read'), own('domain'), PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common'])],
+      [own('read'), own('domain'), PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common']), CACHE],
       'A projection knows events and its store.',
     ),
     allowOnly(
