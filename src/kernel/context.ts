@@ -19,6 +19,8 @@ export interface ActionContext extends Owner {
   readonly grantId?: string;
   /** No caller reads the result at once: read models learn of it through their subscription only, which is much cheaper. */
   readonly skipReadYourWrites?: true;
+  /** Why an operator does it; recorded with every event. It holds no personal data. */
+  readonly reason?: string;
 }
 
 /** The context of a caller that belongs to an account. */

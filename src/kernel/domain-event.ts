@@ -29,6 +29,8 @@ export interface EventMetadata {
   /** The id of the command or event that led to this event. */
   readonly $causationId: string;
   readonly actor: Actor;
+  /** Why an operator did it, in the operator's words. */
+  readonly reason?: string;
   readonly chain: ChainLink;
 }
 

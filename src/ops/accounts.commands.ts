@@ -32,6 +32,7 @@ import {
   WrongInput,
   yesOrNo,
 } from './operator.js';
+import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { OperatorCommand } from './operator-command.js';
 import { termsIn } from './terms-file.js';
 
@@ -233,14 +234,20 @@ export class ListAccountsCommand extends OperatorCommand {
   }
 }
 
+interface CreditValues extends ConsentValues {
+  readonly add?: number;
+  readonly reference?: string;
+}
+
 @SubCommand({
   name: 'credit',
   arguments: '<account>',
   description: 'Show the prepaid credit of an account, counted in reports, or add to it',
 })
-export class AccountCreditCommand extends OperatorCommand {
+export class AccountCreditCommand extends ConsentedCommand {
   constructor(
     private readonly commands: CommandBus,
+    private readonly consent: Consent,
     private readonly accounts: AccountDirectory,
     private readonly aggregates: AggregateStore,
   ) {
@@ -260,11 +267,13 @@ export class AccountCreditCommand extends OperatorCommand {
     return text;
   }
 
-  override async run([account]: string[], { add, reference }: { add?: number; reference?: string }): Promise<void> {
+  override async run([account]: string[], values: CreditValues): Promise<void> {
+    const { add, reference } = values;
     const { accountId } = await existing(this.accounts, idIn(account, 'account'));
-    if (add !== undefined)
-      await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), operatorContext()));
-    else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
+    if (add !== undefined) {
+      const context = await this.consent.given(values, `add ${add} reports to the credit of the account ${accountId}`);
+      await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), context));
+    } else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
     const { state } = await this.aggregates.load(credit, accountId);
     print({ accountId, balance: state.balance, reserved: state.reserved.length });
   }

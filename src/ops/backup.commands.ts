@@ -8,6 +8,7 @@ import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store
 import type { LogFault } from '../ports/inspectable-log.js';
 import { Backups, type Completion } from './backups.js';
 import { CommandGroup } from './command-group.js';
+import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
@@ -168,18 +169,22 @@ export class ReleaseBackupCommand extends OperatorCommand {
   name: 'accept-ledger',
   description: 'Begin an erasure ledger where the one that the vault of DATA_DIR knows is lost for good',
 })
-export class AcceptLedgerCommand extends OperatorCommand {
-  constructor(private readonly backups: Backups) {
+export class AcceptLedgerCommand extends ConsentedCommand {
+  constructor(
+    private readonly backups: Backups,
+    private readonly consent: Consent,
+  ) {
     super();
   }
 
   @Option({ flags: '--reason <text>', description: 'kept in the ledger', required: true })
-  readReason(text: string): string {
-    return text;
+  override readReason(text: string): string {
+    return super.readReason(text);
   }
 
-  override async run(_parameters: string[], { reason }: { readonly reason: string }): Promise<void> {
-    print(await this.backups.acceptLedger(reason, operatorContext().actor.id));
+  override async run(_parameters: string[], values: ConsentValues & { readonly reason: string }): Promise<void> {
+    const { actor } = await this.consent.given(values, 'begin an erasure ledger without the one that is lost');
+    print(await this.backups.acceptLedger(values.reason, actor.id));
   }
 }
 

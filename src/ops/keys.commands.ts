@@ -27,7 +27,6 @@ import {
   listIn,
   NONE,
   oneOf,
-  operatorContext,
   orNull,
   print,
   tellingOfLog,
@@ -36,8 +35,9 @@ import {
   WrongInput,
 } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
+import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 
-interface PublishableValues {
+interface PublishableValues extends ConsentValues {
   readonly origins?: string[];
   readonly perMinute?: OrNone<number>;
 }
@@ -49,7 +49,7 @@ interface IssueValues extends PublishableValues {
 }
 
 /** The options of publishable keys. */
-abstract class PublishableOptions extends OperatorCommand {
+abstract class PublishableOptions extends ConsentedCommand {
   @Option({ flags: '--origins <list>', description: 'origins of the pages that may use a publishable key' })
   readOrigins(text: string): string[] {
     return listIn(text);
@@ -63,7 +63,10 @@ abstract class PublishableOptions extends OperatorCommand {
 
 @SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a key; it is shown this once' })
 export class IssueKeyCommand extends PublishableOptions {
-  constructor(private readonly commands: CommandBus) {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly consent: Consent,
+  ) {
     super();
   }
 
@@ -85,9 +88,9 @@ export class IssueKeyCommand extends PublishableOptions {
   override async run([account]: string[], values: IssueValues): Promise<void> {
     const accountId = idIn(account, 'account');
     const { kind, environment } = values;
-    const { keyId, key } = await this.commands.execute(
-      new IssueKey(accountId, environment, useOf(values), operatorContext()),
-    );
+    const use = useOf(values);
+    const context = await this.consent.given(values, `issue a ${environment} ${kind} key of the account ${accountId}`);
+    const { keyId, key } = await this.commands.execute(new IssueKey(accountId, environment, use, context));
     print({ keyId, accountId, kind, environment, key });
   }
 }
@@ -123,34 +126,38 @@ export class ListKeysCommand extends OperatorCommand {
 export class SetKeyCommand extends PublishableOptions {
   constructor(
     private readonly commands: CommandBus,
+    private readonly consent: Consent,
     private readonly keys: AccessKeyDirectory,
   ) {
     super();
   }
 
-  override async run([key]: string[], { origins, perMinute }: PublishableValues): Promise<void> {
+  override async run([key]: string[], values: PublishableValues): Promise<void> {
+    const { origins, perMinute } = values;
     const keyId = idIn(key, 'key');
     if (origins === undefined && perMinute === undefined)
       throw new WrongInput('Say what to set: --origins or --per-minute.');
-    if (origins !== undefined) await this.commands.execute(new AllowOrigins(keyId, origins, operatorContext()));
-    if (perMinute !== undefined)
-      await this.commands.execute(new LimitExchanges(keyId, orNull(perMinute), operatorContext()));
+    const context = await this.consent.given(values, `change the key ${keyId}`);
+    if (origins !== undefined) await this.commands.execute(new AllowOrigins(keyId, origins, context));
+    if (perMinute !== undefined) await this.commands.execute(new LimitExchanges(keyId, orNull(perMinute), context));
     print(shown(await existing(this.keys, keyId)));
   }
 }
 
 @SubCommand({ name: 'deactivate', arguments: '<key>', description: 'Deactivate a key for good, by its id' })
-export class DeactivateKeyCommand extends OperatorCommand {
+export class DeactivateKeyCommand extends ConsentedCommand {
   constructor(
     private readonly commands: CommandBus,
+    private readonly consent: Consent,
     private readonly keys: AccessKeyDirectory,
   ) {
     super();
   }
 
-  override async run([key]: string[]): Promise<void> {
+  override async run([key]: string[], values: ConsentValues = {}): Promise<void> {
     const keyId = idIn(key, 'key');
-    await this.commands.execute(new DeactivateKey(keyId, operatorContext()));
+    const context = await this.consent.given(values, `deactivate the key ${keyId} for good`);
+    await this.commands.execute(new DeactivateKey(keyId, context));
     print(shown(await existing(this.keys, keyId)));
   }
 }

@@ -16,8 +16,9 @@ import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
+import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { eventsAbout } from './events-about.js';
-import { operatorContext, print, Progress, timeIn, WrongInput } from './operator.js';
+import { print, Progress, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 import { rangesOf, walkInThreads } from './verify-in-threads.js';
@@ -100,8 +101,9 @@ function goOn({ through }: LogReport): string {
   description:
     'Take the log as it is for the right one, after events were lost or an older log was brought back knowingly; the service is ready again',
 })
-export class AcceptLogCommand extends OperatorCommand {
+export class AcceptLogCommand extends ConsentedCommand {
   constructor(
+    private readonly consent: Consent,
     private readonly watch: LogWatch,
     private readonly clock: Clock,
   ) {
@@ -113,13 +115,14 @@ export class AcceptLogCommand extends OperatorCommand {
     description: 'why the log may be other than it was; kept with who accepted it, when and what was lost',
     required: true,
   })
-  readReason(text: string): string {
-    return text;
+  override readReason(text: string): string {
+    return super.readReason(text);
   }
 
-  override async run(_: string[], { reason }: { readonly reason: string }): Promise<void> {
+  override async run(_: string[], values: { readonly reason: string } & ConsentValues): Promise<void> {
+    const { actor } = await this.consent.given(values, 'take the log as it is now for the right one');
     try {
-      print(await this.watch.accept(operatorContext().actor.id, reason, this.clock.now()));
+      print(await this.watch.accept(actor.id, values.reason, this.clock.now()));
     } catch (error) {
       throw error instanceof NotAcceptable ? new WrongInput(error.message) : error;
     }

@@ -11,15 +11,16 @@ export class WrongInput extends Error {
   override readonly name = 'WrongInput';
 }
 
-/** The person at the command line, by the name of the system user. */
-export function operatorContext(): ActionContext {
+/** The person at the command line: `OPERATOR`, or else the system user. `reason` is recorded with every event of the command. */
+export function operatorContext(reason?: string): ActionContext {
   const correlationId = newId();
   return {
     accountId: null,
     environment: null,
-    actor: { kind: 'operator', id: systemUser() },
+    actor: { kind: 'operator', id: operatorName() },
     correlationId,
     causationId: correlationId,
+    ...(reason !== undefined && { reason }),
   };
 }
 
@@ -125,6 +126,16 @@ export function listIn(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+}
+
+const OPERATOR_NAME = /^[\w.@+-]{1,64}$/;
+
+function operatorName(): string {
+  const { OPERATOR: name } = process.env;
+  if (name === undefined || name === '') return systemUser();
+  if (!OPERATOR_NAME.test(name))
+    throw new WrongInput('OPERATOR must be 1 to 64 letters, digits or the characters . _ @ + -');
+  return name;
 }
 
 function systemUser(): string {

@@ -32,6 +32,7 @@ import {
   SetAccountCommand,
   ShowAccountCommand,
 } from './accounts.commands.js';
+import { Consent } from './consent.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
 import {
   AcceptLedgerCommand,
@@ -155,7 +156,7 @@ export class OpsModule {
         ProcessModule.forRoot(config, vendors, log, new Metrics()),
         ...new Set(parts.flatMap(({ imports }) => imports)),
       ],
-      providers: parts.flatMap(({ commands }) => commands),
+      providers: [Consent, ...parts.flatMap(({ commands }) => commands)],
     };
   }
 }

@@ -4,22 +4,25 @@ import { Command, SubCommand } from 'nest-commander';
 import { EraseIncomePerson } from '../modules/income/application/erase-income-person.js';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
 import { CommandGroup } from './command-group.js';
-import { operatorContext, print } from './operator.js';
-import { OperatorCommand } from './operator-command.js';
+import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
+import { print } from './operator.js';
 
 @SubCommand({
   name: 'erase',
   arguments: '<session>',
   description: 'Destroy the data key of the person behind a screening session, for good; the events stay',
 })
-export class ErasePersonCommand extends OperatorCommand {
-  constructor(private readonly commands: CommandBus) {
+export class ErasePersonCommand extends ConsentedCommand {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly consent: Consent,
+  ) {
     super();
   }
 
-  override async run([sessionId = '']: string[]): Promise<void> {
-    const { actor, correlationId } = operatorContext();
-    print({ erasedSubject: (await this.commands.execute(new ErasePerson(sessionId, actor, correlationId))).subjectId });
+  override async run([sessionId = '']: string[], values: ConsentValues = {}): Promise<void> {
+    const context = await this.consent.given(values, `erase the person behind the session ${sessionId} for good`);
+    print({ erasedSubject: (await this.commands.execute(new ErasePerson(sessionId, context))).subjectId });
   }
 }
 
@@ -28,17 +31,17 @@ export class ErasePersonCommand extends OperatorCommand {
   arguments: '<session>',
   description: 'The same for an income session that belongs to no screening session',
 })
-export class EraseIncomePersonCommand extends OperatorCommand {
-  constructor(private readonly commands: CommandBus) {
+export class EraseIncomePersonCommand extends ConsentedCommand {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly consent: Consent,
+  ) {
     super();
   }
 
-  override async run([incomeSessionId = '']: string[]): Promise<void> {
-    const { actor, correlationId } = operatorContext();
-    print({
-      erasedSubject: (await this.commands.execute(new EraseIncomePerson(incomeSessionId, actor, correlationId)))
-        .subjectId,
-    });
+  override async run([sessionId = '']: string[], values: ConsentValues = {}): Promise<void> {
+    const context = await this.consent.given(values, `erase the person of the income session ${sessionId} for good`);
+    print({ erasedSubject: (await this.commands.execute(new EraseIncomePerson(sessionId, context))).subjectId });
   }
 }
 

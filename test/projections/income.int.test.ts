@@ -170,6 +170,14 @@ class KnownScreenings extends Screenings {
   }
 }
 
+const OPERATOR = {
+  accountId: null,
+  environment: null,
+  actor: { kind: 'operator', id: 'ops' },
+  correlationId: 'erasure',
+  causationId: 'erasure',
+} as const;
+
 function contextOf(
   accountId = DEMO,
   environment: 'live' | 'test' = 'test',
@@ -310,7 +318,7 @@ describe('income sessions', () => {
         ),
       settle: (id) => settling.execute(new SettleIncomeSession(id, new AbortController().signal)),
       view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
-      erase: (id) => erasing.execute(new EraseIncomePerson(id, { kind: 'operator', id: 'ops' }, 'erasure')),
+      erase: (id) => erasing.execute(new EraseIncomePerson(id, OPERATOR)),
     };
   }
 

@@ -29,6 +29,7 @@ export function recordedEvents<Event extends DomainEvent>(
       $correlationId: context.correlationId,
       $causationId: context.causationId,
       actor: context.actor,
+      ...(context.reason !== undefined && { reason: context.reason }),
     };
     const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
     prev = chain.hash;

@@ -229,7 +229,7 @@ function house() {
     screenings: new ScreeningDirectory(aggregates, vault),
     persons: new KnownPersonAnswers(aggregates, answers, recorder, secrets, submissions, vault, clock),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
-    erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER.actor, 'request')),
+    erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER)),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
     submitsOnPage: (sessionId: string) =>
       submit.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),

@@ -15,8 +15,7 @@ import { incomeSession } from '../domain/income-session.js';
 export class EraseIncomePerson extends Command<{ readonly subjectId: string }> {
   constructor(
     readonly incomeSessionId: string,
-    readonly actor: ActionContext['actor'],
-    readonly correlationId: string,
+    readonly context: ActionContext,
   ) {
     super();
   }
@@ -29,7 +28,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
     private readonly vault: Vault,
   ) {}
 
-  async execute({ incomeSessionId, actor, correlationId }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
+  async execute({ incomeSessionId, context }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
     const field = 'session';
     const loaded = isId(incomeSessionId) ? await this.aggregates.load(incomeSession, incomeSessionId) : null;
     if (!loaded?.owner || loaded.state.status === 'NONE') throw new DomainError('request.not_found', { field });
@@ -44,7 +43,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
       incomeSession,
       incomeSessionId,
       { kind: 'record-erasure' },
-      { ...loaded.owner, actor, correlationId, causationId: correlationId },
+      { ...context, ...loaded.owner },
       loaded,
     );
     return { subjectId };

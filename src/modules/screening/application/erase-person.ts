@@ -16,8 +16,7 @@ import { screeningSession } from '../domain/screening-session.js';
 export class ErasePerson extends Command<{ readonly subjectId: string }> {
   constructor(
     readonly sessionId: string,
-    readonly actor: ActionContext['actor'],
-    readonly correlationId: string,
+    readonly context: ActionContext,
   ) {
     super();
   }
@@ -30,14 +29,14 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
     private readonly vault: Vault,
   ) {}
 
-  async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
+  async execute({ sessionId, context: asked }: ErasePerson): Promise<{ readonly subjectId: string }> {
     const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
     if (!loaded?.owner || loaded.state.status === 'NONE')
       throw new DomainError('screening.not_found', { field: 'session' });
     const { state, owner } = loaded;
+    const context = { ...asked, ...owner };
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.
-    const context = { ...owner, actor, correlationId, causationId: correlationId };
     const person = await this.aggregates.execute(
       screenedPerson,
       state.personId,

@@ -1,0 +1,66 @@
+// Changes that cannot be undone: why they are made, who makes them, and whether the operator means it.
+import { createInterface } from 'node:readline/promises';
+import { Injectable } from '@nestjs/common';
+import { Option } from 'nest-commander';
+import { ProcessSettings } from '../config/process.js';
+import type { ActionContext } from '../kernel/context.js';
+import { operatorContext, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
+
+/** Recorded outside production when the operator gives no reason. */
+const DEFAULT_REASON = 'none given outside production';
+const MAX_REASON_LENGTH = 200;
+
+export interface ConsentValues {
+  readonly reason?: string;
+  readonly yes?: boolean;
+}
+
+/** A command that takes `--reason` and `--yes`. Production demands both, or a confirmation on a terminal instead of `--yes`. */
+export abstract class ConsentedCommand extends OperatorCommand {
+  @Option({
+    flags: '--reason <text>',
+    description: 'why, recorded in the log with your name; no names or other personal data of a consumer',
+  })
+  readReason(text: string): string {
+    const reason = text.trim();
+    if (reason === '' || reason.length > MAX_REASON_LENGTH || /\p{Cc}/u.test(reason))
+      throw new WrongInput(`--reason must be a line of 1 to ${MAX_REASON_LENGTH} characters.`);
+    return reason;
+  }
+
+  @Option({ flags: '--yes', description: 'go on without asking for a confirmation' })
+  readYes(): boolean {
+    return true;
+  }
+}
+
+@Injectable()
+export class Consent {
+  constructor(private readonly process: ProcessSettings) {}
+
+  /**
+   * The context of a change that the operator has consented to. `change` completes "This will ...", in lower case, without a full stop.
+   * Throws WrongInput when production misses a reason or a confirmation.
+   */
+  async given({ reason, yes = false }: ConsentValues, change: string): Promise<ActionContext> {
+    if (!this.process.production) return operatorContext(reason ?? DEFAULT_REASON);
+    if (reason === undefined) throw new WrongInput(`This will ${change}. In production it needs --reason <text>.`);
+    if (!yes && !(await isConfirmed(change)))
+      throw new WrongInput(
+        `This would ${change}. Nothing was changed: production needs --yes, or "yes" on a terminal.`,
+      );
+    return operatorContext(reason);
+  }
+}
+
+async function isConfirmed(change: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  // Standard output holds results only.
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question(`This will ${change}. Type yes to go on: `)).trim().toLowerCase() === 'yes';
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,97 @@
+// An operator says why before something is changed for good; in production the command also needs a confirmation.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CommandResult, runOperatorCommand } from '../../support/operator.js';
+import { productionHere } from '../../support/production.js';
+import { RedisServer } from '../../support/redis.js';
+
+let redis: RedisServer;
+let production: Readonly<Record<string, string>>;
+const folder = mkdtempSync(join(tmpdir(), 'ops-consent-'));
+
+beforeAll(async () => {
+  redis = await RedisServer.start();
+  production = await productionHere();
+});
+afterAll(async () => {
+  await redis.stop();
+  rmSync(folder, { recursive: true });
+});
+
+type Ops = (...args: string[]) => Promise<CommandResult>;
+const inProduction: Ops = (...args) =>
+  runOperatorCommand(args, {
+    ...production,
+    DATA_DIR: join(folder, 'production'),
+    REDIS_URL: redis.url,
+    OPERATOR: 'j.doe',
+  });
+const inDevelopment: Ops = (...args) =>
+  runOperatorCommand(args, { DATA_DIR: join(folder, 'development'), REDIS_URL: redis.url });
+
+const first = ({ stdout }: CommandResult): any => JSON.parse(stdout.split('\n', 1)[0] ?? '');
+
+async function accountIn(ops: Ops): Promise<string> {
+  return first(await ops('accounts', 'create', '--name', 'Acme Homes')).accountId;
+}
+
+const ID = '01234567-89ab-7cde-8f01-23456789abcd';
+const CHANGES: readonly (readonly string[])[] = [
+  ['person', 'erase', ID],
+  ['person', 'erase-income', ID],
+  ['keys', 'issue', ID, '--kind', 'secret', '--environment', 'live'],
+  ['keys', 'set', ID, '--origins', 'https://app.example.com'],
+  ['keys', 'deactivate', ID],
+  ['accounts', 'credit', 'ACCOUNT', '--add', '5'],
+];
+
+describe('in production', () => {
+  it.each(CHANGES)(
+    'refuses %s %s without a reason, and without a confirmation, and changes nothing',
+    async (...args) => {
+      const account = args.includes('ACCOUNT') ? await accountIn(inProduction) : ID;
+      const command = args.map((arg) => (arg === 'ACCOUNT' ? account : arg));
+      const unreasoned = await inProduction(...command, '--yes');
+      expect([unreasoned.exitCode, unreasoned.stdout]).toEqual([1, '']);
+      expect(unreasoned.stderr).toMatch(/^This will .+\. In production it needs --reason <text>\.\n$/);
+      const unconfirmed = await inProduction(...command, '--reason', 'ticket 4711');
+      expect([unconfirmed.exitCode, unconfirmed.stdout]).toEqual([1, '']);
+      expect(unconfirmed.stderr).toMatch(/^This would .+\. Nothing was changed: production needs --yes/);
+    },
+  );
+
+  it.each([
+    ['audit', 'accept'],
+    ['backup', 'accept-ledger'],
+  ])('refuses %s %s without a confirmation', async (...args) => {
+    const { exitCode, stderr } = await inProduction(...args, '--reason', 'ticket 4711');
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^This would .+ production needs --yes/)]);
+  });
+
+  it('records the reason and the name in OPERATOR with the event', async () => {
+    const account = await accountIn(inProduction);
+    const issued = await inProduction(
+      ...['keys', 'issue', account, '--kind', 'secret', '--environment', 'live'],
+      ...['--reason', 'ticket 4711', '--yes'],
+    );
+    expect(issued).toMatchObject({ exitCode: 0, stderr: '' });
+    const [event] = [first(await inProduction('stream', 'show', `access_key-${first(issued).keyId}`))];
+    expect(event.metadata).toMatchObject({ reason: 'ticket 4711', actor: { kind: 'operator', id: 'j.doe' } });
+  });
+});
+
+describe('elsewhere', () => {
+  it('goes on without either, and records that no reason was given', async () => {
+    const account = await accountIn(inDevelopment);
+    const issued = await inDevelopment('keys', 'issue', account, '--kind', 'secret', '--environment', 'live');
+    const event = first(await inDevelopment('stream', 'show', `access_key-${first(issued).keyId}`));
+    expect(event.metadata.reason).toBe('none given outside production');
+  });
+
+  it.each(['', ' ', 'x'.repeat(201), 'two\nlines'])('refuses the reason %j', async (reason) => {
+    const { exitCode, stderr } = await inDevelopment('keys', 'deactivate', ID, '--reason', reason);
+    expect([exitCode, stderr]).toEqual([1, '--reason must be a line of 1 to 200 characters.\n']);
+  });
+});
