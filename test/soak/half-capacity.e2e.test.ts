@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { Pool } from 'undici';
-import { LAG_SAMPLED_EVERY_MS } from '../../src/platform/observability/metrics.js';
 import { RIGHT_OTP_CODE } from '../../src/vendors/idv/double/step-up.js';
 import { call, type Caller } from '../bench/caller.js';
 import { anonymousBytesOf, cpuMsOf, paced, quantile, slope, tell, throughput } from '../bench/measure.js';
@@ -148,8 +147,7 @@ async function soak(service: Service, receiver: HttpsReceiver, inspector: Inspec
   const metrics = async (): Promise<string> => (await service.request('GET', '/metrics')).text;
   const read = async (): Promise<Reading> => {
     const [text, uncollected] = [await metrics(), await anonymousBytesOf(pid)];
-    const lag = (name: string): number =>
-      metric(text, `nodejs_eventloop_lag_${name}_seconds`) * 1_000 - LAG_SAMPLED_EVERY_MS;
+    const lag = (name: string): number => metric(text, `nodejs_eventloop_lag_${name}_seconds`) * 1_000;
     const reading = {
       screenings: load.screenings,
       atMs: performance.now(),

@@ -1,4 +1,5 @@
 // What Prometheus scrapes. Labels are bounded: routes, kinds and names, never ids.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** How full a file is; all 0 where an installation has no such file. */
@@ -25,8 +26,9 @@ class SpaceGauges {
   }
 }
 
-/** Milliseconds. The percentiles of the lag are of the time between two samples, so that this is the least they can be. */
-export const LAG_SAMPLED_EVERY_MS = 500;
+/** Each sample wakes the process: the usual hundred a second cost more than all else that an idle one does. */
+const LAG_SAMPLED_EVERY_MS = 500;
+const NEVER_MS = 2 ** 31 - 1;
 
 export class Metrics {
   readonly registry = new Registry();
@@ -143,9 +145,9 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor() {
-    // Each sample of the event loop's lag wakes the process: the usual hundred a second cost more than all else that an idle one does.
-    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LAG_SAMPLED_EVERY_MS });
+  constructor(lagSampledEveryMs = LAG_SAMPLED_EVERY_MS) {
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
+    this.measureLag(lagSampledEveryMs);
   }
 
   /** Registers something to be read just before a scrape; a source that fails leaves its gauge as it was. */
@@ -156,6 +158,31 @@ export class Metrics {
   async text(): Promise<string> {
     await Promise.allSettled(this.sources.map((read) => read()));
     return this.registry.metrics();
+  }
+
+  /** The library reports the time between two samples as lag; these gauges report only what a sample came too late. */
+  private measureLag(everyMs: number): void {
+    const delays = monitorEventLoopDelay({ resolution: everyMs });
+    delays.enable();
+    const lateBy = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - everyMs / 1_000) || 0;
+    const gauges = Object.entries({
+      min: () => lateBy(delays.min),
+      max: () => lateBy(delays.max),
+      mean: () => lateBy(delays.mean),
+      stddev: () => delays.stddev / 1e9 || 0,
+      p50: () => lateBy(delays.percentile(50)),
+      p90: () => lateBy(delays.percentile(90)),
+      p99: () => lateBy(delays.percentile(99)),
+    }).map(([statistic, read]) => {
+      const name = `nodejs_eventloop_lag_${statistic}_seconds`;
+      this.registry.removeSingleMetric(name);
+      const help = `How late the event loop was since the last scrape: ${statistic}.`;
+      return { read, gauge: new Gauge({ name, help, registers: [this.registry] }) };
+    });
+    this.beforeScrape(async () => {
+      for (const { gauge, read } of gauges) gauge.set(delays.count === 0 ? 0 : read());
+      delays.reset();
+    });
   }
 
   private readonly sources: (() => Promise<void>)[] = [];

@@ -1,0 +1,27 @@
+import { it } from '@jest/globals';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { until } from '../../support/eventually.js';
+
+/** Milliseconds. Long beside what a busy machine makes of a pause of some milliseconds. */
+const SAMPLED_EVERY = 5;
+
+const lagOf = (text: string, statistic: string): number =>
+  Number(new RegExp(`^nodejs_eventloop_lag_${statistic}_seconds (.+)$`, 'm').exec(text)?.[1]) * 1_000;
+
+it('counts the time between two samples of an idle event loop as no lag', async () => {
+  const metrics = new Metrics(SAMPLED_EVERY);
+  await until('a sample of an idle loop came in time', async () => {
+    const text = await metrics.text();
+    return lagOf(text, 'max') > 0 && lagOf(text, 'p50') < SAMPLED_EVERY;
+  });
+});
+
+it('reports how long the event loop was blocked', async () => {
+  const metrics = new Metrics(SAMPLED_EVERY);
+  await until('a sample came late', async () => {
+    const blockedUntil = performance.now() + 100;
+    while (performance.now() < blockedUntil);
+    await new Promise(setImmediate);
+    return lagOf(await metrics.text(), 'max') > 100 - 3 * SAMPLED_EVERY;
+  });
+});
