@@ -26,6 +26,7 @@ export function readEventStore(env: Variables): EventStoreSettings {
     const url = env.text('EVENTSTORE_URL') ?? '';
     if (!/^esdb(\+discover)?:\/\//.test(url))
       env.fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
+    if (isPlaintext(url)) for (const host of hostsOf(url)) env.refusePlaintext('EVENTSTORE_URL', host);
     return { place: { kind, url } };
   }
   return {
@@ -36,4 +37,15 @@ export function readEventStore(env: Variables): EventStoreSettings {
       uncompressedEvents: env.number('EVENT_LOG_UNCOMPRESSED', 65_536, { min: 0, max: 1_000_000_000 }),
     },
   };
+}
+
+/** Whether the connection string switches TLS off, in one of the spellings that the client takes. */
+function isPlaintext(url: string): boolean {
+  const [, options = ''] = url.split('?');
+  return options.split('&').some((option) => /^\s*t[_-]?l[_-]?s\s*=\s*false\s*$/i.test(option));
+}
+
+function hostsOf(url: string): string[] {
+  const [, hosts = ''] = /^esdb(?:\+discover)?:\/\/(?:[^@/?]*@)?([^/?]*)/.exec(url) ?? [];
+  return hosts.split(',').map((host) => host.trim().replace(/:\d+$/, ''));
 }

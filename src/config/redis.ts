@@ -12,12 +12,14 @@ export function readRedis(env: Variables): RedisSettings {
   if (url === null) env.fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
   else if (!/^(rediss?|unix):\/\//.test(url) || !URL.canParse(url))
     env.fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
-  else if (env.production && !isOwnOrGuarded(new URL(url)))
-    env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
+  else if (env.production) checkProduction(env, new URL(url));
   const hours = env.number('READ_MODEL_HOURS', 72, { min: env.production ? 2 : 0, max: 8_760 });
   return { url: url ?? '', documentsKeptForMs: hours * 3_600_000 };
 }
 
-function isOwnOrGuarded({ protocol, hostname, password }: URL): boolean {
-  return protocol === 'unix:' || isLoopback(hostname) || password !== '';
+function checkProduction(env: Variables, { protocol, hostname, password }: URL): void {
+  if (protocol === 'unix:' || isLoopback(hostname)) return;
+  if (password === '') env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
+  env.refuseWeak('REDIS_URL', decodeURIComponent(password));
+  if (protocol === 'redis:') env.refusePlaintext('REDIS_URL', hostname);
 }

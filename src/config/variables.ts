@@ -1,6 +1,10 @@
 // The environment variables, read one by one. What is wrong with them is gathered, so that one message names every wrong one.
 
 const HIGHEST_PORT = 65_535;
+const MIN_SECRET_LENGTH = 8;
+const MIN_SECRET_CHARACTERS = 4;
+/** A name, an IPv4 address, or an IPv6 address in brackets. */
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 
 /** Thrown with one message that names every wrong variable. */
 export class InvalidConfig extends Error {
@@ -16,8 +20,14 @@ export class Variables {
   readonly switchedOff: string[] = [];
   private readonly faults = new Map<string, string>();
 
+  /** Exact names of hosts in a private network. */
+  private readonly plaintextHosts: readonly string[];
+
   constructor(private readonly env: NodeJS.ProcessEnv) {
     this.production = this.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development') === 'production';
+    this.plaintextHosts = this.list('PLAINTEXT_HOSTS').map((host) => host.toLowerCase());
+    if (!this.plaintextHosts.every((host) => HOST.test(host)))
+      this.fault('PLAINTEXT_HOSTS', 'must be a comma list of exact host names, without ports and wildcards');
   }
 
   /** Throws InvalidConfig if anything was wrong. */
@@ -111,6 +121,25 @@ export class Variables {
     if (this.production && named !== null && named.protocol !== 'https:' && !(local && isLoopback(named.hostname)))
       this.fault(name, 'must be an https URL in production');
     return value;
+  }
+
+  /** An address of a store or of the sandbox. In production it may be plain HTTP on this machine or at a host of PLAINTEXT_HOSTS only. */
+  storeUrl(name: string): string | null {
+    const value = this.url(name, null);
+    if (value !== null && new URL(value).protocol === 'http:') this.refusePlaintext(name, new URL(value).hostname);
+    return value;
+  }
+
+  /** Notes a fault when what is sent to the host in clear would leave this machine for a network that is not private. */
+  refusePlaintext(name: string, hostname: string): void {
+    if (!this.production || isLoopback(hostname) || this.plaintextHosts.includes(hostname.toLowerCase())) return;
+    this.fault(name, 'must use TLS in production, unless PLAINTEXT_HOSTS names its host');
+  }
+
+  /** A secret that others could guess is no secret in production. */
+  refuseWeak(name: string, secret: string): void {
+    if (this.production && (secret.length < MIN_SECRET_LENGTH || new Set(secret).size < MIN_SECRET_CHARACTERS))
+      this.fault(name, `must have at least ${MIN_SECRET_LENGTH} characters, of several kinds, in production`);
   }
 
   /** What has no default in production. */

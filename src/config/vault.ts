@@ -41,7 +41,7 @@ function readPlace(env: Variables): VaultSettings['place'] {
     kind,
     bucket: name('VAULT_S3_BUCKET', null, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of a bucket'),
     region: name('VAULT_S3_REGION', null, /^[a-z0-9-]{1,40}$/, 'the name of a region, such as us-east-1'),
-    endpoint: env.url('VAULT_S3_ENDPOINT', null),
+    endpoint: env.storeUrl('VAULT_S3_ENDPOINT'),
     prefix: name(
       'VAULT_S3_PREFIX',
       'vault',
@@ -58,12 +58,14 @@ function readMasterKey(env: Variables): string | null {
     env.fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
   else if (new Set(keys.map((key) => key.split(':')[0])).size < keys.length)
     env.fault('VAULT_MASTER_KEY', 'must give each key an id of its own');
-  else if (env.production && keys.some(isOneByteRepeated))
-    env.fault('VAULT_MASTER_KEY', 'must hold random keys, not one byte again and again');
+  else if (env.production && keys.some(isNotRandom))
+    env.fault('VAULT_MASTER_KEY', 'must hold random keys, not text, counted bytes or one byte again and again');
   return value;
 }
 
-/** `key`: `<key id>:<base64>`. */
-function isOneByteRepeated(key: string): boolean {
-  return new Set(Buffer.from(key.slice(key.indexOf(':') + 1), 'base64')).size === 1;
+/** Whether the bytes are printable text, or go up or down by the same step. `key`: `<key id>:<base64>`. */
+function isNotRandom(key: string): boolean {
+  const bytes = [...Buffer.from(key.slice(key.indexOf(':') + 1), 'base64')];
+  const steps = new Set(bytes.slice(1).map((byte, index) => (byte - (bytes[index] ?? 0) + 256) % 256));
+  return steps.size === 1 || bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
 }

@@ -32,7 +32,7 @@ export function readVendors(
   const sandboxPort = production || env.text('SANDBOX_URL') !== null ? null : namedPort;
   if (sandboxPort === port && env.text('SANDBOX_PORT') === null)
     env.fault('SANDBOX_PORT', `must be set when PORT is ${port}`);
-  const sandboxUrl = sandboxPort === null ? env.url('SANDBOX_URL', null) : `http://127.0.0.1:${sandboxPort}`;
+  const sandboxUrl = sandboxPort === null ? env.storeUrl('SANDBOX_URL') : `http://127.0.0.1:${sandboxPort}`;
   const reader = new VendorReader(env, sandboxUrl, vendors);
   return {
     sandboxUrl,
@@ -71,25 +71,32 @@ class VendorReader {
   }
 
   /** In production the live vendors are named each, and a sandbox serves test traffic only. */
-  private live({ kind, variable, optional, published = '' }: VendorSetting): string | null {
-    if (kind !== 'url') return this.secret(variable, published);
+  private live({ kind, variable, optional, published = '', marks }: VendorSetting): string | null {
+    if (kind !== 'url') return this.secret(variable, published, marks?.test);
     const value = this.env.secureUrl(variable, this.env.production ? null : this.sandboxUrl, { local: true });
     return optional ? value : this.env.inProduction(variable, value);
   }
 
-  private test({ kind, testVariable }: VendorSetting): string | null {
+  private test({ kind, variable, testVariable, marks }: VendorSetting): string | null {
     if (kind === 'url')
       return testVariable === undefined
         ? this.sandboxUrl
         : this.env.secureUrl(testVariable, this.sandboxUrl, { local: true });
     if (testVariable === undefined) return null;
     if (this.env.text(testVariable) === null) this.env.fault(testVariable, 'must be set together with SANDBOX_URL');
-    return this.secret(testVariable, '');
+    const secret = this.secret(testVariable, '', marks?.live);
+    const live = listIn(this.env.text(variable));
+    if (listIn(secret).some((one) => live.includes(one))) this.env.fault(testVariable, `must differ from ${variable}`);
+    return secret;
   }
 
-  /** A secret, or a list of them, that outside production is the sandbox's. */
-  private secret(name: string, sandbox: string): string {
+  /** A secret, or a list of them, that outside production is the sandbox's. `foreign`: the mark of the other environment. */
+  private secret(name: string, sandbox: string, foreign: RegExp | undefined): string {
     const value = this.env.text(name) ?? (this.env.production ? null : sandbox);
+    for (const one of this.env.production ? listIn(value) : []) {
+      this.env.refuseWeak(name, one);
+      if (foreign?.test(one)) this.env.fault(name, 'must not be a secret of the other environment');
+    }
     if (this.env.production && listIn(value).some((one) => this.published.includes(one)))
       this.env.fault(name, 'must not be the published secret of the sandbox in production');
     return this.env.inProduction(name, value) ?? '';

@@ -8,6 +8,8 @@ export interface VendorSetting {
   readonly testVariable?: string;
   /** What the sandbox takes where nothing is set. It is published: production refuses it. */
   readonly published?: string;
+  /** How the vendor marks secrets of its environments, so that one is never taken for the other. */
+  readonly marks?: { readonly live: RegExp; readonly test: RegExp };
   /** The vendor's own address is known to its adapter. */
   readonly optional?: true;
 }

@@ -11,7 +11,7 @@ export const PRODUCTION = {
   INCOME_VENDOR_KEY: 'income-key',
   PROCESSOR_SECRET_KEY: 'sk_live_example',
   PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
-  VAULT_MASTER_KEY: `k1:${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`,
+  VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
   JWT_SIGNING_KEY: '{"keys":[]}',
 };
 

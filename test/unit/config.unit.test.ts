@@ -24,7 +24,15 @@ const SECRETS = [
   'VAULT_MASTER_KEY',
 ];
 
-const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://:secret@redis.internal:6380' };
+const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://:redis-secret@redis.internal:6380' };
+/** What production needs beside it to serve test traffic. */
+const TEST_TRAFFIC = {
+  SANDBOX_URL: 'https://sandbox.example.com',
+  SANDBOX_VENDOR_KEY: 'test-vendor-key',
+  SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
+  SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
+};
+const S3 = { VAULT: 's3', VAULT_S3_BUCKET: 'vault', VAULT_S3_REGION: 'us-east-1' };
 const read = (env: Record<string, string> = {}): Config => readConfig({ ...MINIMAL, ...env });
 const message = (env: Record<string, string>): string => {
   try {
@@ -492,9 +500,9 @@ describe('the configuration of production', () => {
   it('refuses the secrets that the sandbox publishes, for test traffic too', () => {
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.example.com',
-      SANDBOX_VENDOR_KEY: 'v',
-      SANDBOX_PROCESSOR_SECRET_KEY: 'sk',
-      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec',
+      SANDBOX_VENDOR_KEY: 'test-vendor-key',
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
     };
     const published = {
       IDENTITY_VENDOR_KEY: 'sandbox-vendor-key',
@@ -560,14 +568,72 @@ describe('the configuration of production', () => {
     ])
       expect(wrong({ ...PRODUCTION, REDIS_URL: url })).toEqual(['REDIS_URL']);
     for (const url of [
-      'rediss://:secret@redis.internal',
-      'redis://user:secret@10.0.0.7',
+      'rediss://:redis-secret@redis.internal',
       'redis://127.0.0.1:6379',
       'redis://localhost',
       'redis://[::1]',
       'unix:///run/redis.sock',
     ])
       expect(readConfig({ ...PRODUCTION, REDIS_URL: url }).redis.url).toBe(url);
+  });
+
+  it.each([
+    ['REDIS_URL', 'redis://user:redis-secret@redis.internal:6379', {}],
+    ['SANDBOX_URL', 'http://redis.internal:3001', TEST_TRAFFIC],
+    ['VAULT_S3_ENDPOINT', 'http://redis.internal:9000', S3],
+    ['EVENTSTORE_URL', 'esdb://redis.internal:2113?tls=false', { EVENT_STORE: 'eventstoredb' }],
+    [
+      'EVENTSTORE_URL',
+      'esdb+discover://u:p@redis.internal?nodePreference=leader&TLS=False',
+      { EVENT_STORE: 'eventstoredb' },
+    ],
+    ['EVENTSTORE_URL', 'esdb://localhost:1,redis.internal:2?tls=false', { EVENT_STORE: 'eventstoredb' }],
+  ])('refuses %s %s without TLS, unless PLAINTEXT_HOSTS names its host', (name, url, more) => {
+    const env = { ...PRODUCTION, ...more, [name]: url };
+    expect(wrong(env)).toEqual([name]);
+    for (const hosts of ['other.internal', 'internal', '10.0.0.7'])
+      expect(wrong({ ...env, PLAINTEXT_HOSTS: hosts })).toEqual([name]);
+    for (const hosts of ['redis.internal', 'other,Redis.Internal'])
+      expect(() => readConfig({ ...env, PLAINTEXT_HOSTS: hosts })).not.toThrow();
+    expect(() => readConfig({ ...env, [name]: url.replace('redis.internal', '127.0.0.1') })).not.toThrow();
+  });
+
+  it.each(['*.internal', '*', 'redis.internal:6379', 'redis://redis', '10.0.0.0/8', '.internal'])(
+    'refuses %s as a host that needs no TLS',
+    (host) => expect(wrong({ ...PRODUCTION, PLAINTEXT_HOSTS: `redis,${host}` })).toEqual(['PLAINTEXT_HOSTS']),
+  );
+
+  it.each([
+    ...['IDENTITY_VENDOR_KEY', 'INCOME_VENDOR_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET'],
+    ...['SANDBOX_VENDOR_KEY', 'SANDBOX_PROCESSOR_SECRET_KEY', 'SANDBOX_PROCESSOR_WEBHOOK_SECRET'],
+  ])('refuses a weak secret in %s', (name) => {
+    for (const weak of ['x', '1234567', 'aaaaaaaaaaaa', 'abababababab'])
+      expect(wrong({ ...PRODUCTION, ...TEST_TRAFFIC, [name]: weak })).toEqual([name]);
+  });
+
+  it('refuses a weak password of Redis', () => {
+    for (const password of ['x', 'secret', 'aaaaaaaaaa', '%61%61%61%61%61%61%61%61'])
+      expect(wrong({ ...PRODUCTION, REDIS_URL: `rediss://:${password}@redis.internal` })).toEqual(['REDIS_URL']);
+  });
+
+  it('refuses a secret of the test environment as a live one, the other way round, and one secret for both', () => {
+    const both = { ...PRODUCTION, ...TEST_TRAFFIC };
+    for (const key of ['sk_test_example', 'rk_test_example'])
+      expect(wrong({ ...both, PROCESSOR_SECRET_KEY: key })).toContain('PROCESSOR_SECRET_KEY');
+    for (const key of ['sk_live_other_key', 'rk_live_other_key', PRODUCTION.PROCESSOR_SECRET_KEY])
+      expect(wrong({ ...both, SANDBOX_PROCESSOR_SECRET_KEY: key })).toEqual(['SANDBOX_PROCESSOR_SECRET_KEY']);
+    expect(wrong({ ...both, SANDBOX_VENDOR_KEY: PRODUCTION.IDENTITY_VENDOR_KEY })).toEqual(['SANDBOX_VENDOR_KEY']);
+    expect(wrong({ ...both, SANDBOX_VENDOR_KEY: PRODUCTION.INCOME_VENDOR_KEY })).toEqual(['SANDBOX_VENDOR_KEY']);
+    const shared = 'whsec_new, whsec_example';
+    expect(wrong({ ...both, SANDBOX_PROCESSOR_WEBHOOK_SECRET: shared })).toEqual(['SANDBOX_PROCESSOR_WEBHOOK_SECRET']);
+  });
+
+  it.each([
+    ['text', Buffer.from('correct horse battery staple 123')],
+    ['bytes that count up', Buffer.from(Array.from({ length: 32 }, (_, index) => index))],
+    ['bytes that count down past zero', Buffer.from(Array.from({ length: 32 }, (_, index) => (260 - 7 * index) % 256))],
+  ])('refuses a master key of %s', (_, bytes) => {
+    expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: `k1:${bytes.toString('base64')}` })).toEqual(['VAULT_MASTER_KEY']);
   });
 
   it('serves metrics and what vendors tell us to this machine unless another address is named', () => {
@@ -586,12 +652,12 @@ describe('the configuration of production', () => {
   it('takes a sandbox for test traffic only, with secrets of its own', () => {
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.example.com',
-      SANDBOX_VENDOR_KEY: 'v',
+      SANDBOX_VENDOR_KEY: 'test-vendor-key',
       SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
       SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
     };
     expect(readConfig(PRODUCTION).vendors.forTest).toBe(false);
-    const test = { url: 'https://sandbox.example.com', credential: 'v' };
+    const test = { url: 'https://sandbox.example.com', credential: 'test-vendor-key' };
     expect(readConfig({ ...PRODUCTION, ...sandbox }).vendors).toMatchObject({
       forTest: true,
       byId: {
@@ -621,9 +687,9 @@ describe('the configuration of production', () => {
     };
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.internal',
-      SANDBOX_VENDOR_KEY: 'v',
-      SANDBOX_PROCESSOR_SECRET_KEY: 'sk',
-      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec',
+      SANDBOX_VENDOR_KEY: 'test-vendor-key',
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
     };
     const live = {
       processor: { scriptUrl: 'https://js.example.com/v3/', publishableKey: 'pk_live_example' },

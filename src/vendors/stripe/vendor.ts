@@ -22,6 +22,7 @@ export const vendor = defineVendor({
       variable: 'PROCESSOR_SECRET_KEY',
       testVariable: 'SANDBOX_PROCESSOR_SECRET_KEY',
       published: 'sk_test_sandbox_processor',
+      marks: { live: /^[rs]k_live_/, test: /^[rs]k_test_/ },
     },
     webhookSecrets: {
       kind: 'secrets',
