@@ -57,7 +57,7 @@ import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './p
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
 import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
-import { IssueTokenCommand, TokensCommand } from './tokens.commands.js';
+import { IssueTokenCommand, RevokeTokenCommand, TokensCommand } from './tokens.commands.js';
 
 type Imports = readonly (Type | DynamicModule)[];
 
@@ -124,7 +124,7 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
     imports: ACCOUNTS,
     commands: [KeysCommand, IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand],
   }),
-  tokens: () => ({ imports: ACCOUNTS, commands: [TokensCommand, IssueTokenCommand] }),
+  tokens: () => ({ imports: ACCOUNTS, commands: [TokensCommand, IssueTokenCommand, RevokeTokenCommand] }),
   person: (config, vendors, log) => ({
     imports: features(config, vendors, log),
     commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand],

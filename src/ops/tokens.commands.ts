@@ -1,17 +1,22 @@
-// ops tokens issue: lets a user of an account into the dashboard API.
+// ops tokens issue | revoke: who of an account gets into the dashboard API.
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';
 import { IssueDashboardToken } from '../modules/accounts/application/issue-dashboard-token.js';
 import { ROLES, type Role } from '../modules/accounts/domain/account.js';
+import { RevokeDashboardToken } from '../modules/accounts/application/revoke-dashboard-token.js';
+import { accountProjection, accountsList } from '../modules/accounts/read/accounts.js';
+import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
-import { OperatorCommand } from './operator-command.js';
+import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
+import { idIn, oneOf, operatorContext, print, tellingOfLog, wholeNumber, WrongInput } from './operator.js';
 
 const DEFAULT_HOURS = 8;
 const MAX_HOURS = 24 * 366;
+/** A token that is good for longer needs a reason. */
+const HOURS_WITHOUT_REASON = 24;
 
-interface IssueValues {
+interface IssueValues extends ConsentValues {
   readonly user: string;
   readonly role: Role;
   readonly environment?: Environment;
@@ -19,7 +24,7 @@ interface IssueValues {
 }
 
 @SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a dashboard token; it is shown this once' })
-export class IssueTokenCommand extends OperatorCommand {
+export class IssueTokenCommand extends ConsentedCommand {
   constructor(private readonly commands: CommandBus) {
     super();
   }
@@ -43,24 +48,52 @@ export class IssueTokenCommand extends OperatorCommand {
     return oneOf(text, ['test', 'live'], '--environment');
   }
 
-  @Option({ flags: '--hours <number>', description: `how long it is good; ${DEFAULT_HOURS} when not said` })
+  @Option({
+    flags: '--hours <number>',
+    description: `how long it is good; ${DEFAULT_HOURS} when not said, more than ${HOURS_WITHOUT_REASON} with --reason only`,
+  })
   readHours(text: string): number {
     return wholeNumber(text, '--hours');
   }
 
   override async run(
     [account]: string[],
-    { user, role, environment = 'live', hours = DEFAULT_HOURS }: IssueValues,
+    { user, role, environment = 'live', hours = DEFAULT_HOURS, reason }: IssueValues,
   ): Promise<void> {
     const accountId = idIn(account, 'account');
     if (hours < 1 || hours > MAX_HOURS) throw new WrongInput(`--hours must be from 1 to ${MAX_HOURS}.`);
+    if (hours > HOURS_WITHOUT_REASON && reason === undefined)
+      throw new WrongInput(`A token that is good for more than ${HOURS_WITHOUT_REASON} hours needs --reason <text>.`);
     print(
       await this.commands.execute(
-        new IssueDashboardToken(accountId, user, role, environment, hours * 3_600, operatorContext()),
+        new IssueDashboardToken(accountId, user, role, environment, hours * 3_600, operatorContext(reason)),
       ),
     );
   }
 }
 
-@Command({ name: 'tokens', description: 'Dashboard tokens', subCommands: [IssueTokenCommand] })
+@SubCommand({
+  name: 'revoke',
+  arguments: '<token>',
+  description: 'Revoke a dashboard token, by the id that its issue told; it lets nobody in from then on',
+})
+export class RevokeTokenCommand extends ConsentedCommand {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly lists: CompleteLists,
+    private readonly consent: Consent,
+  ) {
+    super();
+  }
+
+  override async run([token]: string[], values: ConsentValues = {}): Promise<void> {
+    const tokenId = idIn(token, 'token');
+    const context = await this.consent.given(values, `revoke the dashboard token ${tokenId}`);
+    const accounts = await this.lists.idsIn(accountProjection, accountsList(), tellingOfLog());
+    await this.commands.execute(new RevokeDashboardToken(accounts, tokenId, context));
+    print({ revokedToken: tokenId });
+  }
+}
+
+@Command({ name: 'tokens', description: 'Dashboard tokens', subCommands: [IssueTokenCommand, RevokeTokenCommand] })
 export class TokensCommand extends CommandGroup {}

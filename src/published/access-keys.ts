@@ -19,7 +19,7 @@ export interface PublishableKey extends KeyHolder {
 
 /**
  * The keys of all accounts, as the surfaces that take them see them. Malformed, unknown and wrong keys cannot be told apart,
- * not by time either. Both calls throw when what they must ask is away.
+ * not by time either. All calls throw when what they must ask is away.
  */
 export abstract class AccessKeys {
   /** As of at most 30 s ago, deactivated or not (docs/contract/platform.md#publishable-keys); null when there is no such key. */
@@ -27,4 +27,7 @@ export abstract class AccessKeys {
 
   /** Null when the text is no active key of that kind. Never cached, so a deactivation counts from the next request on. */
   abstract authenticate(kind: 'secret' | 'api', key: string): Promise<KeyHolder | null>;
+
+  /** Whether a dashboard token was revoked, by its id. Never cached. */
+  abstract isRevoked(tokenId: string): Promise<boolean>;
 }

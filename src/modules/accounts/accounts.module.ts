@@ -28,6 +28,7 @@ import { IssueKeyHandler } from './application/issue-key.js';
 import { LimitExchangesHandler } from './application/limit-exchanges.js';
 import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
+import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
 import { SeedDemoAccounts, SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
 import { VendorRules } from './application/vendor-rules.js';
@@ -55,6 +56,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     AllowOriginsHandler,
     LimitExchangesHandler,
     IssueDashboardTokenHandler,
+    RevokeDashboardTokenHandler,
     ExchangeTokenHandler,
     IssueGrantHandler,
     GrantRedemption,

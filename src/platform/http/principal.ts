@@ -15,7 +15,7 @@ export interface Principal {
   readonly permissions?: readonly string[];
   /** Of an API key: what reports default to, HTML for a partner, JSON for a first party. */
   readonly clientClass?: 'partner' | 'first_party';
-  /** Names a platform token among those of its key. */
+  /** Names a platform token among those of its key, or a dashboard token. */
   readonly tokenId?: string;
   /** When the exchange was made that a platform token comes from, whatever renewed it since; seconds since 1970. */
   readonly exchangedAt?: number;

@@ -200,7 +200,28 @@ describe('ops', () => {
     expect([claims.exp! - claims.iat!, new Date(expiresAt).getTime()]).toEqual([7_200, claims.exp! * 1_000]);
   });
 
+  it('tokens: one that is good for more than a day needs a reason', async () => {
+    const issue = ['tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'OWNER'];
+    const sentence = 'A token that is good for more than 24 hours needs --reason <text>.';
+    expect(await ops(...issue, '--hours', '25')).toEqual({ code: 1, output: sentence, lines: [] });
+    expect(await one(...issue, '--hours', '24')).toHaveProperty('token');
+    const { expiresAt } = await one(...issue, '--hours', '25', '--reason', 'a trial of one week');
+    expect(new Date(expiresAt).getTime()).toBeGreaterThan(Date.now() + 24 * 3_600_000);
+  });
+
+  it('tokens: a revoked one is 401 from the next request on, another one of the account stays good', async () => {
+    const issue = ['tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'OWNER'];
+    const [revoked, other] = [await one(...issue), await one(...issue)];
+    const status = async ({ token }: { readonly token: string }): Promise<number> =>
+      (await service.request('GET', '/tsp/webhooks', { headers: { authorization: `Bearer ${token}` } })).status;
+    expect([await status(revoked), await status(other)]).not.toContain(401);
+    expect(await one('tokens', 'revoke', revoked.tokenId)).toEqual({ revokedToken: revoked.tokenId });
+    expect([await status(revoked), (await status(other)) === 401]).toEqual([401, false]);
+    expect(await one('tokens', 'revoke', revoked.tokenId)).toEqual({ revokedToken: revoked.tokenId });
+  });
+
   it.each<[string, string[]]>([
+    ['There is no such token.', ['tokens', 'revoke', '01900000-0000-7000-8000-000000000000']],
     ['There is no such account.', ['accounts', 'set', '01900000-0000-7000-8000-000000000000', '--fee', '1']],
     ['There is no such key.', ['keys', 'deactivate', '01900000-0000-7000-8000-000000000000']],
     ['The account must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.', ['accounts', 'show', 'acme']],

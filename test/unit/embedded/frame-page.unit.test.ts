@@ -130,6 +130,10 @@ describe('the policy of the frame', () => {
 });
 
 class OneKey extends AccessKeys {
+  override isRevoked(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   constructor(private readonly key: Partial<PublishableKey>) {
     super();
   }

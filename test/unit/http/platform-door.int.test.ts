@@ -94,6 +94,9 @@ class ServerRoute {
 
 /** Answers one secret key, counted; knows no publishable one, and asked for some it fails as told. */
 class ScriptedKeys extends AccessKeys {
+  override async isRevoked(): Promise<boolean> {
+    return false;
+  }
   fault: Error = new Error('a fault of ours');
   asked = 0;
   override async publishable(key: string): Promise<PublishableKey | null> {

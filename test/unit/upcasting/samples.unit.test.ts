@@ -15,6 +15,7 @@ import { foldState } from '../../../src/kernel/projection.js';
 import { accessKey } from '../../../src/modules/accounts/domain/access-key.js';
 import { account } from '../../../src/modules/accounts/domain/account.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
+import { dashboardToken } from '../../../src/modules/accounts/domain/dashboard-token.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
@@ -284,6 +285,7 @@ function everyEvent(): DomainEvent[] {
       expiresAt: '2026-03-01T12:00:00.000Z',
     },
   );
+  run(dashboardToken, { kind: 'revoke' });
   const issue = { kind: 'issue', accountId: 'account', environment: 'test', keyHash: 'hash' } as const;
   run(
     accessKey,

@@ -8,6 +8,7 @@ import { EventStore } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
 import { accessKey, type AccessKeyEvent, type IssuedKey, type KeyUse } from '../domain/access-key.js';
+import { dashboardToken, type DashboardTokenEvent } from '../domain/dashboard-token.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AccountDirectory } from './accounts.js';
 import { TtlCache } from './ttl-cache.js';
@@ -94,6 +95,11 @@ export class AccessKeyDirectory extends AccessKeys {
     if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active') return null;
     const { accountId, environment, use } = key;
     return { keyId, accountId, environment, ...(use.kind === 'api' && { clientClass: use.clientClass }) };
+  }
+
+  override async isRevoked(tokenId: string): Promise<boolean> {
+    const history = await this.store.readStream(`${dashboardToken.category}-${tokenId}`);
+    return fold(dashboardToken, history as Iterable<RecordedEvent & DashboardTokenEvent>).revoked;
   }
 
   /** As stored now. */
