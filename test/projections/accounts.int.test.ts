@@ -59,8 +59,8 @@ describe('accounts and keys as they are read', () => {
     store = EmbeddedEventStore.open({ directory: folder });
     const readModels = readModelsIn(redis, store, [accountProjection, accessKeyProjection]);
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
-    accounts = new AccountDirectory(readModels, { production: true, testVendors: true }, clock);
-    keys = new AccessKeyDirectory(store, readModels, accounts, clock);
+    accounts = new AccountDirectory(store, { production: true, testVendors: true }, clock);
+    keys = new AccessKeyDirectory(store, accounts, clock);
   });
 
   afterAll(async () => {
@@ -102,6 +102,18 @@ describe('accounts and keys as they are read', () => {
     expect(await accounts.read(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
     clock.time += 1_000;
     expect(await accounts.find(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
+  });
+
+  it('who belongs to whom, and what a key is, are read from the log, whatever a copy in Redis says', async () => {
+    const [owner, stranger] = [await open(), await open()];
+    const { keyId, key } = await issue(stranger, PUBLISHABLE);
+    const client = redis.client();
+    for (const name of await client.keys('*')) await client.del(name);
+    await client.quit();
+    clock.time += 30_000;
+    expect(await accounts.mayRead(owner, stranger)).toBe(false);
+    expect(await accounts.find(owner)).toMatchObject({ accountId: owner, parentId: null });
+    expect(await keys.publishable(key)).toMatchObject({ keyId, accountId: stranger });
   });
 
   it('an account that was never opened is absent, and is found as soon as it is opened', async () => {

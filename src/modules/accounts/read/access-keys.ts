@@ -5,7 +5,6 @@ import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
-import { ReadModels } from '../../../ports/read-models.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
 import { accessKey, type AccessKeyEvent, type IssuedKey, type KeyUse } from '../domain/access-key.js';
 import { dashboardToken, type DashboardTokenEvent } from '../domain/dashboard-token.js';
@@ -58,7 +57,6 @@ export class AccessKeyDirectory extends AccessKeys {
 
   constructor(
     private readonly store: EventStore,
-    private readonly readModels: ReadModels,
     private readonly accounts: AccountDirectory,
     clock: Clock,
   ) {
@@ -68,10 +66,7 @@ export class AccessKeyDirectory extends AccessKeys {
 
   override async publishable(text: string): Promise<PublishableKey | null> {
     const keyId = keyIdIn('publishable', text);
-    const key = await this.recent.get(
-      keyId,
-      async () => (await this.readModels.get(accessKeyProjection, keyId))?.doc ?? null,
-    );
+    const key = await this.recent.get(keyId, () => this.fromLog(keyId));
     if (!isKey(text, key?.keyHash ?? null) || key?.use.kind !== 'publishable') return null;
     const { accountId, environment, status, use } = key;
     const exchangesPerMinute = use.perMinute ?? (await this.accounts.recall(accountId))?.exchangesPerMinute ?? null;
@@ -85,12 +80,9 @@ export class AccessKeyDirectory extends AccessKeys {
     };
   }
 
-  /** Reads the log itself: a view could lag behind a deactivation. */
   override async authenticate(kind: 'secret' | 'api', text: string): Promise<KeyHolder | null> {
     const keyId = keyIdIn(kind, text);
-    const history = await this.store.readStream(`${accessKey.category}-${keyId}`);
-    const state = fold(accessKey, history as Iterable<RecordedEvent & AccessKeyEvent>);
-    const key = state.status === 'unknown' ? null : state;
+    const key = await this.fromLog(keyId);
     // The hash covers the prefix, so a key that matches is of the kind it was looked up as.
     if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active') return null;
     const { accountId, environment, use } = key;
@@ -102,9 +94,16 @@ export class AccessKeyDirectory extends AccessKeys {
     return fold(dashboardToken, history as Iterable<RecordedEvent & DashboardTokenEvent>).revoked;
   }
 
-  /** As stored now. */
+  /** As the log has it now. */
   async read(keyId: string): Promise<ListedKey | null> {
-    const view = await this.readModels.get(accessKeyProjection, keyId);
-    return view === null ? null : { keyId, ...view.doc };
+    const key = await this.fromLog(keyId);
+    return key === null ? null : { keyId, ...accessKeyProjection.view(key) };
+  }
+
+  /** A read model could lag behind a deactivation, and could be changed without a trace. */
+  private async fromLog(keyId: string): Promise<IssuedKey | null> {
+    const history = await this.store.readStream(`${accessKey.category}-${keyId}`);
+    const state = fold(accessKey, history as Iterable<RecordedEvent & AccessKeyEvent>);
+    return state.status === 'unknown' ? null : state;
   }
 }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
+import { fold } from '../../../kernel/decider.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
-import { ReadModels } from '../../../ports/read-models.js';
+import { EventStore } from '../../../ports/event-store.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
 import { TtlCache } from './ttl-cache.js';
@@ -88,7 +90,7 @@ export class AccountDirectory extends Accounts {
   private readonly recent: TtlCache<FoundAccount>;
 
   constructor(
-    private readonly readModels: ReadModels,
+    private readonly store: EventStore,
     private readonly options: AccountsOptions,
     clock: Clock,
   ) {
@@ -114,9 +116,10 @@ export class AccountDirectory extends Accounts {
     return this.recent.get(accountId, () => this.read(accountId));
   }
 
-  /** As stored now. */
+  /** As the log has it now. A copy elsewhere could be changed, and with it who reads whose reports. */
   async read(accountId: string): Promise<FoundAccount | null> {
-    const view = await this.readModels.get(accountProjection, accountId);
-    return view && { accountId, ...view.doc };
+    const history = await this.store.readStream(`${account.category}-${accountId}`);
+    const state = fold(account, history as Iterable<RecordedEvent & AccountEvent>);
+    return state.status === 'open' ? { accountId, ...accountProjection.view(state) } : null;
   }
 }
