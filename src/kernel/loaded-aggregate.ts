@@ -8,7 +8,7 @@ export interface LoadedAggregate<State> {
   readonly revision: number | null;
   /** Whom the first event of the stream says that it belongs to; null when nothing was ever stored. */
   readonly owner: Owner | null;
-  /** All of its events; of a long-lived stream the newest at least. */
+  /** All of its events; of a long stream the newest at least. */
   readonly history: readonly RecordedEvent[];
 }
 

@@ -45,13 +45,12 @@ export class AggregateCache {
     let loaded = (known ?? unstored(fold.initial)) as LoadedAggregate<State>;
     for (;;) {
       const page = await this.store.readStream(stream, { from: (loaded.revision ?? -1) + 1, limit: PAGE });
-      const [first] = page;
       const last = page.at(-1);
-      if (first !== undefined && last !== undefined)
+      if (last !== undefined)
         loaded = {
           state: page.reduce((before, event) => fold.evolve(before, event as RecordedEvent & Event), loaded.state),
           revision: last.revision,
-          owner: loaded.owner ?? ownerOf(first),
+          owner: loaded.owner ?? ownerOf(page[0] ?? last),
           history: [last],
         };
       if (page.length < PAGE) break;

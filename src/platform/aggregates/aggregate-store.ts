@@ -46,6 +46,8 @@ export interface AggregateObserver {
   appendConflict(category: string): void;
 }
 
+/** A stream of so many events is read as that of a long-lived aggregate is, whatever its decider says: callers may make any stream grow. */
+const LONG = 200;
 /** Of states that are only looked at. */
 const LOOKED_AT_BYTES = 8 * 2 ** 20;
 
@@ -105,13 +107,12 @@ export class AggregateStore {
   ): Promise<LoadedAggregate<State>> {
     const stream = streamOf({ decider, id });
     if (decider.stateless) return this.newest(decider.initial, stream);
-    if (decider.longLived) return this.seen.load(decider, stream);
-    const history = await this.store.readStream(stream);
-    const [first] = history;
+    const history = decider.longLived ? [] : await this.store.readStream(stream, { limit: LONG });
+    if (decider.longLived || history.length === LONG) return this.seen.load(decider, stream);
     return {
       state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>),
       revision: history.at(-1)?.revision ?? null,
-      owner: first ? ownerOf(first) : null,
+      owner: history[0] ? ownerOf(history[0]) : null,
       history,
     };
   }
@@ -171,14 +172,14 @@ export class AggregateStore {
       ? [await this.gathering.add(streamOf(last), { change: last, context })]
       : await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
     const shown = results.filter(({ events }, index) => events.length > 0 && hasShortStream(changes[index]));
-    if (!context.skipReadYourWrites) await Promise.all(shown.map(({ history }) => this.readModels.applyNow(history)));
+    if (!context.skipReadYourWrites) await Promise.all(shown.map((result) => this.show(result)));
     for (const { events } of results) if (events.length > 0) await this.handlers.handleInline(events);
     return results.at(-1) as CommandResult<State, Event>;
   }
 
-  /** For an aggregate that changed with `skipReadYourWrites` and of which a caller is to be told now. */
+  /** For an aggregate that changed with `skipReadYourWrites` and of which a caller is to be told now. Of a long stream the read models see it later. */
   async show({ history }: LoadedAggregate<unknown>): Promise<void> {
-    await this.readModels.applyNow(history);
+    if (history[0]?.revision === 0) await this.readModels.applyNow(history);
   }
 
   /** The streams are sorted, so that no two commands wait for each other. */

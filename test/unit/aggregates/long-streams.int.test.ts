@@ -1,0 +1,112 @@
+// A command reads a bounded number of events of a long stream, whatever its aggregate. Callers can make most streams grow: a link is made and
+// taken back, a delivery is sent again, an amount is changed. No stream may cost more with each of its events.
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { Decider } from '../../../src/kernel/decider.js';
+import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/domain-event.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { asNewEvent } from '../../../src/platform/aggregates/recorded-events.js';
+import type { EventStore, StreamReadOptions } from '../../../src/ports/event-store.js';
+import { SetClock } from '../../support/clock.js';
+
+const EVENTS = 2_000;
+/** Of a short stream all of it is read with each command. */
+const MOST_READ = 250;
+const MODULES = join(import.meta.dirname, '../../../src/modules');
+const SAMPLES = join(import.meta.dirname, '../upcasting/samples');
+
+const deciders = new Map<string, Decider<unknown, never, DomainEvent>>();
+for (const path of await readdir(MODULES, { recursive: true })) {
+  if (!/^[^/]+\/domain\/[^/]+\.ts$/.test(path)) continue;
+  for (const exported of Object.values((await import(join(MODULES, path))) as Record<string, unknown>))
+    if (typeof exported === 'object' && exported !== null && 'decide' in exported && 'evolve' in exported) {
+      const decider = exported as Decider<unknown, never, DomainEvent>;
+      deciders.set(decider.category, decider);
+    }
+}
+/** As they are stored, the first events of a stream before the others. */
+const samples = readdirSync(SAMPLES)
+  .map((file) => (JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as { event: RecordedEvent }).event)
+  .sort((one, other) => one.revision - other.revision);
+
+let directory: string;
+let store: EmbeddedEventStore;
+let read = 0;
+let shown = 0;
+let aggregates: AggregateStore;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'long-streams-'));
+  store = EmbeddedEventStore.open({ directory, mapSizeBytes: 512 * 2 ** 20 });
+});
+afterAll(async () => {
+  await store.close();
+  await rm(directory, { recursive: true, force: true });
+});
+beforeEach(() => {
+  read = shown = 0;
+  const counted = Object.assign(Object.create(store) as EventStore, {
+    readStream: async (stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]> => {
+      const events = await store.readStream(stream, options);
+      read += events.length;
+      return events;
+    },
+  });
+  aggregates = new AggregateStore(counted, { applyNow: async () => void (shown += 1) }, new SetClock(), {
+    appendConflict: () => undefined,
+  });
+});
+
+/** The first events that a stream of the category may have, and then the last of them again and again. */
+async function grown(category: string): Promise<{ readonly id: string; readonly event: DomainEvent }> {
+  const id = newId();
+  const some = samples.filter(({ stream }) => categoryOf(stream) === category);
+  const last = some.at(-1) as RecordedEvent;
+  const all = Array.from({ length: EVENTS }, (_, index) => ({ ...asNewEvent(some[index] ?? last), id: newId() }));
+  for (let from = 0; from < EVENTS; from += 200)
+    await store.append(`${category}-${id}`, from === 0 ? 'no-stream' : from - 1, all.slice(from, from + 200));
+  return { id, event: { type: last.type, data: last.data } };
+}
+
+it('finds every aggregate', () => {
+  expect([...deciders.keys()]).toEqual(
+    expect.arrayContaining(['account', 'checkout', 'credit', 'payment', 'person', 'screening', 'share']),
+  );
+  expect(deciders.size).toBeGreaterThanOrEqual(17);
+});
+
+it.each([...deciders])(
+  'a second command on a long stream of %s reads little but the new events',
+  async (category, decider) => {
+    const { id, event } = await grown(category);
+    const command = () =>
+      aggregates.executeTogether(
+        [],
+        { decider, id, decide: () => [event] },
+        {
+          accountId: 'account',
+          environment: 'test',
+          actor: { kind: 'system', id: 'test' },
+          correlationId: 'request',
+          causationId: 'cause',
+        },
+      );
+    await command();
+    for (let time = 0; time < 3; time++) {
+      read = 0;
+      const { revision, state } = await command();
+      expect(read).toBeLessThanOrEqual(MOST_READ);
+      expect([revision, state]).toEqual([EVENTS + 1 + time, expect.anything()]);
+    }
+    // A document of a part of its stream would be wrong.
+    expect(shown).toBe(0);
+    // The state is that of the whole stream.
+    const whole = (await store.readStream(`${category}-${id}`)) as readonly (RecordedEvent & DomainEvent)[];
+    const state = whole.reduce((before: unknown, one) => decider.evolve(before, one), decider.initial);
+    expect((await aggregates.load(decider, id)).state).toEqual(state);
+  },
+);
