@@ -181,6 +181,8 @@ export interface Publisher {
   readonly category: string;
   /** Stored types that are published; all others are not looked at. */
   readonly types: ReadonlySet<string>;
+  /** Looks at the event to translate and at no other, so that `history` is that event: for streams that have many of them. */
+  readonly alone?: true;
   /** Pure. `history` is the stream up to and including the event to translate. */
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;
 }

@@ -12,7 +12,10 @@ import {
   type DeliveryDetailResult,
 } from '../../src/modules/webhooks/http/dashboard/delivery-results.js';
 import { deliveryLog, DeliveryReader } from '../../src/modules/webhooks/read/deliveries.js';
+import { endpointProjection } from '../../src/modules/webhooks/read/endpoints.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
+import { asNewEvent } from '../../src/platform/aggregates/recorded-events.js';
+import type { EventStore } from '../../src/ports/event-store.js';
 import { RedisServer } from '../support/redis.js';
 import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
 import { PING } from '../unit/webhooks/histories.js';
@@ -108,6 +111,61 @@ describe('a published event', () => {
     await house.happens(accountId);
     await house.react();
     expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+  });
+
+  // Clocks are set back, and those of two hosts differ. A receiver must miss nothing by it, and get nothing that was before it.
+  describe('is judged by its place in the log', () => {
+    it('when the clock was set back after the endpoint was registered: it is delivered', async () => {
+      const { accountId, endpointId } = await house.register();
+      house.clock.pass(-3_600);
+      await house.happens(accountId);
+      await house.react();
+      expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+    });
+
+    it('when the clock was ahead before the endpoint was registered: it is not delivered, however often it is seen', async () => {
+      const accountId = newId();
+      house.clock.pass(3_600);
+      await house.happens(accountId);
+      house.clock.pass(-3_600);
+      const { endpointId } = await house.register(accountId);
+      await house.react();
+      await house.react();
+      expect(await house.deliveriesOf(endpointId)).toEqual([]);
+    });
+
+    it('when the clock was set back after another choice of events: the choice holds for what follows', async () => {
+      const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
+      house.clock.pass(3_600);
+      await house.happens(accountId);
+      await house.change(accountId, endpointId, { enabledEvents: null });
+      house.clock.pass(-7_200);
+      await house.happens(accountId);
+      await house.change(accountId, endpointId, { enabledEvents: ['payment.succeeded'] });
+      house.clock.pass(-7_200);
+      await house.happens(accountId);
+      await house.react();
+      await house.react();
+      expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+    });
+
+    it('when the clock was set back after the endpoint came back: nothing of it is canceled, or counts as before', async () => {
+      const { accountId, endpointId } = await house.register();
+      for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
+      house.clock.time = await house.disableAfter(accountId);
+      await house.disableOverdue(accountId);
+      await house.happens(accountId);
+      await house.change(accountId, endpointId, {});
+      house.clock.pass(-400_000);
+      await house.happens(accountId);
+      await house.react();
+      await house.react();
+      const [deliveryId = '', ...others] = await house.deliveriesOf(endpointId);
+      expect([await house.stateOf(deliveryId), others.length]).toMatchObject([{ status: 'pending' }, 3]);
+      expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
+      await house.exhaust(accountId, endpointId);
+      expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
+    });
   });
 
   it('signs with both secrets during a rotation, the current first, and afterwards with the new one', async () => {
@@ -244,6 +302,132 @@ describe('health', () => {
     expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([
       expect.stringContaining('active again'),
     ]);
+  });
+
+  // One dead receiver exhausts thousands of deliveries, and stood in the way of all others when each was an event of its endpoint.
+  it('counts on while failing without an event each, in any process, from any read model, and when all is seen again', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let count = 1; count <= 6; count++) {
+      await house.exhaust(accountId, endpointId);
+      expect(await view(accountId)).toMatchObject({
+        status: count < 3 ? 'active' : 'failing',
+        consecutiveFailures: count,
+      });
+    }
+    const types = async () => (await house.store.readStream(`webhook_endpoint-${accountId}`)).map(({ type }) => type);
+    const stored = [
+      'WebhookEndpointRegistered',
+      'WebhookExhaustionCounted',
+      'WebhookExhaustionCounted',
+      'WebhookExhaustionCounted',
+      'WebhookEndpointFailing',
+    ];
+    expect(await types()).toEqual(stored);
+    await house.react();
+    expect(await types()).toEqual(stored);
+    await rebuild(house.store, house.projections, [deliveryLog, endpointProjection]);
+    expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 6 });
+    // A redelivery that fails too is not another one.
+    const [exhausted = ''] = await house.deliveriesOf(endpointId);
+    house.clock.pass(60);
+    await house.redeliver(accountId, endpointId, exhausted);
+    await house.attempt(exhausted, 'redelivery');
+    expect(await view(accountId)).toMatchObject({ consecutiveFailures: 6 });
+
+    house.receivers.answer = TAKEN;
+    house.clock.pass(60);
+    await house.redeliver(accountId, endpointId, exhausted);
+    await house.attempt(exhausted, 'redelivery');
+    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
+    await house.react();
+    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
+    await house.exhaust(accountId, endpointId);
+    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
+  });
+
+  it('of a disabled endpoint keeps its count, and a PUT begins it again whatever is seen again', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let count = 0; count < 5; count++) await house.exhaust(accountId, endpointId);
+    house.clock.time = await house.disableAfter(accountId);
+    await house.disableOverdue(accountId);
+    expect(await view(accountId)).toMatchObject({ status: 'disabled', consecutiveFailures: 5 });
+    await house.change(accountId, endpointId, {});
+    await house.react();
+    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
+  });
+
+  // After Redis was lost every exhaustion of the log is seen again.
+  it('of an endpoint with a stored event for each of thousands of exhaustions costs no read of them again', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
+    const stream = `webhook_endpoint-${accountId}`;
+    const history = await house.store.readStream(stream);
+    const counted = history.find(({ type }) => type === 'WebhookExhaustionCounted') as RecordedEvent;
+    for (let part = 0; part < 10; part++)
+      await house.store.append(
+        stream,
+        history.length - 1 + part * 200,
+        Array.from({ length: 200 }, (_, index) => {
+          const consecutive = 4 + part * 200 + index;
+          return {
+            ...asNewEvent({ ...counted, data: { ...counted.data, deliveryId: newId(), consecutive } }),
+            id: newId(),
+          };
+        }),
+      );
+    let read = 0;
+    const counting = Object.assign(Object.create(house.store) as EventStore, {
+      readStream: async (...asked: Parameters<EventStore['readStream']>): Promise<RecordedEvent[]> => {
+        const events = await house.store.readStream(...asked);
+        if (asked[0] === stream) read += events.length;
+        return events;
+      },
+    });
+    const exhaustion = await house.exhaustions(accountId, counting);
+    const [first] = exhaustion.events;
+    await exhaustion.handle(first);
+    const once = read;
+    for (const event of exhaustion.events) await exhaustion.handle(event);
+    expect([once, read]).toEqual([once, once]);
+    expect(once).toBeGreaterThan(2_000);
+    expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 2_003 });
+  });
+
+  it('is told once for each change of the endpoint, with ids and without its address', async () => {
+    house.news.length = 0;
+    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    await house.change(accountId, endpointId, { url: 'https://moved.example.com/b?key=secret', enabledEvents: null });
+    await house.rotate(accountId, endpointId, 100);
+    for (let count = 0; count < 4; count++) await house.exhaust(accountId, endpointId);
+    house.clock.time = await house.disableAfter(accountId);
+    await house.disableOverdue(accountId);
+    await house.change(accountId, endpointId, { url: 'https://back.example.com' });
+    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
+    house.receivers.answer = TAKEN;
+    const [exhausted = ''] = await house.deliveriesOf(endpointId);
+    await house.redeliver(accountId, endpointId, exhausted);
+    await house.attempt(exhausted, 'redelivery');
+    await house.delete(accountId, endpointId);
+    await house.react();
+    expect(house.news.map(({ change, outcome }) => [change, outcome])).toEqual([
+      ['registered', 'active'],
+      ['updated', 'active'],
+      ['secret rotated', 'active'],
+      ['failing', 'failing'],
+      ['disabled', 'disabled'],
+      ['reactivated', 'active'],
+      ['failing', 'failing'],
+      ['recovered', 'active'],
+      ['deleted', 'deleted'],
+    ]);
+    for (const one of house.news)
+      expect(one).toEqual({
+        requestId: expect.any(String),
+        accountId,
+        endpointId,
+        change: expect.any(String),
+        outcome: expect.any(String),
+      });
   });
 
   it('is not mailed to have been brought back long ago', async () => {
@@ -547,7 +731,10 @@ describe('the delivery log', () => {
       const { items } = await reader.page(endpointId, {}, null, 10);
       expect(items.map(({ id }) => id)).toEqual([open]);
       expect(await reader.open(endpointId)).toEqual([open]);
-      expect(await reader.lastOutcomes(endpointId)).toEqual({ successAt: succeeded, failureAt: null });
+      expect(await reader.lastOutcomes(endpointId)).toMatchObject({
+        taken: { id: second, doc: { succeededAt: succeeded } },
+        refused: null,
+      });
       expect(await reader.find(endpointId, first)).toMatchObject({ doc: { delivery: { status: 'succeeded' } } });
     } finally {
       await other.stop();

@@ -3,6 +3,8 @@ import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings, runs } from '../../config/process.js';
+import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
+import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { declaredIn, EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
@@ -19,6 +21,7 @@ import { ChangeEndpointHandler } from './application/change-endpoint.js';
 import { DeleteEndpointHandler } from './application/delete-endpoint.js';
 import { DisableOverdueEndpoint, DisableOverdueEndpointHandler } from './application/disable-overdue-endpoint.js';
 import { DueDeliveries } from './application/due-deliveries.js';
+import { EndpointChanges, EndpointObserver } from './application/endpoint-changes.js';
 import { EndpointSecrets } from './application/endpoint-secrets.js';
 import { PingEndpointHandler } from './application/ping-endpoint.js';
 import { RedeliverHandler } from './application/redeliver.js';
@@ -46,6 +49,14 @@ const LEFT_LYING_MS = 2_000;
   controllers: [EndpointsController, DeliveriesController],
   providers: [
     Attempts,
+    EndpointChanges,
+    {
+      provide: EndpointObserver,
+      useFactory: (log: Log): EndpointObserver => ({
+        changed: (news) => log.info(news, 'webhook endpoint changed'),
+      }),
+      inject: [Log],
+    },
     EndpointSecrets,
     {
       provide: DeliveryReader,
@@ -53,7 +64,12 @@ const LEFT_LYING_MS = 2_000;
         new DeliveryReader(readModels, vault, lists),
       inject: [ReadModels, Vault, CompleteLists],
     },
-    EndpointReader,
+    {
+      provide: EndpointReader,
+      useFactory: (aggregates: AggregateStore, readModels: ReadModels, deliveries: DeliveryReader) =>
+        new EndpointReader(aggregates, readModels, deliveries),
+      inject: [AggregateStore, ReadModels, DeliveryReader],
+    },
     { provide: DeliveryAttempts, useClass: DueDeliveries },
     { provide: OpenDeliveries, useExisting: DeliveryReader },
     RegisterEndpointHandler,
@@ -103,6 +119,7 @@ const LEFT_LYING_MS = 2_000;
       settle: (id) => new DisableOverdueEndpoint(id),
     }),
   ],
+  exports: [EndpointReader],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

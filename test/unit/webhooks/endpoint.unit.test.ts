@@ -36,6 +36,7 @@ describe('registering', () => {
       secret: { secretId: 'secret-1' },
       previousSecret: null,
       consecutiveFailures: 0,
+      run: 0,
       disableAfter: null,
       disabledReason: null,
       counted: null,
@@ -109,7 +110,7 @@ describe('changing', () => {
       disableAfter: null,
       disabledReason: null,
     });
-    expect(current(back.when(exhausted('d', 300_000)).decided)).toMatchObject({
+    expect(current(back.when(exhausted('d', 300_000, 1)).decided)).toMatchObject({
       status: 'active',
       consecutiveFailures: 1,
     });
@@ -205,14 +206,39 @@ describe('health', () => {
     expect([current(three).status, healthDueAt(three.state)]).toEqual(['failing', iso(4 + 259_200)]);
   });
 
-  it('counts on while failing, and the clock goes on from when it began', () => {
-    const four = failing()
-      .when(exhausted('d', 1_000))
-      .then({
-        type: 'WebhookExhaustionCounted',
-        data: { endpointId: ENDPOINT, deliveryId: 'd', endedAt: iso(1_000), consecutive: 4 },
-      });
-    expect(current(four).disableAfter).toBe(iso(4 + 259_200));
+  // A dead receiver exhausts thousands: its stream would grow with each of them.
+  it('records nothing more while it is failing, and the clock goes on from when it began', () => {
+    const four = failing().when(exhausted('d', 1_000)).then();
+    expect(current(four)).toMatchObject({ status: 'failing', consecutiveFailures: 3, disableAfter: iso(4 + 259_200) });
+  });
+
+  it('of a stream with an event for each exhaustion stays the same', () => {
+    const counted = (consecutive: number): EndpointEvent => ({
+      type: 'WebhookExhaustionCounted',
+      data: { endpointId: ENDPOINT, deliveryId: `d${consecutive}`, endedAt: iso(consecutive), consecutive },
+    });
+    const [first, second, third, ...others] = Array.from({ length: 4_000 }, (_, index) => counted(index + 1)) as [
+      EndpointEvent,
+      EndpointEvent,
+      EndpointEvent,
+      ...EndpointEvent[],
+    ];
+    const entered: EndpointEvent = {
+      type: 'WebhookEndpointFailing',
+      data: { endpointId: ENDPOINT, disableAfter: iso(259_204) },
+    };
+    const long = endpoint(registered(), first, second, third, entered, ...others);
+    expect(current(long)).toMatchObject({
+      status: 'failing',
+      consecutiveFailures: 4_000,
+      disableAfter: iso(259_204),
+      counted: { endedAt: iso(4_000), deliveryIds: Array.from({ length: 100 }, (_, index) => `d${index + 3_901}`) },
+    });
+    long.when(exhausted('later', 5_000)).then();
+    expect(current(long.when(delivered('e', 5_001)).decided)).toMatchObject({
+      status: 'active',
+      consecutiveFailures: 0,
+    });
   });
 
   it('any success between them makes the count begin anew', () => {
@@ -221,7 +247,7 @@ describe('health', () => {
       .decided.when(exhausted('b', 2))
       .decided.when(delivered('c', 3))
       .then({ type: 'WebhookEndpointRecovered', data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3) } });
-    expect(current(recovered.when(exhausted('d', 4)).decided)).toMatchObject({
+    expect(current(recovered.when(exhausted('d', 4, 1)).decided)).toMatchObject({
       status: 'active',
       consecutiveFailures: 1,
     });
@@ -241,10 +267,17 @@ describe('health', () => {
     failing().when(exhausted('c', 3)).then();
   });
 
-  it('lets nothing old count late: not a failure before a success, not a success before a failure', () => {
+  it('lets nothing old count late: no failure before a success, and none before the owner brought it back', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     recovered.when(exhausted('e', 9)).then();
-    failing().when(delivered('z', 2)).then();
+    disabled().when(change()).decided.when(exhausted('e', 300_000)).then();
+  });
+
+  // The clock of a host may be behind, or may have been set back.
+  it('counts what comes after a success by its place, whatever the clocks say, and any success', () => {
+    const recovered = failing().when(delivered('d', 10)).decided;
+    expect(current(recovered.when(exhausted('e', 9, 1)).decided)).toMatchObject({ consecutiveFailures: 1 });
+    expect(current(failing().when(delivered('z', 2)).decided)).toMatchObject({ status: 'active' });
   });
 
   it('is disabled once its time is over without a success, and not before', () => {
@@ -284,6 +317,7 @@ describe('health', () => {
       endpointId: ENDPOINT,
       deliveryId: 'a',
       endedAt: iso(1),
+      run: 0,
       now: at(2),
       policy: strict,
     }).decided;

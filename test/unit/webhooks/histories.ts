@@ -35,11 +35,12 @@ export const register = (data: Partial<Registered> = {}): EndpointCommand => ({
   ...REGISTERED,
   ...data,
 });
-export const exhausted = (deliveryId: string, endedAt: number, endpointId = ENDPOINT): EndpointCommand => ({
+export const exhausted = (deliveryId: string, endedAt: number, run = 0, endpointId = ENDPOINT): EndpointCommand => ({
   kind: 'count-exhausted',
   endpointId,
   deliveryId,
   endedAt: iso(endedAt),
+  run,
   now: at(endedAt + 1),
   policy: HEALTH,
 });

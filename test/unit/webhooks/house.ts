@@ -11,7 +11,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { ActionContext } from '../../../src/kernel/context.js';
 import type { Decider } from '../../../src/kernel/decider.js';
-import { categoryOf, type DomainEvent } from '../../../src/kernel/domain-event.js';
+import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { foldState } from '../../../src/kernel/projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
@@ -31,6 +31,7 @@ import {
   DisableOverdueEndpoint,
   DisableOverdueEndpointHandler,
 } from '../../../src/modules/webhooks/application/disable-overdue-endpoint.js';
+import { EndpointChanges, type EndpointNews } from '../../../src/modules/webhooks/application/endpoint-changes.js';
 import { EndpointSecrets } from '../../../src/modules/webhooks/application/endpoint-secrets.js';
 import { PingEndpoint, PingEndpointHandler } from '../../../src/modules/webhooks/application/ping-endpoint.js';
 import { Redeliver, RedeliverHandler } from '../../../src/modules/webhooks/application/redeliver.js';
@@ -54,6 +55,7 @@ import {
 import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../../src/platform/subscriptions/projector.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../../src/ports/delivery-queue.js';
+import type { EventStore } from '../../../src/ports/event-store.js';
 import { type Mail, MailSender } from '../../../src/ports/mail-sender.js';
 import {
   WebhookAddressRules,
@@ -175,6 +177,8 @@ export class WebhookHouse {
   readonly mailServer = new PlayedMailServer();
   readonly queue = new ListedQueue();
   readonly told = new Told();
+  /** The changes of endpoints that the observer was told. */
+  readonly news: EndpointNews[] = [];
 
   private constructor(
     readonly store: EmbeddedEventStore,
@@ -232,15 +236,26 @@ export class WebhookHouse {
     const { clock, vault, store, models, queue } = this;
     const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
-    const attempts = new Attempts(aggregates, this.receivers, secrets, vault, this.policy, clock);
+    const endpoints = new EndpointChanges(aggregates, { changed: (news) => void this.news.push(news) });
+    const attempts = new Attempts(aggregates, endpoints, this.receivers, secrets, vault, this.policy, clock);
     const lists = new CompleteLists(store, this.projections, models);
     const deliveries = new DeliveryReader(models, vault, lists);
-    return { clock, aggregates, secrets, attempts, queue, store, deliveries, addresses: new AllowedAddresses() };
+    return {
+      clock,
+      aggregates,
+      endpoints,
+      secrets,
+      attempts,
+      queue,
+      store,
+      deliveries,
+      addresses: new AllowedAddresses(),
+    };
   }
 
   readonly deliveries = {
     reader: () => this.parts().deliveries,
-    endpoints: () => new EndpointReader(this.models, this.parts().deliveries),
+    endpoints: () => new EndpointReader(this.parts().aggregates, this.models, this.parts().deliveries),
     secrets: () => this.parts().secrets,
   };
 
@@ -262,30 +277,30 @@ export class WebhookHouse {
       readonly endpointId?: string;
     } = {},
   ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
-    const { aggregates, secrets, addresses } = this.parts();
+    const { aggregates, endpoints, secrets, addresses } = this.parts();
     const { endpointId = newId(), events = null, mail = null } = given;
-    const { secret } = await new RegisterEndpointHandler(aggregates, secrets, addresses).execute(
+    const { secret } = await new RegisterEndpointHandler(aggregates, endpoints, secrets, addresses).execute(
       new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)),
     );
     return { accountId, endpointId, secret };
   }
 
   change(accountId: string, endpointId: string, change: EndpointChange): Promise<void> {
-    const { aggregates, secrets, addresses } = this.parts();
-    return new ChangeEndpointHandler(aggregates, secrets, addresses).execute(
+    const { aggregates, endpoints, secrets, addresses } = this.parts();
+    return new ChangeEndpointHandler(aggregates, endpoints, secrets, addresses).execute(
       new ChangeEndpoint(endpointId, change, this.as(accountId)),
     );
   }
 
   rotate(accountId: string, endpointId: string, seconds: number, secretId = newId()) {
-    const { aggregates, secrets, clock } = this.parts();
-    return new RotateSecretHandler(aggregates, secrets, clock).execute(
+    const { aggregates, endpoints, secrets, clock } = this.parts();
+    return new RotateSecretHandler(aggregates, endpoints, secrets, clock).execute(
       new RotateSecret(endpointId, secretId, seconds, this.as(accountId)),
     );
   }
 
   delete(accountId: string, endpointId: string): Promise<void> {
-    return new DeleteEndpointHandler(this.parts().aggregates).execute(
+    return new DeleteEndpointHandler(this.parts().endpoints).execute(
       new DeleteEndpoint(endpointId, this.as(accountId)),
     );
   }
@@ -315,8 +330,8 @@ export class WebhookHouse {
   }
 
   disableOverdue(accountId: string): Promise<void> {
-    const { aggregates, clock } = this.parts();
-    return new DisableOverdueEndpointHandler(aggregates, clock).execute(new DisableOverdueEndpoint(accountId));
+    const { endpoints, clock } = this.parts();
+    return new DisableOverdueEndpointHandler(endpoints, clock).execute(new DisableOverdueEndpoint(accountId));
   }
 
   /** Something happens in an account that it is told of. */
@@ -327,8 +342,8 @@ export class WebhookHouse {
 
   /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
   async react(): Promise<void> {
-    const { aggregates, secrets, deliveries, store, queue, clock } = this.parts();
-    const cancel = new CancelDeliveryHandler(aggregates);
+    const { aggregates, endpoints, secrets, deliveries, store, queue, clock } = this.parts();
+    const cancel = new CancelDeliveryHandler(aggregates, store);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
     const published: PublishedEvents = {
       publishers: [parcelPublisher],
@@ -336,7 +351,7 @@ export class WebhookHouse {
     };
     const reactions = [
       new WhenEventPublished(published, store, aggregates, queue),
-      new WhenDeliveryExhausted(aggregates, this.policy, clock),
+      new WhenDeliveryExhausted(aggregates, endpoints, this.policy, clock),
       new WhenEndpointEnded(deliveries, secrets, commands),
       new WhenHealthChanged(aggregates, secrets, this.mailServer, clock),
     ];
@@ -345,6 +360,26 @@ export class WebhookHouse {
         if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type))
           await reaction.handle(event);
     }
+  }
+
+  /** Counts exhausted deliveries in a process that reads there. `events` are those of the account, from the beginning of the log. */
+  async exhaustions(
+    accountId: string,
+    store: EventStore,
+  ): Promise<{
+    readonly events: readonly [RecordedEvent, ...RecordedEvent[]];
+    handle(event: RecordedEvent): Promise<void>;
+  }> {
+    const aggregates = new AttendedHandling(store, this.models, this.clock, { appendConflict: () => undefined });
+    const endpoints = new EndpointChanges(aggregates, { changed: () => undefined });
+    const handler = new WhenDeliveryExhausted(aggregates, endpoints, this.policy, this.clock);
+    const events = (await store.readAll(null, Infinity)).filter(
+      ({ type, metadata }) => handler.types.has(type) && metadata.accountId === accountId,
+    );
+    return {
+      events: events as [RecordedEvent, ...RecordedEvent[]],
+      handle: (event) => handler.handle(event),
+    };
   }
 
   /** Ids of the endpoint's deliveries, the newest first. */

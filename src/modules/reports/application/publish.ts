@@ -8,6 +8,7 @@ const TYPES = ['ReportShared', 'SharingRevoked'] as const satisfies readonly Sha
 export const sharePublisher: Publisher = {
   category: share.category,
   types: new Set(TYPES),
+  alone: true,
 
   publish(history: readonly RecordedEvent[]): PublishedEvent | null {
     const last = history.at(-1);

@@ -39,7 +39,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
       causationId: scheduled.id,
       skipReadYourWrites: true,
     };
-    const { state } = await this.aggregates.loadCached(webhookEndpoint, accountId);
+    const { state } = await this.aggregates.load(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);

@@ -7,9 +7,10 @@ import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregat
 import { Vault } from '../../../ports/vault.js';
 import { WebhookSender, type WebhookAnswer } from '../../../ports/webhook-sender.js';
 import { delivery, type AttemptKind, type Delivery, type DeliveryState } from '../domain/delivery.js';
-import { signingSecrets, webhookEndpoint, type Endpoint } from '../domain/endpoint.js';
+import { signingSecrets, type Endpoint } from '../domain/endpoint.js';
 import { EXCERPT_KEY, excerptPlace, sealExcerpt } from '../domain/excerpt.js';
 import { signatureOf } from '../domain/signature.js';
+import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
@@ -25,6 +26,7 @@ const GRACE_SECONDS = 5;
 export class Attempts {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: EndpointChanges,
     private readonly sender: WebhookSender,
     private readonly secrets: EndpointSecrets,
     private readonly vault: Vault,
@@ -140,8 +142,6 @@ export class Attempts {
       deliveryId,
       endedAt: this.clock.now().toISOString(),
     } as const;
-    // Shown at once: beside it stands when the endpoint last took an event.
-    const { skipReadYourWrites: _, ...shown } = context;
-    await this.aggregates.execute(webhookEndpoint, context.accountId, command, shown);
+    await this.endpoints.execute(context.accountId, command, context);
   }
 }

@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { EventStore } from '../../../ports/event-store.js';
 import { delivery } from '../domain/delivery.js';
 
 /** Ends what was pending when its endpoint was deleted or disabled. One that is over, or that came later, stays as it is. */
@@ -10,7 +11,7 @@ export class CancelDelivery extends Command<void> {
   constructor(
     readonly deliveryId: string,
     readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED',
-    /** When the endpoint ended, ISO 8601 UTC. */
+    /** Where in the log the endpoint ended. */
     readonly endedAt: string,
     readonly context: ActionContext,
   ) {
@@ -20,12 +21,14 @@ export class CancelDelivery extends Command<void> {
 
 @Handles(CancelDelivery)
 export class CancelDeliveryHandler implements ICommandHandler<CancelDelivery> {
-  constructor(private readonly aggregates: AggregateStore) {}
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly store: EventStore,
+  ) {}
 
   async execute({ deliveryId, cause, endedAt, context }: CancelDelivery): Promise<void> {
-    const loaded = await this.aggregates.load(delivery, deliveryId);
-    const scheduled = loaded.history[0]?.metadata;
-    if (scheduled === undefined || scheduled.occurredAt > endedAt) return;
-    await this.aggregates.execute(delivery, deliveryId, { kind: 'cancel', cause }, context, loaded);
+    const [scheduled] = await this.store.readStream(`${delivery.category}-${deliveryId}`, { limit: 1 });
+    if (scheduled === undefined || scheduled.position > endedAt) return;
+    await this.aggregates.execute(delivery, deliveryId, { kind: 'cancel', cause }, context);
   }
 }

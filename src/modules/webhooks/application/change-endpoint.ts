@@ -4,6 +4,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
+import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { admitUrl } from './register-endpoint.js';
 
@@ -30,6 +31,7 @@ export class ChangeEndpoint extends Command<void> {
 export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: EndpointChanges,
     private readonly secrets: EndpointSecrets,
     private readonly addresses: WebhookAddressRules,
   ) {}
@@ -48,6 +50,6 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
     } as const;
-    await this.aggregates.execute(webhookEndpoint, accountId, command, context, loaded);
+    await this.endpoints.execute(accountId, command, context, loaded);
   }
 }

@@ -1,8 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { webhookEndpoint } from '../domain/endpoint.js';
+import { EndpointChanges } from './endpoint-changes.js';
 
 /** For good; the history stays. What is pending is canceled by the reaction to it. */
 @UseCase()
@@ -17,9 +16,9 @@ export class DeleteEndpoint extends Command<void> {
 
 @Handles(DeleteEndpoint)
 export class DeleteEndpointHandler implements ICommandHandler<DeleteEndpoint> {
-  constructor(private readonly aggregates: AggregateStore) {}
+  constructor(private readonly endpoints: EndpointChanges) {}
 
   async execute({ endpointId, context }: DeleteEndpoint): Promise<void> {
-    await this.aggregates.execute(webhookEndpoint, context.accountId, { kind: 'delete', endpointId }, context);
+    await this.endpoints.execute(context.accountId, { kind: 'delete', endpointId }, context);
   }
 }

@@ -1,9 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { webhookEndpoint } from '../domain/endpoint.js';
+import { EndpointChanges } from './endpoint-changes.js';
 
 /** Disables the failing endpoint of an account whose time is over; nothing happens before. */
 @UseCase()
@@ -16,17 +15,12 @@ export class DisableOverdueEndpoint extends Command<void> {
 @Handles(DisableOverdueEndpoint)
 export class DisableOverdueEndpointHandler implements ICommandHandler<DisableOverdueEndpoint> {
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly endpoints: EndpointChanges,
     private readonly clock: Clock,
   ) {}
 
   async execute({ accountId }: DisableOverdueEndpoint): Promise<void> {
     const context = systemContext('webhook-health', { accountId, environment: null });
-    await this.aggregates.execute(
-      webhookEndpoint,
-      accountId,
-      { kind: 'disable-overdue', now: this.clock.now() },
-      context,
-    );
+    await this.endpoints.execute(accountId, { kind: 'disable-overdue', now: this.clock.now() }, context);
   }
 }

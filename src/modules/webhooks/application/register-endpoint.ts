@@ -7,6 +7,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
 import { webhookEndpoint } from '../domain/endpoint.js';
 import { secretText } from '../domain/signature.js';
+import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
 /** Registers the one endpoint of an account; answers its secret as it is shown this once. A disabled one makes room and is kept in the history. */
@@ -27,6 +28,7 @@ export class RegisterEndpoint extends Command<{ readonly secret: string }> {
 export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: EndpointChanges,
     private readonly secrets: EndpointSecrets,
     private readonly addresses: WebhookAddressRules,
   ) {}
@@ -60,7 +62,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
       notifies: notifyEmail !== null,
       secretId,
     } as const;
-    await this.aggregates.execute(webhookEndpoint, accountId, command, context, loaded);
+    await this.endpoints.execute(accountId, command, context, loaded);
     return { secret: secretText(secret) };
   }
 }

@@ -5,6 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { secretText } from '../domain/signature.js';
+import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
 export interface RotatedSecret {
@@ -31,6 +32,7 @@ export class RotateSecret extends Command<RotatedSecret> {
 export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: EndpointChanges,
     private readonly secrets: EndpointSecrets,
     private readonly clock: Clock,
   ) {}
@@ -41,8 +43,7 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     current(loaded.state, endpointId);
     const secret = await this.secrets.create(accountId, secretId);
     const previousExpiresAt = new Date(this.clock.now().getTime() + previousValidForSeconds * 1_000);
-    const { state } = await this.aggregates.execute(
-      webhookEndpoint,
+    const { state } = await this.endpoints.execute(
       accountId,
       { kind: 'rotate', endpointId, secretId, previousExpiresAt },
       context,

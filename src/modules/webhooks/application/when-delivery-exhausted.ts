@@ -5,10 +5,14 @@ import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { delivery } from '../domain/delivery.js';
-import { webhookEndpoint } from '../domain/endpoint.js';
+import { endpointRecord } from '../domain/endpoint-record.js';
+import { EndpointChanges } from './endpoint-changes.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** Counts a delivery that ran out of attempts against the health of its endpoint, once (docs/contract/webhooks.md#endpoint-health). */
+/**
+ * Counts a delivery that ran out of attempts against the health of its endpoint, once (docs/contract/webhooks.md#endpoint-health). An
+ * endpoint that is failing already is left alone, so that a dead receiver costs no more than its deliveries do.
+ */
 @Injectable()
 export class WhenDeliveryExhausted implements EventHandler {
   readonly name = 'webhook_exhaustion';
@@ -17,6 +21,7 @@ export class WhenDeliveryExhausted implements EventHandler {
 
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: EndpointChanges,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
   ) {}
@@ -24,17 +29,22 @@ export class WhenDeliveryExhausted implements EventHandler {
   async handle(event: RecordedEvent): Promise<void> {
     const deliveryId = idOf(event.stream);
     const { accountId, occurredAt } = event.metadata;
+    if (accountId === null) return;
+    const { current, run } = (await this.aggregates.loadCached(endpointRecord, accountId)).state;
+    // One that is exhausted before the count began, which a success or the owner brought about, counts no more.
+    if (current?.status !== 'active' || event.position < run.from) return;
     const { state } = await this.aggregates.load(delivery, deliveryId);
-    if (state.status === 'none' || accountId === null) return;
+    if (state.status === 'none') return;
     const command = {
       kind: 'count-exhausted',
       endpointId: state.endpointId,
       deliveryId,
       endedAt: occurredAt,
+      run: current.run,
       now: this.clock.now(),
       policy: this.policy.health,
     } as const;
-    await this.aggregates.execute(webhookEndpoint, accountId, command, {
+    await this.endpoints.execute(accountId, command, {
       ...systemContext('webhook-health', event.metadata),
       causationId: event.id,
     });

@@ -37,7 +37,7 @@ export class WhenEndpointEnded implements EventHandler {
         new CancelDelivery(
           deliveryId,
           type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED',
-          event.metadata.occurredAt,
+          event.position,
           context,
         ),
       );

@@ -2,20 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedIdLike } from '../../../kernel/ids.js';
-import { fold } from '../../../kernel/decider.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { delivery } from '../domain/delivery.js';
-import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from '../domain/endpoint.js';
+import type { Endpoint } from '../domain/endpoint.js';
+import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
 import { turnOf } from './turns.js';
 
 /**
  * Turns what the modules publish into deliveries. The delivery's id follows from the stored event and the endpoint, so that an
  * event that is seen again, after a crash or a lost checkpoint, is not sent again. What was stored before the endpoint was there
- * is never sent: the endpoint counts as it was when the event happened (docs/contract/webhooks.md#events).
+ * is never sent: the endpoint counts as it was at the event's place in the log (docs/contract/webhooks.md#events).
  */
 @Injectable()
 export class WhenEventPublished implements EventHandler {
@@ -46,39 +46,22 @@ export class WhenEventPublished implements EventHandler {
     const publisher = this.publishers.get(categoryOf(event.stream));
     const { accountId } = event.metadata;
     if (!publisher?.types.has(event.type) || accountId === null) return null;
-    const endpoint = await this.endpointAt(accountId, event.metadata.occurredAt);
+    const { state } = await this.aggregates.loadCached(endpointRecord, accountId);
+    const endpoint = endpointAt(state, event.position);
     if (endpoint === null) return null;
-    const history = await this.store.readStream(event.stream, { limit: event.revision + 1 });
+    const history = publisher.alone
+      ? [event]
+      : await this.store.readStream(event.stream, { limit: event.revision + 1 });
     const published = publisher.publish(history, this.published.links);
     if (published === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(published.type)))
       return null;
     return this.make(event, published, endpoint, accountId);
   }
 
-  /** The endpoint that was there at the time and still is; null when there was none or it was disabled. */
-  private async endpointAt(accountId: string, time: string): Promise<Endpoint | null> {
-    const { state, last } = await this.aggregates.loadCached(webhookEndpoint, accountId);
-    if (state.current === null) return null;
-    const then =
-      last !== null && last.metadata.occurredAt <= time ? state : await this.endpointsBefore(accountId, time);
-    const endpoint = then.current;
-    return endpoint !== null && endpoint.endpointId === state.current.endpointId && endpoint.status !== 'disabled'
-      ? endpoint
-      : null;
-  }
-
-  private async endpointsBefore(accountId: string, time: string): Promise<EndpointState> {
-    const { history } = await this.aggregates.load(webhookEndpoint, accountId);
-    return fold(
-      webhookEndpoint,
-      history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[],
-    );
-  }
-
   private async make(
     event: RecordedEvent,
     published: PublishedEvent,
-    { endpointId }: Endpoint,
+    { endpointId }: Pick<Endpoint, 'endpointId'>,
     accountId: string,
   ): Promise<{ readonly deliveryId: string; readonly made: boolean }> {
     const deliveryId = derivedIdLike(event.id, 'webhook-delivery', endpointId, published.type);

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { fold } from '../../../kernel/decider.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { MailSender } from '../../../ports/mail-sender.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
-import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { endpointRecord } from '../domain/endpoint-record.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
 type HealthEvent = RecordedEvent &
@@ -51,27 +51,17 @@ export class WhenHealthChanged implements EventHandler {
   async handle(event: RecordedEvent): Promise<void> {
     const { accountId } = event.metadata;
     if (accountId === null) return;
-    const { history } = await this.aggregates.load(webhookEndpoint, accountId);
-    const before = fold(
-      webhookEndpoint,
-      history.filter(({ revision }) => revision < event.revision) as readonly RecordedEvent<EndpointEvent>[],
-    ).current;
+    const { untold } = (await this.aggregates.loadCached(endpointRecord, accountId)).state;
+    const change = untold.find(({ about }) => about === event.id);
+    if (change === undefined) return;
     const { endpointId } = (event as HealthEvent).data;
-    if (before?.endpointId !== endpointId || !before.notifies) return;
-    const text = textOf(event as HealthEvent, before);
-    const told = history.some(
-      (one) =>
-        one.type === 'WebhookHealthNotified' &&
-        (one as RecordedEvent & Extract<EndpointEvent, { type: 'WebhookHealthNotified' }>).data.about === event.id,
-    );
-    if (text === null || told) return;
     const to = await this.secrets.contact(accountId, endpointId);
     if (to === null) return;
     const old = this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) >= GIVE_UP_AFTER_MS;
     // They did it themselves.
     if (old && event.type === 'WebhookEndpointReactivated') return;
     try {
-      await this.mails.send({ to, ...text, messageId: event.id });
+      await this.mails.send({ to, ...textOf(event as HealthEvent, change.url), messageId: event.id });
     } catch (error) {
       if (!(error instanceof Unavailable) || !old) throw error;
       return;
@@ -85,9 +75,8 @@ export class WhenHealthChanged implements EventHandler {
   }
 }
 
-/** Null when the health is what it was: a success among failures of an endpoint that was never failing. */
-function textOf(event: HealthEvent, before: Endpoint): { readonly subject: string; readonly text: string } | null {
-  const address = new URL(before.url).host;
+function textOf(event: HealthEvent, url: string): { readonly subject: string; readonly text: string } {
+  const address = new URL(url).host;
   switch (event.type) {
     case 'WebhookEndpointFailing':
       return {
@@ -100,7 +89,6 @@ function textOf(event: HealthEvent, before: Endpoint): { readonly subject: strin
         text: `Your webhook endpoint at ${address} was disabled because no delivery succeeded for too long.\nWhat was pending was canceled. Update the endpoint in your dashboard to bring it back.\n`,
       };
     case 'WebhookEndpointRecovered':
-      if (before.status !== 'failing') return null;
       return {
         subject: `Your webhook endpoint at ${address} works again`,
         text: `A delivery to your webhook endpoint at ${address} succeeded. It is active again.\n`,

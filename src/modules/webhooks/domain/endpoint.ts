@@ -28,7 +28,7 @@ export type EndpointEvent =
       'WebhookSecretRotated',
       { readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: string }
     >
-  /** A delivery ran out of attempts; `consecutive` counts since the last success. */
+  /** A delivery of an active endpoint ran out of attempts; `consecutive` counts since the last success. Earlier releases counted those of a failing one too. */
   | DomainEvent<
       'WebhookExhaustionCounted',
       {
@@ -59,11 +59,14 @@ export interface Endpoint {
   readonly secret: { readonly secretId: string };
   /** Null when no rotation was made; it may be over. */
   readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
+  /** Up to the one that made it failing: those that follow are counted from the deliveries. */
   readonly consecutiveFailures: number;
+  /** How often its count began again: a delivery counts in the run in which it was exhausted. */
+  readonly run: number;
   /** While failing: when it is disabled unless a delivery succeeds before. */
   readonly disableAfter: string | null;
   readonly disabledReason: string | null;
-  /** What was counted last, so that nothing counts twice and nothing old counts late. */
+  /** The deliveries that were counted last, so that none counts twice. */
   readonly counted: { readonly endedAt: string; readonly deliveryIds: readonly string[] } | null;
 }
 
@@ -106,6 +109,8 @@ export type EndpointCommand =
       readonly endpointId: string;
       readonly deliveryId: string;
       readonly endedAt: string;
+      /** Of the endpoint when the delivery was exhausted. */
+      readonly run: number;
       readonly now: Date;
       readonly policy: HealthPolicy;
     }
@@ -122,6 +127,7 @@ export type EndpointCommand =
 export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEvent> = {
   category: 'webhook_endpoint',
   initial: { current: null },
+  longLived: true,
   decide,
   evolve,
 };
@@ -160,7 +166,7 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
     case 'count-success': {
       const { endpointId, deliveryId, endedAt } = command;
       const endpoint = state.current;
-      if (endpoint?.endpointId !== endpointId || endpoint.status === 'disabled' || isOld(endedAt, endpoint)) return [];
+      if (endpoint?.endpointId !== endpointId || endpoint.status === 'disabled') return [];
       const ill = endpoint.consecutiveFailures > 0 || endpoint.status === 'failing';
       return ill ? [{ type: 'WebhookEndpointRecovered', data: { endpointId, deliveryId, endedAt } }] : [];
     }
@@ -213,22 +219,26 @@ function change(
 /** Deliveries counted that are remembered. */
 const REMEMBERED = 100;
 
-function isOld(endedAt: string, { counted }: Endpoint): boolean {
-  return counted !== null && endedAt < counted.endedAt;
+/** Where more were counted than are remembered, an older one counts as one of them. */
+function wasCounted(deliveryId: string, endedAt: string, { counted }: Endpoint): boolean {
+  if (counted === null) return false;
+  const { deliveryIds } = counted;
+  return deliveryIds.includes(deliveryId) || (deliveryIds.length === REMEMBERED && endedAt < counted.endedAt);
 }
 
+/** A dead receiver exhausts thousands of deliveries: once it is failing, none of them is an event here. */
 function countExhausted(
-  { endpointId, deliveryId, endedAt, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>,
+  { endpointId, deliveryId, endedAt, run, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>,
   endpoint: Endpoint | null,
 ): readonly EndpointEvent[] {
-  if (endpoint?.endpointId !== endpointId || endpoint.status === 'disabled') return [];
-  if (isOld(endedAt, endpoint) || endpoint.counted?.deliveryIds.includes(deliveryId)) return [];
+  if (endpoint?.endpointId !== endpointId || endpoint.status !== 'active' || endpoint.run !== run) return [];
+  if (wasCounted(deliveryId, endedAt, endpoint)) return [];
   const consecutive = endpoint.consecutiveFailures + 1;
   const counted: EndpointEvent = {
     type: 'WebhookExhaustionCounted',
     data: { endpointId, deliveryId, endedAt, consecutive },
   };
-  if (endpoint.status === 'failing' || consecutive < policy.failingAfter) return [counted];
+  if (consecutive < policy.failingAfter) return [counted];
   const disableAfter = new Date(now.getTime() + policy.disableAfterSeconds * 1_000).toISOString();
   return [counted, { type: 'WebhookEndpointFailing', data: { endpointId, disableAfter } }];
 }
@@ -252,6 +262,7 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
         secret: { secretId },
         previousSecret: null,
         consecutiveFailures: 0,
+        run: 0,
         disableAfter: null,
         disabledReason: null,
         counted: null,
@@ -260,7 +271,13 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
   }
   const endpoint = state.current;
   if (endpoint?.endpointId !== event.data.endpointId) return state;
-  const healthy = { status: 'active' as const, consecutiveFailures: 0, disableAfter: null, disabledReason: null };
+  const healthy = {
+    status: 'active' as const,
+    consecutiveFailures: 0,
+    run: endpoint.run + 1,
+    disableAfter: null,
+    disabledReason: null,
+  };
   switch (event.type) {
     case 'WebhookUrlChanged':
       return { current: { ...endpoint, url: event.data.url } };

@@ -1,5 +1,6 @@
 // The delivery log: what was sent to an endpoint, and what came of it.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import type { ReadModels, View } from '../../../ports/read-models.js';
@@ -27,10 +28,13 @@ const MAX_ATTEMPTS_SHOWN = 50;
 interface Followed extends Omit<DeliveryDoc, 'delivery'> {
   /** Without the body, which is not read here. */
   readonly delivery: Omit<Delivery, 'body'>;
+  /** When the last attempt of its ladder failed; null: it did not, or a redelivery succeeded after it. */
+  readonly exhaustedAt: string | null;
 }
 
 export interface DeliveryDoc {
   readonly accountId: string;
+  readonly environment: Environment | null;
   readonly delivery: Pick<
     Delivery,
     'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
@@ -46,12 +50,15 @@ const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & Del
 /** Of events, no pings: the one that the receiver took, or refused, last. */
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
+/** Those of which no attempt is left, by when the last one failed. */
+const exhausted = (endpoint: string): string => listOf({ endpoint, ladder: 'exhausted' });
+
 const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latestOnly: true });
 
 /** Ids are in the order of the events that are told of. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 5,
+  version: 6,
   category: delivery.category,
   listedForDays: 30,
 
@@ -59,21 +66,29 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
     const delivered = known(event);
     const before = doc === null ? delivery.initial : { ...doc.delivery, body: '' };
     const state = delivery.evolve(before, delivered);
-    const { accountId, occurredAt } = event.metadata;
+    const { accountId, environment, occurredAt } = event.metadata;
     if (state.status === 'none' || accountId === null)
       throw new Error(`${event.stream} does not begin with DeliveryScheduled`);
     const { body: _, ...shown } = state;
     return {
       accountId,
+      environment: doc?.environment ?? environment,
       delivery: shown,
       attempts: withAttempt(doc?.attempts ?? [], delivered, occurredAt),
       succeededAt: event.type === 'DeliverySucceeded' ? occurredAt : (doc?.succeededAt ?? null),
       failedAt: event.type === 'DeliveryAttemptFailed' ? occurredAt : (doc?.failedAt ?? null),
+      exhaustedAt:
+        event.type === 'DeliveryExhausted'
+          ? occurredAt
+          : state.status === 'exhausted'
+            ? (doc?.exhaustedAt ?? null)
+            : null,
     };
   },
 
-  view: ({ accountId, delivery: state, attempts, succeededAt, failedAt }) => ({
+  view: ({ accountId, environment, delivery: state, attempts, succeededAt, failedAt }) => ({
     accountId,
+    environment,
     delivery: {
       status: state.status,
       endpointId: state.endpointId,
@@ -88,8 +103,9 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
     succeededAt,
     failedAt,
   }),
-  entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt }) => [
+  entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt, exhaustedAt }) => [
     ...listsBy({ endpoint }, { eventType, status }).map((list) => ({ list })),
+    ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
     ...(kind === 'event' && succeededAt !== null ? [latest(outcomes('taken', endpoint), succeededAt)] : []),
     ...(kind === 'event' && failedAt !== null ? [latest(outcomes('refused', endpoint), failedAt)] : []),
   ],
@@ -199,20 +215,34 @@ export class DeliveryReader {
     });
   }
 
-  /** When the endpoint last took and last refused an event. */
+  /** Returns once the three reads below hold all that has happened, or after a second. */
+  caughtUp(): Promise<void> {
+    return this.lists.caughtUp(deliveryLog);
+  }
+
+  /** The deliveries that the endpoint last took and last refused; no pings. */
   async lastOutcomes(
     endpointId: string,
-  ): Promise<{ readonly successAt: string | null; readonly failureAt: string | null }> {
-    await this.lists.caughtUp(deliveryLog);
+  ): Promise<{ readonly taken: View<DeliveryDoc> | null; readonly refused: View<DeliveryDoc> | null }> {
     const [taken, refused] = await Promise.all(
       (['taken', 'refused'] as const).map((outcome) =>
         this.readModels.list(deliveryLog, outcomes(outcome, endpointId), { limit: 1 }),
       ),
     );
-    return {
-      successAt: taken?.items[0]?.doc.succeededAt ?? null,
-      failureAt: refused?.items[0]?.doc.failedAt ?? null,
-    };
+    return { taken: taken?.items[0] ?? null, refused: refused?.items[0] ?? null };
+  }
+
+  /** How many deliveries of the endpoint were exhausted after that time (ISO 8601 UTC), of those that are listed. */
+  async exhaustedAfter(endpointId: string, time: string): Promise<number> {
+    const list = exhausted(endpointId);
+    const before = await this.readModels.list(deliveryLog, list, { limit: 0, upTo: time });
+    const all = await this.readModels.list(deliveryLog, list, { limit: 0 });
+    return all.total - before.total;
+  }
+
+  /** How many of the endpoint are listed in that state. */
+  async count(endpointId: string, status: DeliveryStatus): Promise<number> {
+    return (await this.readModels.list(deliveryLog, listed({ endpointId, status }), { limit: 0 })).total;
   }
 
   /** Attempts that are due and may have no worker. */

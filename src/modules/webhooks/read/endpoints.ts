@@ -1,17 +1,11 @@
 // Webhook endpoints: as their account's dashboard shows them, and which of them a timer must look at.
-import { Injectable } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
-import { ReadModels } from '../../../ports/read-models.js';
-import {
-  healthDueAt,
-  webhookEndpoint,
-  type Endpoint,
-  type EndpointEvent,
-  type EndpointState,
-} from '../domain/endpoint.js';
-import { DeliveryReader } from './deliveries.js';
-
-type Followed = EndpointState & { readonly createdAt: string; readonly updatedAt: string };
+import type { Cursor, Page, ReadModels } from '../../../ports/read-models.js';
+import type { AttemptErrorCode } from '../domain/delivery.js';
+import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { endpointRecord, type EndpointRecord } from '../domain/endpoint-record.js';
+import type { DeliveryReader } from './deliveries.js';
 
 /** What is shown of an endpoint. Times are ISO 8601 UTC. */
 export interface EndpointSummary extends Pick<
@@ -20,6 +14,10 @@ export interface EndpointSummary extends Pick<
 > {
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Since when the status is what it is. */
+  readonly statusAt: string;
+  /** When the count of its failures in a row began. */
+  readonly countedFrom: string;
 }
 
 /** Of one account: the endpoint that it has, if any. */
@@ -27,24 +25,14 @@ export interface EndpointDoc {
   readonly current: EndpointSummary | null;
 }
 
-export const endpointProjection: Projection<EndpointDoc, Followed> = {
+export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   name: 'webhook_endpoint',
-  version: 4,
-  category: webhookEndpoint.category,
+  version: 5,
+  category: endpointRecord.category,
   lasting: true,
 
-  evolve(before, event) {
-    const { occurredAt } = event.metadata;
-    const { current } = webhookEndpoint.evolve(before ?? webhookEndpoint.initial, known(event));
-    const same = before !== null && before.current?.endpointId === current?.endpointId;
-    return {
-      current,
-      createdAt: same ? before.createdAt : occurredAt,
-      updatedAt: same && event.type === 'WebhookHealthNotified' ? before.updatedAt : occurredAt,
-    };
-  },
-
-  view: ({ current, createdAt, updatedAt }) => {
+  evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),
+  view: ({ current, createdAt, updatedAt, statusAt, run }) => {
     if (current === null) return { current };
     const { endpointId, status, url, enabledEvents, notifies, consecutiveFailures, disabledReason } = current;
     return {
@@ -58,6 +46,8 @@ export const endpointProjection: Projection<EndpointDoc, Followed> = {
         disabledReason,
         createdAt,
         updatedAt,
+        statusAt,
+        countedFrom: run.at,
       },
     };
   },
@@ -85,9 +75,35 @@ export interface EndpointView extends EndpointSummary {
   readonly lastFailureAt: string | null;
 }
 
-@Injectable()
+/** An endpoint that receives no events, or did not take some. Deliveries are those that the delivery log lists. */
+export interface TroubledEndpoint {
+  readonly account: string;
+  /** Of the delivery that it refused last, as the rest of `last...`; null: it refused none that is listed. */
+  readonly environment: Environment | null;
+  readonly endpoint: string;
+  readonly state: Endpoint['status'];
+  /** Of the state. */
+  readonly since: string;
+  readonly consecutiveFailures: number;
+  readonly lastFailureAt: string | null;
+  readonly lastErrorCode: AttemptErrorCode | null;
+  readonly lastHttpStatus: number | null;
+  readonly retrying: number;
+  readonly exhausted: number;
+}
+
+/** Accounts that are read at a time. */
+const STEP = 200;
+
+/** The endpoint of an account as the log has it at this moment (see platform/aggregates/aggregate-store.ts). */
+interface Endpoints {
+  loadCached(folded: typeof endpointRecord, accountId: string): Promise<{ readonly state: EndpointRecord }>;
+}
+
+/** An account's own endpoint is read from the log: a read model would be told of its change a moment after its owner is answered. */
 export class EndpointReader {
   constructor(
+    private readonly endpoints: Endpoints,
     private readonly readModels: ReadModels,
     private readonly deliveries: DeliveryReader,
   ) {}
@@ -96,11 +112,17 @@ export class EndpointReader {
   async find(accountId: string, endpointId?: string): Promise<EndpointView | null> {
     const known = await this.current(accountId);
     if (known === null || (endpointId !== undefined && known.endpointId !== endpointId)) return null;
-    const { successAt, failureAt } = await this.deliveries.lastOutcomes(known.endpointId);
-    // They may have been waited for, and the endpoint may have changed meanwhile.
+    await this.deliveries.caughtUp();
+    const { taken, refused } = await this.deliveries.lastOutcomes(known.endpointId);
+    // The lists may have been waited for, and the endpoint may have changed meanwhile.
     const current = await this.current(accountId);
     if (current?.endpointId !== known.endpointId) return this.find(accountId, endpointId);
-    return { ...current, lastSuccessAt: successAt, lastFailureAt: failureAt };
+    return {
+      ...current,
+      consecutiveFailures: await this.failuresInARow(current),
+      lastSuccessAt: taken?.doc.succeededAt ?? null,
+      lastFailureAt: refused?.doc.failedAt ?? null,
+    };
   }
 
   /** Whether it is the account's endpoint. */
@@ -121,7 +143,68 @@ export class EndpointReader {
     return { active, failing, disabled };
   }
 
+  /** Endpoints that are failing or disabled, and others with deliveries that are retried or exhausted, of one account or of all. */
+  async *troubled(accountId: string | null): AsyncGenerator<TroubledEndpoint> {
+    await this.deliveries.caughtUp();
+    for (const status of ['failing', 'disabled', 'active'] as const)
+      for await (const { account, endpoint } of this.inState(status)) {
+        if (accountId !== null && account !== accountId) continue;
+        const retrying = await this.deliveries.count(endpoint.endpointId, 'retrying');
+        const exhausted = await this.deliveries.count(endpoint.endpointId, 'exhausted');
+        if (status === 'active' && retrying + exhausted === 0) continue;
+        yield { ...(await this.troubleOf(account, endpoint)), retrying, exhausted };
+      }
+  }
+
+  private async *inState(
+    status: Endpoint['status'],
+  ): AsyncGenerator<{ readonly account: string; readonly endpoint: EndpointSummary }> {
+    for (let after: Cursor | null = null; ;) {
+      const page: Page<EndpointDoc> = await this.readModels.list(endpointProjection, listOf({ status }), {
+        after,
+        limit: STEP,
+      });
+      for (const { id, doc } of page.items)
+        if (doc.current?.status === status) yield { account: id, endpoint: doc.current };
+      if (page.next === null) return;
+      after = page.next;
+    }
+  }
+
+  private async troubleOf(
+    account: string,
+    endpoint: EndpointSummary,
+  ): Promise<Omit<TroubledEndpoint, 'retrying' | 'exhausted'>> {
+    const { endpointId, status, statusAt } = endpoint;
+    const { refused } = await this.deliveries.lastOutcomes(endpointId);
+    const outcome = refused?.doc.attempts.findLast(
+      (one) => one.outcome !== null && one.outcome.errorCode !== null,
+    )?.outcome;
+    return {
+      account,
+      environment: refused?.doc.environment ?? null,
+      endpoint: endpointId,
+      state: status,
+      since: statusAt,
+      consecutiveFailures: await this.failuresInARow(endpoint),
+      lastFailureAt: refused?.doc.failedAt ?? null,
+      lastErrorCode: outcome?.errorCode ?? null,
+      lastHttpStatus: outcome?.httpStatus ?? null,
+    };
+  }
+
+  /** Exhausted deliveries since the last success. The log counts those that made the endpoint failing; the deliveries tell the others. */
+  private async failuresInARow({
+    endpointId,
+    status,
+    consecutiveFailures,
+    countedFrom,
+  }: EndpointSummary): Promise<number> {
+    if (status === 'active') return consecutiveFailures;
+    return Math.max(consecutiveFailures, await this.deliveries.exhaustedAfter(endpointId, countedFrom));
+  }
+
   private async current(accountId: string): Promise<EndpointSummary | null> {
-    return (await this.readModels.get(endpointProjection, accountId))?.doc.current ?? null;
+    return endpointProjection.view((await this.endpoints.loadCached(endpointRecord, accountId)).state).current;
   }
 }

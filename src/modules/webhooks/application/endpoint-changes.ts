@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import {
+  AggregateStore,
+  type CommandResult,
+  type LoadedAggregate,
+} from '../../../platform/aggregates/aggregate-store.js';
+import {
+  webhookEndpoint,
+  type Endpoint,
+  type EndpointCommand,
+  type EndpointEvent,
+  type EndpointState,
+} from '../domain/endpoint.js';
+
+/** A change of an endpoint, for those who look after the service: ids and words, nothing of its address, contact or secrets. */
+export interface EndpointNews {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly endpointId: string;
+  readonly change: EndpointChangeName;
+  /** The state of the endpoint after it. */
+  readonly outcome: Endpoint['status'] | 'deleted';
+}
+
+export type EndpointChangeName =
+  'registered' | 'updated' | 'secret rotated' | 'failing' | 'recovered' | 'disabled' | 'reactivated' | 'deleted';
+
+/** Hears of each change of an endpoint once it is stored; also the injection token. */
+export abstract class EndpointObserver {
+  abstract changed(news: EndpointNews): void;
+}
+
+/** Null: the endpoint stays what it is. */
+const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>> = {
+  WebhookEndpointRegistered: 'registered',
+  WebhookUrlChanged: 'updated',
+  WebhookEventsChosen: 'updated',
+  WebhookContactChosen: 'updated',
+  WebhookSecretRotated: 'secret rotated',
+  WebhookExhaustionCounted: null,
+  WebhookEndpointFailing: 'failing',
+  WebhookEndpointRecovered: 'recovered',
+  WebhookEndpointDisabled: 'disabled',
+  WebhookEndpointReactivated: 'reactivated',
+  WebhookHealthNotified: null,
+  WebhookEndpointDeleted: 'deleted',
+};
+
+/** Changes the endpoint of an account, and tells once of each endpoint that it changed. */
+@Injectable()
+export class EndpointChanges {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly observer: EndpointObserver,
+  ) {}
+
+  async execute(
+    accountId: string,
+    command: EndpointCommand,
+    context: ActionContext,
+    known?: LoadedAggregate<EndpointState>,
+  ): Promise<CommandResult<EndpointState, EndpointEvent>> {
+    const result = await this.aggregates.execute(webhookEndpoint, accountId, command, context, known);
+    const changes = new Map<string, EndpointChangeName>();
+    for (const { type, data } of result.events) {
+      const change = CHANGES[type];
+      if (change !== null) changes.set(data.endpointId, change);
+    }
+    const { current } = result.state;
+    for (const [endpointId, change] of changes) {
+      const outcome = current?.endpointId === endpointId ? current.status : 'deleted';
+      this.observer.changed({ requestId: context.correlationId, accountId, endpointId, change, outcome });
+    }
+    return result;
+  }
+}
