@@ -17,6 +17,7 @@ import { Clock } from '../kernel/clock.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
 import { FeaturesModule } from '../modules/features.module.js';
 import { StoredEventsModule } from '../modules/stored-events.module.js';
+import { WebhooksModule } from '../modules/webhooks/webhooks.module.js';
 import { AggregatesModule } from '../platform/aggregates/aggregates.module.js';
 import { HttpModule } from '../platform/http/http.module.js';
 import type { Log } from '../platform/observability/log.js';
@@ -44,6 +45,7 @@ import {
   VerifyBackupCommand,
 } from './backup.commands.js';
 import { Backups } from './backups.js';
+import { DeliveriesCommand, FailingDeliveriesCommand } from './deliveries.commands.js';
 import { CompressLogCommand, CopyLogCommand, LogCommand } from './log-copy.command.js';
 import {
   AcceptLogCommand,
@@ -132,6 +134,10 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
   webhooks: (config, vendors, log) => ({
     imports: features(config, vendors, log),
     commands: [WebhooksCommand, WebhookBacklogCommand, ReplayWebhooksCommand],
+  }),
+  deliveries: (config, vendors, log) => ({
+    imports: [...features(config, vendors, log), WebhooksModule],
+    commands: [DeliveriesCommand, FailingDeliveriesCommand],
   }),
   projections: (config, vendors, log) => ({
     imports: [...features(config, vendors, log), ProjectorModule],

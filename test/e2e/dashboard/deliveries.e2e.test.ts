@@ -716,7 +716,7 @@ describe('the health of an endpoint', () => {
         attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
     );
     await service.program.end('SIGTERM');
-    await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.2', WEBHOOK_DISABLE_AFTER: '7' });
+    await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.2', WEBHOOK_DISABLE_AFTER: '7', LOG_LEVEL: 'info' });
     expect(await owner.delivery(left.delivery_id)).toEqual(left);
   });
 
@@ -737,6 +737,33 @@ describe('the health of an endpoint', () => {
     expect(exhausted).toHaveLength(4);
     await until('a mail has come', () => mails.subjects.length > 0);
     expect([mails.subjects, mails.recipients]).toEqual([[expect.stringMatching(/ is failing$/)], [contact]]);
+    const failing = await service.ops('deliveries', 'failing', '--account', owner.account.accountId);
+    expect([
+      failing.exitCode,
+      failing.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ]).toEqual([
+      0,
+      [
+        {
+          account: owner.account.accountId,
+          environment: 'test',
+          endpoint: owner.endpointId,
+          state: 'failing',
+          since: expect.stringMatching(TIME),
+          consecutiveFailures: 4,
+          lastFailureAt: expect.stringMatching(TIME),
+          lastErrorCode: 'HTTP_STATUS',
+          lastHttpStatus: 500,
+          retrying: 1,
+          exhausted: 4,
+        },
+      ],
+    ]);
+    const all = await service.ops('deliveries', 'failing');
+    expect([all.exitCode, all.stdout]).toEqual([0, expect.stringContaining(failing.stdout.trimEnd())]);
   });
 
   it('is active again after a success, and one mail tells of it', async () => {
@@ -792,6 +819,27 @@ describe('the health of an endpoint', () => {
     expect(await owner.deliveries()).toHaveLength(known + 1);
     await until('a mail tells of it', () => mails.subjects.length > 4);
     expect(mails.subjects.slice(4)).toEqual([expect.stringMatching(/ is active again$/)]);
+  });
+
+  it('is told in one log line for each of its changes, without its address', () => {
+    const lines = service.program.output.split('\n').filter((line) => line.includes('"webhook endpoint changed"'));
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(told.map(({ change, outcome }) => [change, outcome])).toEqual([
+      ['failing', 'failing'],
+      ['updated', 'failing'],
+      ['recovered', 'active'],
+      ['updated', 'active'],
+      ['failing', 'failing'],
+      ['disabled', 'disabled'],
+      ['reactivated', 'active'],
+    ]);
+    for (const { accountId, endpointId, requestId } of told)
+      expect([accountId, endpointId, requestId]).toEqual([
+        owners.broke.account.accountId,
+        owners.broke.endpointId,
+        expect.any(String),
+      ]);
+    expect(lines.join('\n')).not.toMatch(/https?:|127\.0\.0\.1|@/);
   });
 });
 

@@ -1,0 +1,33 @@
+// ops deliveries failing: names the endpoints that do not take their deliveries
+import { Command, Option, SubCommand } from 'nest-commander';
+import { EndpointReader } from '../modules/webhooks/read/endpoints.js';
+import { CommandGroup } from './command-group.js';
+import { idIn, print } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
+
+interface FailingOptions {
+  readonly account?: string;
+}
+
+@SubCommand({
+  name: 'failing',
+  description:
+    'Endpoints that are failing or disabled, or have deliveries that are retried or exhausted: one line each',
+})
+export class FailingDeliveriesCommand extends OperatorCommand {
+  constructor(private readonly endpoints: EndpointReader) {
+    super();
+  }
+
+  @Option({ flags: '--account <account>', description: 'of this account only' })
+  readAccount(text: string): string {
+    return idIn(text, 'account');
+  }
+
+  override async run(_: string[], { account }: FailingOptions): Promise<void> {
+    for await (const endpoint of this.endpoints.troubled(account ?? null)) print(endpoint);
+  }
+}
+
+@Command({ name: 'deliveries', description: 'Webhook deliveries that fail', subCommands: [FailingDeliveriesCommand] })
+export class DeliveriesCommand extends CommandGroup {}
