@@ -42,7 +42,7 @@ export async function benchRedisMemory(): Promise<void> {
 }
 
 async function perScreening(receiver: BenchReceiver, hours: string): Promise<Map<string, Sizes>> {
-  const { service } = await serviceWithEndpoints(receiver, false, { READ_MODEL_HOURS: hours });
+  const { service } = await serviceWithEndpoints(receiver, { READ_MODEL_HOURS: hours });
   try {
     const redis = service.redis.client();
     const grown = new Map<string, Sizes>();

@@ -1,7 +1,8 @@
-// npm run bench [-- a | d | f | g | i | k | m | n]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | d | f | g | h | i | k | m | n]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';
+import { benchDeadReceiver } from './dead-receiver.js';
 import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
 import { benchGrowth } from './growth.js';
@@ -19,6 +20,7 @@ if (wanted('a')) await benchEventStore();
 if (wanted('d')) await benchRebuild();
 if (wanted('f')) await benchPayments();
 if (wanted('g')) await benchWebhooks();
+if (wanted('h')) await benchDeadReceiver();
 if (wanted('i')) await benchEmbedding();
 if (wanted('m')) await benchProcesses();
 if (wanted('n')) {

@@ -10,7 +10,8 @@ import { until } from '../support/eventually.js';
 
 const DELIVERIES = 6_000;
 const HEALTHY = ['demo', 'child', 'grandchild', 'unrelated', 'nopay'] as const;
-const ACCOUNTS = [...HEALTHY, 'broke'] as const;
+/** Accounts with an endpoint each. */
+export const ENDPOINT_OWNERS = [...HEALTHY, 'broke'] as const;
 const TRICKLE = 1_200;
 
 export async function benchWebhooks(): Promise<void> {
@@ -40,11 +41,11 @@ export async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** Starts a service whose accounts have their endpoints at the receiver; of `broke` at one that hangs, if so. */
+/** Starts a service whose accounts have their endpoints at the receiver, but for those that are elsewhere. */
 export async function serviceWithEndpoints(
   receiver: BenchReceiver,
-  hanging: boolean,
   env: Readonly<Record<string, string>> = {},
+  elsewhere: Readonly<Partial<Record<(typeof ENDPOINT_OWNERS)[number], string>>> = {},
 ): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {
   const service = await Service.start(
     {
@@ -56,16 +57,21 @@ export async function serviceWithEndpoints(
     { alone: ALONE },
   );
   const { accounts } = await service.credentials();
-  for (const name of ACCOUNTS) {
+  for (const name of ENDPOINT_OWNERS) {
     const { dashboardTokens } = accounts[name];
-    const url = receiver.url(name === 'broke' && hanging ? '/hang' : `/${name}`);
+    const url = elsewhere[name] ?? receiver.url(`/${name}`);
     const reply = await service.request('POST', '/tsp/webhooks', {
       headers: { authorization: `Bearer ${dashboardTokens.owner}` },
       body: { url },
     });
     if (reply.status !== 201) throw new Error(`The endpoint was refused: ${reply.status} ${reply.text}`);
   }
-  return { service, ids: Object.fromEntries(ACCOUNTS.map((name) => [name, accounts[name].accountId])) };
+  return { service, ids: Object.fromEntries(ENDPOINT_OWNERS.map((name) => [name, accounts[name].accountId])) };
+}
+
+/** Where `broke` has its endpoint. */
+function hangingIf(hanging: boolean, receiver: BenchReceiver): { readonly broke?: string } {
+  return hanging ? { broke: receiver.url('/hang') } : {};
 }
 
 async function caFile(receiver: BenchReceiver): Promise<string> {
@@ -76,7 +82,7 @@ async function caFile(receiver: BenchReceiver): Promise<string> {
 
 /** Healthy unique deliveries a second while a backlog drains that was stored while the service was down. A tenth of it is for `broke`. */
 async function drained(receiver: BenchReceiver, hanging: boolean): Promise<number> {
-  const { service, ids } = await serviceWithEndpoints(receiver, hanging);
+  const { service, ids } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {
     await service.program.end('SIGTERM');
     await storeStepUps(service.dataDir, ids);
@@ -105,10 +111,10 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
 
 /** Ages on arrival while people are screened at an unhurried pace. */
 async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Received> {
-  const { service } = await serviceWithEndpoints(receiver, hanging);
+  const { service } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {
     const callers = new Map<string, PlatformCaller>();
-    for (const name of ACCOUNTS) callers.set(name, await service.signIn(name));
+    for (const name of ENDPOINT_OWNERS) callers.set(name, await service.signIn(name));
     await receiver.received(true);
     let next = 0;
     await throughput(TRICKLE, 8, async () => {
