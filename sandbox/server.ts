@@ -13,6 +13,7 @@ export interface RunningSandbox {
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const INPUT_VALIDATION = 708;
+const UNACCEPTABLE = ['unacceptable_request', 'the request is not acceptable HTTP or JSON'] as const;
 
 export async function startSandbox(options: {
   readonly host: string;
@@ -25,6 +26,22 @@ export async function startSandbox(options: {
     bodyLimit: 64_000,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1_024 },
+    // A target that is no path is met as one that cannot be decoded.
+    rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : '/%'),
+    frameworkErrors: (_error, _request, reply) =>
+      void sendError(reply.header('x-request-id', randomUUID()), 400, ...UNACCEPTABLE),
+    clientErrorHandler: (error, socket) => {
+      const [code, message] = UNACCEPTABLE;
+      const body = JSON.stringify({ error: { code, message } });
+      const head = [
+        `HTTP/1.1 ${error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400} Refused`,
+        'content-type: application/json; charset=utf-8',
+        `content-length: ${Buffer.byteLength(body)}`,
+        `x-request-id: ${randomUUID()}`,
+        'connection: close',
+      ];
+      if (socket.writable) socket.end([...head, '', body].join('\r\n'));
+    },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
   });
   server.removeContentTypeParser('text/plain');
@@ -46,12 +63,8 @@ export async function startSandbox(options: {
       );
       return sendError(reply, 500, 'internal_error', 'the sandbox itself failed');
     }
-    return sendError(
-      reply,
-      status,
-      status === 400 ? INPUT_VALIDATION : 'unacceptable_request',
-      'the request is not acceptable HTTP or JSON',
-    );
+    const [code, message] = UNACCEPTABLE;
+    return sendError(reply, status, status === 400 ? INPUT_VALIDATION : code, message);
   });
   for (const part of options.parts) part.mount(server);
   const url = await server.listen({ host: options.host, port: options.port });

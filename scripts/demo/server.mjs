@@ -160,7 +160,7 @@ function credentials() {
 const accountOf = (request) => shown(addressOf(request).searchParams.get('account'));
 
 function addressOf({ url }) {
-  if (!URL.canParse(url, 'http://demo')) throw refusal(400, 'This is no address.');
+  if (!url.startsWith('/') || !URL.canParse(url, 'http://demo')) throw refusal(400, 'This is no address.');
   return new URL(url, 'http://demo');
 }
 
