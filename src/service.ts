@@ -9,14 +9,12 @@ import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
-import { ErrorReplies } from './platform/http/error-reply.js';
 import { Health, serveHealth } from './platform/http/health.js';
-import { internalRoutes, listenForInternal, serveInternalToLoopback } from './platform/http/internal-listener.js';
-import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
-import { listenForProbes } from './platform/http/probes.js';
+import { internalRoutes, serveInternal, serveInternalToLoopback } from './platform/http/internal-listener.js';
+import { isFromLoopback, serveMetrics } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
-import { createServer } from './platform/http/server.js';
+import { createPrivateServer, createServer } from './platform/http/server.js';
 import { UnusedConnections } from './platform/http/unused-connections.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
@@ -76,19 +74,24 @@ export async function createService(
   if (readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
   serveHealth(fastify, app.get(Health));
+  const privateServers: FastifyInstance[] = [];
+  const listenInPrivate = async (port: number, host: string, serve: (server: FastifyInstance) => void) => {
+    const privateServer = createPrivateServer(SURFACES, log);
+    serve(privateServer);
+    privateServers.push(privateServer);
+    // Of several processes under one command each has its own probes; only the internal port is shared.
+    await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
+  };
+  const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);
   // Several processes share the main port where there is a probe port: nobody could tell whose metrics are there.
   if (http.probePort === null) {
-    if (http.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
-    else await listenForMetrics(http.metricsPort, http.metricsHost, metrics);
+    if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);
+    else await listenInPrivate(http.metricsPort, http.metricsHost, serveMetricsToAll);
   }
   const internal = runs(config.process, 'api') && !readOnly ? internalRoutes(app.get(DiscoveryService)) : [];
-  let internalServer: FastifyInstance | null = null;
-  let probes: FastifyInstance | null = null;
-  const replies = new ErrorReplies(SURFACES, log);
-  if (http.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
+  if (http.internalPort === null) serveInternalToLoopback(fastify, internal);
   fastify.addHook('onClose', async () => {
-    await internalServer?.close();
-    await probes?.close();
+    for (const privateServer of privateServers) await privateServer.close();
   });
   serveOpenApi(app, http.publicUrl, SURFACES);
   if (runs(config.process, 'api')) {
@@ -105,11 +108,15 @@ export async function createService(
       await app.init();
       await app.get(RoleRunner, { strict: false }).start();
       if (http.internalPort !== null && internal.length > 0)
-        internalServer = await listenForInternal(http.internalPort, http.internalHost, internal, replies);
+        await listenInPrivate(http.internalPort, http.internalHost, (server) => serveInternal(server, internal));
       const { probePort } = http;
       const serves = probePort === null || runs(config.process, 'api');
       if (serves) await app.listen({ port: http.port, host: http.host });
-      if (probePort !== null) probes = await listenForProbes(probePort, http.metricsHost, app.get(Health), metrics);
+      if (probePort !== null)
+        await listenInPrivate(probePort, http.metricsHost, (server) => {
+          serveHealth(server, app.get(Health));
+          serveMetricsToAll(server);
+        });
       const where = { ...(serves && { address: await app.getUrl() }), ...(probePort !== null && { probePort }) };
       log.info({ ...where, eventStore: config.eventStore.place.kind }, 'listening');
     },

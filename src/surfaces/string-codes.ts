@@ -46,6 +46,31 @@ const ERRORS = {
     message: 'The request body is too large.',
     recoverable: false,
   },
+  'request.unsupported_media_type': {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    status: 415,
+    message: 'The body must be JSON in UTF-8, without a content encoding.',
+    recoverable: false,
+  },
+  'request.url_too_long': { code: 'URI_TOO_LONG', status: 414, message: 'The URL is too long.', recoverable: false },
+  'request.headers_too_large': {
+    code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
+    status: 431,
+    message: 'The headers of the request are too large.',
+    recoverable: false,
+  },
+  'request.expectation': {
+    code: 'EXPECTATION_FAILED',
+    status: 417,
+    message: 'The only expectation that is met is 100-continue.',
+    recoverable: false,
+  },
+  'request.timeout': {
+    code: 'REQUEST_TIMEOUT',
+    status: 408,
+    message: 'The request did not arrive in time. Send it again.',
+    recoverable: true,
+  },
   'request.rate_limited': {
     code: 'NETWORK_RATE_LIMITED',
     status: 429,

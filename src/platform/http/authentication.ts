@@ -57,7 +57,7 @@ export function authenticateFirst(app: NestFastifyApplication, surfaces: Surface
         };
         try {
           const verdict = authenticator?.admit(request, reply);
-          if (verdict instanceof Promise) verdict.then(admit, done);
+          if (verdict instanceof Promise) verdict.then(admit).catch(done);
           else admit();
         } catch (error) {
           done(error as Error);

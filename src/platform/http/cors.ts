@@ -1,6 +1,6 @@
 // Cross-origin rules, as the surface of a route has them. Embedded components run on their own origin and host pages on theirs.
-import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
-import type { Surfaces } from './surface.js';
+import type { FastifyInstance, RawServerDefault } from 'fastify';
+import type { Surface, Surfaces } from './surface.js';
 
 /**
  * Answers preflights, and lets every page read every reply, errors included: a page could otherwise not tell a refusal from
@@ -27,19 +27,19 @@ export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, sur
   });
   // On the way out, so that nothing on the way can have replaced Vary, and so that it holds for every error too.
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    allowReading(request, reply, surfaces);
+    const vary = reply.getHeader('vary');
+    const { vary: also, ...headers } = readableBy(request.headers.origin, surfaces.of(request));
+    if (also !== undefined) void reply.header('vary', vary === undefined ? also : `${String(vary)}, ${also}`);
+    void reply.headers(headers);
     done(null, payload);
   });
 }
 
-/** Called by itself for the one kind of reply that no hook sees: a path that cannot be decoded. */
-export function allowReading(request: FastifyRequest, reply: FastifyReply, surfaces: Surfaces): void {
-  const { cors } = surfaces.of(request);
-  if (cors === null) return;
-  const vary = reply.getHeader('vary');
-  void reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);
-  const { origin } = request.headers;
-  if (origin === undefined) return;
-  void reply.header('access-control-allow-origin', origin);
-  void reply.header('access-control-expose-headers', cors.replyHeaders.join(', '));
+/** The headers that let a page of another origin read a reply. */
+export function readableBy(origin: string | undefined, { cors }: Surface): Readonly<Record<string, string>> {
+  if (cors === null) return {};
+  const vary = { vary: 'Origin' };
+  if (origin === undefined) return vary;
+  const exposed = cors.replyHeaders.join(', ');
+  return { ...vary, 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed };
 }

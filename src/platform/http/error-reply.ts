@@ -8,7 +8,7 @@ import type { Log } from '../observability/log.js';
 import { KnownReply, noteRefusal } from './idempotency.js';
 import type { Surfaces } from './surface.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 @Catch()
 export class ErrorReplies implements ExceptionFilter {

@@ -137,12 +137,17 @@ export function defineSurface<Entry extends AnyEntry>({
 export class Surfaces {
   /** The longest prefix first. */
   private readonly areas: readonly (readonly [Surface, Area])[];
+  /** For what belongs to no other. */
+  private readonly rest: readonly [Surface, Area];
 
-  /** One of them must have the prefix `/`, for what belongs to no other. */
+  /** One of them must have the prefix `/`. */
   constructor(readonly all: readonly Surface[]) {
     this.areas = all
       .flatMap((surface) => surface.areas.map((area) => [surface, area] as const))
       .sort(([, one], [, other]) => other.prefix.length - one.prefix.length);
+    const rest = this.areas.at(-1);
+    if (rest?.[1].prefix !== '/') throw new Error('No surface has the prefix /');
+    this.rest = rest;
   }
 
   /** By the route, whatever way its path was written; by the path where there is no route. */
@@ -155,14 +160,15 @@ export class Surfaces {
   }
 
   /** What the caller of a request hears of a refusal; without a request, what is heard where no surface is known. */
-  reply(error: DomainError, request?: Pick<FastifyRequest, 'routeOptions' | 'url'>): ErrorReply {
-    return this.find(request?.routeOptions.url ?? request?.url ?? '/')[1].reply(error);
+  reply(
+    error: DomainError,
+    request?: { readonly url: string; readonly routeOptions?: { url?: string | undefined } },
+  ): ErrorReply {
+    return this.find(request?.routeOptions?.url ?? request?.url ?? '/')[1].reply(error);
   }
 
   private find(url: string): readonly [Surface, Area] {
     const path = `${url.split('?', 1)[0]}/`;
-    const found = this.areas.find(([, { prefix }]) => path.startsWith(prefix === '/' ? prefix : `${prefix}/`));
-    if (found === undefined) throw new Error(`No surface has the path ${path}`);
-    return found;
+    return this.areas.find(([, { prefix }]) => path.startsWith(`${prefix}/`)) ?? this.rest;
   }
 }

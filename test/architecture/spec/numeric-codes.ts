@@ -27,6 +27,8 @@ export const CURRENT_CODES: readonly { readonly code: number; readonly statuses:
 export const ADDED_STATUSES: readonly { readonly code: number; readonly statuses: readonly number[] }[] = [
   // An unknown path, content that cannot be had, a conflict, too many requests, plain HTTP.
   { code: 121, statuses: [404, 406, 409, 429, 403] },
+  // A request that came too late, a URL or headers that are too long, an encoding, an expectation.
+  { code: 121, statuses: [408, 414, 431, 415, 417] },
   // Ours to mend, but known.
   { code: 130, statuses: [503] },
   { code: 131, statuses: [504] },

@@ -97,4 +97,9 @@ export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
 export const ADDED_CODES: readonly SpecifiedCode[] = [
   { code: 'PAYMENT_NOT_REQUIRED', status: 409 },
   { code: 'REPORT_FILE_FROZEN', status: 422 },
+  { code: 'REQUEST_TIMEOUT', status: 408, recoverable: true },
+  { code: 'URI_TOO_LONG', status: 414 },
+  { code: 'UNSUPPORTED_MEDIA_TYPE', status: 415 },
+  { code: 'EXPECTATION_FAILED', status: 417 },
+  { code: 'REQUEST_HEADER_FIELDS_TOO_LARGE', status: 431 },
 ];

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
+import { exchange } from '../../support/raw-http.js';
+import { freePort } from '../../support/redis.js';
 import { Program, type Reply, Service } from '../../support/service.js';
 
 describe('plain HTTP where TLS is required', () => {
@@ -72,6 +74,31 @@ describe("the service's own TLS", () => {
       await secure.end('SIGTERM');
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a request target that is no path', () => {
+  it('is 400 in the envelope on every port, and the service stays', async () => {
+    const ports = { INTERNAL_PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    const service = await Service.start(ports);
+    try {
+      const { baseUrl, sandboxUrl } = await service.credentials();
+      const all = [...Object.values(ports), ...[baseUrl, sandboxUrl].map((url) => new URL(url).port)].map(Number);
+      for (const port of all)
+        for (const target of ['http://', 'https://x/%', 'http://x/health/live', '*', 'x', '/\xe9']) {
+          const { replies, rest } = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+          expect([port, target, replies.length, rest]).toEqual([port, target, 1, '']);
+          expect([replies[0]?.status, Object.keys(replies[0]?.body)]).toEqual([400, ['error']]);
+          expect(replies[0]?.headers).toMatchObject({
+            'content-type': 'application/json; charset=utf-8',
+            'x-request-id': expect.any(String),
+          });
+        }
+      expect((await service.request('GET', '/health/live')).status).toBe(200);
+      expect((await fetch(`http://127.0.0.1:${ports.METRICS_PORT}/metrics`)).status).toBe(200);
+    } finally {
+      await service.stop();
     }
   });
 });

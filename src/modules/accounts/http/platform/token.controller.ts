@@ -5,7 +5,6 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
-import { UNREADABLE } from '../../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../../application/exchange-token.js';
 import { SigningKeys } from '../../read/signing-keys.js';
 import { PublishableKeys, tellQuota } from './publishable-keys.js';
@@ -50,7 +49,7 @@ export class TokenController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
     // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
-    const unreadable = body === UNREADABLE;
+    const unreadable = body instanceof DomainError ? body : null;
     const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(
       new ExchangeToken(
@@ -64,7 +63,7 @@ export class TokenController {
     );
     tellQuota(reply, quota);
     if (result instanceof DomainError) throw result;
-    if (unreadable) throw new DomainError('request.unreadable_body');
+    if (unreadable) throw unreadable;
     return tokenBody(result);
   }
 }

@@ -1,0 +1,245 @@
+// The edge of HTTP, the same on every port: it answers what never reaches the framework, and what the framework fails to answer.
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Duplex, Readable } from 'node:stream';
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { DomainError } from '../../kernel/domain-error.js';
+import { newId } from '../../kernel/ids.js';
+import type { Log } from '../observability/log.js';
+import { readableBy } from './cors.js';
+import { JSON_TYPE } from './error-reply.js';
+import type { Surfaces } from './surface.js';
+
+/** What refusals need of a request, even of one that the parser refused. */
+interface Asked {
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The newest request of a connection. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The response that goes before it on the same connection. */
+  readonly before: ServerResponse | undefined;
+}
+
+/** What Node says of a request that its parser refuses. */
+type Unparsed = Error & { readonly code?: string; readonly bytesParsed?: number; readonly rawPacket?: Buffer };
+
+/** The request line and all headers, in characters. */
+const LARGEST_HEAD = 16_384;
+const LIMITS = {
+  // For the headers of a request to arrive, and for all of it; looked after this often.
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 72_000,
+  handshakeTimeout: 10_000,
+  // The parser takes more than is allowed, so that the refusal knows the path and the headers.
+  maxHeaderSize: 2 * LARGEST_HEAD,
+  requireHostHeader: false,
+};
+/** For a caller to read an answer before all was sent that it wanted to send. */
+const LINGER_MS = 3_000;
+const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
+
+export class Edge {
+  private readonly exchanges = new WeakMap<Duplex, Exchange>();
+  private readonly refused = new WeakSet<Duplex>();
+
+  constructor(
+    private readonly surfaces: Surfaces,
+    private readonly log: Log,
+  ) {}
+
+  /** For the framework. */
+  options(tls: { readonly cert: Buffer; readonly key: Buffer } | null = null) {
+    return {
+      logger: false as const,
+      logController: new LastCatch((error, { raw }, reply) => this.fail(error, raw, reply.hijack().raw)),
+      // The edge has set it.
+      requestIdHeader: 'x-request-id',
+      serverFactory: (serve: RequestListener): Server => this.serverFor(serve, tls),
+      clientErrorHandler: caught((error: Error, socket: Duplex) => this.refuseUnparsed(error, socket), cutOff),
+      // A path that cannot be decoded names nothing that exists (docs/contract/general.md#unknown-and-foreign-ids).
+      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+        this.refuse(new DomainError('request.unknown_path'), request.raw, reply.raw),
+    };
+  }
+
+  private serverFor(serve: RequestListener, tls: { readonly cert: Buffer; readonly key: Buffer } | null): Server {
+    const server = tls ? createTlsServer({ ...tls, ...LIMITS, minVersion: 'TLSv1.2' }) : createServer(LIMITS);
+    // Node would leave out headers beyond a number, without a word. Their size is bounded.
+    server.maxHeadersCount = 0;
+    const answer = (fault: (request: IncomingMessage) => DomainError | null): RequestListener =>
+      caught((request, response) => {
+        const { socket } = request;
+        const before = this.exchanges.get(socket)?.response;
+        this.exchanges.set(socket, { request, response, before });
+        const id = idOf(request);
+        request.headers['x-request-id'] = id;
+        response.setHeader('x-request-id', id);
+        // What still comes of a body is dropped, for a time.
+        response.once('finish', () => request.complete || endSoon(request));
+        // Node drops what follows a request for an upgrade in the same packet.
+        if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+        const refusal = fault(request);
+        if (refusal) this.refuse(refusal, request, response);
+        else serve(request, response);
+      }, this.fail);
+    server.on('request', answer(faultOf));
+    const unexpected = (request: IncomingMessage): DomainError => faultOf(request) ?? UNEXPECTED;
+    server.on('checkExpectation', answer(unexpected));
+    // Node takes its hands off the connection of a CONNECT.
+    const connect = (request: IncomingMessage, socket: Duplex): void => {
+      socket.on('error', () => undefined).resume();
+      endAfter(this.exchanges.get(socket)?.response, socket, this.asText(NO_PATH, request));
+    };
+    return server.on('connect', caught(connect, cutOff));
+  }
+
+  private readonly fail = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
+    this.log.error({ requestId: idOf(request), err: error }, 'request failed');
+    if (response.headersSent) response.destroy();
+    else this.refuse(new DomainError('service.failure'), request, response);
+  };
+
+  private refuse(refusal: DomainError, request: IncomingMessage, response: ServerResponse): void {
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    const { status, headers, text } = this.said(refusal, request);
+    response.writeHead(status, headers).end(text);
+  }
+
+  private said(refusal: DomainError, { url = '', headers }: Asked) {
+    const { status, headers: more, body } = this.surfaces.reply(refusal, { url });
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const all = {
+      ...more,
+      ...readableBy(headers.origin, this.surfaces.at(url)),
+      'content-type': JSON_TYPE,
+      'content-length': String(Buffer.byteLength(text)),
+      'x-request-id': idOf({ headers }),
+    };
+    return { status, headers: all, text };
+  }
+
+  /** Node tells of each packet that it cannot read any more. */
+  private refuseUnparsed(error: Unparsed, socket: Duplex): void {
+    if (this.refused.has(socket)) return;
+    this.refused.add(socket);
+    const newest = this.exchanges.get(socket);
+    const open = newest?.request.complete === false ? newest : null;
+    const asked = open?.request ?? askedIn(error);
+    const refusal = refusalOf(error, asked);
+    // A broken connection, or plain HTTP where TLS is spoken.
+    if (refusal === null) socket.destroy();
+    else if (open?.response.headersSent) endAfter(open.response, socket, '');
+    else endAfter(open ? open.before : newest?.response, socket, this.asText(refusal, asked));
+  }
+
+  private asText(refusal: DomainError, asked: Asked): string {
+    const { status, headers, text } = this.said(refusal, asked);
+    const head = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${text}`;
+  }
+}
+
+/** The framework's own error handler, which would answer in its own words, begins with this. It is reached where ours fails. */
+class LastCatch extends LogController {
+  constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
+    super();
+  }
+}
+
+/** A callback of Node, where what is thrown would end the process. */
+function caught<Args extends unknown[]>(
+  call: (...args: Args) => void,
+  failed: (error: unknown, ...args: Args) => void,
+): (...args: Args) => void {
+  return (...args) => {
+    try {
+      call(...args);
+    } catch (error) {
+      failed(error, ...args);
+    }
+  };
+}
+
+function cutOff(error: unknown, _cause: unknown, socket: Duplex): void {
+  socket.destroy(error as Error);
+}
+
+function idOf({ headers: { 'x-request-id': given } }: Asked): string {
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
+}
+
+/** Destroys what is not closed by itself in time. */
+function endSoon(stream: Readable): void {
+  const late = setTimeout(() => stream.destroy(), LINGER_MS);
+  stream.once('close', () => clearTimeout(late));
+}
+
+/** Nothing more is read on this connection. What was asked there before is answered first. */
+function endAfter(before: ServerResponse | undefined, socket: Duplex, last: string): void {
+  const end = (): void => {
+    endSoon(socket);
+    if (socket.writable) socket.end(last);
+  };
+  if (before === undefined || before.writableFinished) end();
+  else before.once('close', end);
+}
+
+const NO_PATH = new DomainError('request.invalid', { rule: 'The request target must be a path.' });
+const NO_HOST = new DomainError('request.invalid', { rule: 'A request needs one Host header.' });
+const UNEXPECTED = new DomainError('request.expectation');
+const NO_HTTP = new DomainError('request.invalid', { rule: 'The request is not well-formed HTTP.' });
+
+/** Why nobody needs to look at a request. */
+function faultOf({ url = '', rawHeaders, httpVersion }: IncomingMessage): DomainError | null {
+  if (!url.startsWith('/')) return NO_PATH;
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
+  if (hosts.length > 1 || (hosts.length === 0 && httpVersion === '1.1')) return NO_HOST;
+  return rawHeaders.reduce((size, text) => size + text.length, url.length) > LARGEST_HEAD ? tooLarge(url) : null;
+}
+
+function tooLarge(url: string): DomainError {
+  return new DomainError(url.length > LARGEST_HEAD / 2 ? 'request.url_too_long' : 'request.headers_too_large');
+}
+
+function refusalOf({ code = '' }: Unparsed, { url = '' }: Asked): DomainError | null {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new DomainError('request.timeout');
+    case 'HPE_HEADER_OVERFLOW':
+      return tooLarge(url);
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new DomainError('request.too_large');
+    default:
+      return code.startsWith('HPE_') ? NO_HTTP : null;
+  }
+}
+
+/** The packet may be cut, begin in the middle of a request or with another one, and hold anything. */
+function askedIn({ rawPacket, bytesParsed = 0 }: Unparsed): Asked {
+  const packet = rawPacket?.toString('latin1') ?? '';
+  const before = packet.lastIndexOf('\r\n\r\n', Math.max(bytesParsed - 4, 0));
+  const [head = ''] = packet
+    .slice(before < 0 ? 0 : before + 4)
+    .trimStart()
+    .split('\r\n\r\n', 1);
+  const header = (name: string): string | undefined =>
+    new RegExp(`^${name}:[ \\t]*([!-~]*)[ \\t]*$`, 'im').exec(head)?.[1];
+  return {
+    url: /^[^\s:]+ (\/\S*)/.exec(head)?.[1] ?? '/',
+    headers: { origin: header('origin'), 'x-request-id': header('x-request-id') },
+  };
+}
