@@ -59,17 +59,15 @@ export class IdempotencyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const key = request.headers['idempotency-key'];
     const { principal } = request;
     const changes = request.method === 'POST' || request.routeOptions.config.changesState === true;
+    // Node would join two headers to one text.
+    const [key, ...others] = new Set(request.raw.headersDistinct['idempotency-key']);
     if (key === undefined || !changes || principal === undefined) return true;
-    if (typeof key !== 'string' || !KEY.test(key)) {
-      throw new DomainError('request.invalid', {
-        field: 'Idempotency-Key',
-        details: [
-          { field: 'Idempotency-Key', message: 'must have 1 to 255 characters, none of them a control character' },
-        ],
-      });
+    if (others.length > 0 || !KEY.test(key)) {
+      const message = 'must be one key of 1 to 255 characters, none of them a control character';
+      const field = 'Idempotency-Key';
+      throw new DomainError('request.invalid', { field, details: [{ field, message }] });
     }
     return this.begin(request, key, principal).then((kept) => {
       if (kept) throw new KnownReply(kept);
@@ -146,7 +144,8 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
           throw error;
         },
       )
-      .then((body) => done(null, body), done);
+      .then((body) => done(null, body))
+      .catch(done);
   });
 }
 

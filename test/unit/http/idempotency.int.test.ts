@@ -477,6 +477,31 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(4);
   });
 
+  it('400 VALIDATION_ERROR: two headers with different keys; the same key twice is one key', async () => {
+    const send = (keys: readonly string[]): Promise<[number | undefined, string]> =>
+      new Promise((resolve, reject) => {
+        const headers = ['Host', 'x', 'X-Account', 'twice', ...keys.flatMap((one) => ['Idempotency-Key', one])];
+        const request = httpRequest(`${bases[0]}/things`, { method: 'POST', headers }, (response) => {
+          let text = '';
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('end', () => resolve([response.statusCode, text]));
+        });
+        request.on('error', reject).end();
+      });
+    for (const keys of [
+      ['one', 'other'],
+      ['one', 'one', 'other'],
+      ['one', ''],
+    ]) {
+      const [status, text] = await send(keys);
+      expect([status, JSON.parse(text).error.field]).toEqual([400, 'Idempotency-Key']);
+    }
+    expect(executions).toHaveLength(0);
+    const first = await send(['one', 'one']);
+    expect(first[0]).toBe(200);
+    expect([await send(['one']), executions.length]).toEqual([first, 1]);
+  });
+
   it('what is no keyed POST of a known caller passes untouched', async () => {
     const headers = { 'x-account': 'a', 'idempotency-key': key };
     const get = (): Promise<Response> => fetch(`${bases[0]}/things`, { headers });
