@@ -9,13 +9,13 @@ import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
+import { drainBeforeClose } from './platform/http/draining.js';
 import { Health, serveHealth } from './platform/http/health.js';
 import { internalRoutes, serveInternal, serveInternalToLoopback } from './platform/http/internal-listener.js';
 import { isFromLoopback, serveMetrics } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
 import { createPrivateServer, createServer } from './platform/http/server.js';
-import { UnusedConnections } from './platform/http/unused-connections.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
@@ -31,6 +31,9 @@ export interface Service {
   /** Intake first; Nest then ends what is running, and closes what it runs on. May be called while it starts. */
   stop(): Promise<void>;
 }
+
+/** For callers that keep a connection to use it once more. */
+const DRAINED_WITHIN_MS = 3_000;
 
 /** Of this file in dist/src/. */
 const BROWSER_CODE = join(import.meta.dirname, '../../dist-web');
@@ -68,12 +71,14 @@ export async function createService(
     },
   );
   const fastify = app.getHttpAdapter().getInstance();
-  const unused = new UnusedConnections(fastify.server);
+  // Callers of an api process have others to go to; without these, waiting for them only makes a restart longer.
+  drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
   if (runs(config.process, 'api')) noteRequests(fastify, app.get(RequestActivity));
   else fastify.addHook('onRequest', serveProbesOnly);
   if (readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
-  serveHealth(fastify, app.get(Health));
+  const health = app.get(Health);
+  serveHealth(fastify, health);
   const privateServers: FastifyInstance[] = [];
   const listenInPrivate = async (port: number, host: string, serve: (server: FastifyInstance) => void) => {
     const privateServer = createPrivateServer(SURFACES, log);
@@ -114,20 +119,15 @@ export async function createService(
       if (serves) await app.listen({ port: http.port, host: http.host });
       if (probePort !== null)
         await listenInPrivate(probePort, http.metricsHost, (server) => {
-          serveHealth(server, app.get(Health));
+          serveHealth(server, health);
           serveMetricsToAll(server);
         });
       const where = { ...(serves && { address: await app.getUrl() }), ...(probePort !== null && { probePort }) };
       log.info({ ...where, eventStore: config.eventStore.place.kind }, 'listening');
     },
     async stop() {
-      app.get(Health).stop();
-      // A connection that is kept alive after its last answer, or has not asked anything yet, would hold the server open.
-      const idle = setInterval(() => {
-        fastify.server.closeIdleConnections();
-        unused.close();
-      }, 100);
-      await app.close().finally(() => clearInterval(idle));
+      health.stop();
+      await app.close();
     },
   };
 }

@@ -1,11 +1,15 @@
 // The service in its roles, each a process of its own; and how a process leaves.
 import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisRequestActivity } from '../../src/adapters/request-activity/redis.js';
 import { freePort } from '../support/redis.js';
 import { Program, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
+
+/** Of each api process one. */
+const RESTARTS = 2;
 
 describe('api, worker and projector in processes of their own', () => {
   let api: Service;
@@ -100,6 +104,55 @@ describe('several processes of a role', () => {
     expect((await credit()).balance).toBe(balance - 2 * 64);
   });
 });
+
+describe('a rolling restart', () => {
+  it('fails no request: a process that stops answers on kept connections, and asks their callers to leave them', async () => {
+    const service = await Service.start({}, { roles: ['projector', 'worker', 'api', 'api'] });
+    const clients = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    try {
+      const nopay = await service.signIn('nopay');
+      const { id } = (await nopay.submit()).body;
+      const failed: unknown[] = [];
+      let answered = 0;
+      let restarted = false;
+      const ask = async (agent: Agent): Promise<void> => {
+        while (!restarted) {
+          const status = await statusOver(agent, `${service.baseUrl}/screening/${id}/status`, nopay.headers);
+          if (status === 200) answered += 1;
+          else failed.push(status);
+        }
+      };
+      const asking = clients.map(ask);
+      for (let restart = 0; restart < RESTARTS; restart++) {
+        const before = service.processesOf('api').map(({ pid }) => pid);
+        const asked = answered + 50;
+        await until('all of them are asking', () => answered > asked);
+        process.kill(before[restart % 2] as number, 'SIGTERM');
+        await until('another process listens in its place', () => {
+          const now = service.processesOf('api').map(({ pid }) => pid);
+          return now.length === 2 && now[restart % 2] !== before[restart % 2];
+        });
+      }
+      restarted = true;
+      await Promise.all(asking);
+      expect(failed).toEqual([]);
+      expect(answered).toBeGreaterThan(RESTARTS * 50);
+    } finally {
+      for (const agent of clients) agent.destroy();
+      await service.stop();
+    }
+  });
+});
+
+/** Over the one connection of the agent, which it keeps until it is told to leave it. What fails is told by its code. */
+function statusOver(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+  return new Promise((resolve) => {
+    get(url, { agent, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode));
+      response.on('error', resolve);
+    }).on('error', resolve);
+  });
+}
 
 describe('SIGTERM', () => {
   it.each([

@@ -5,6 +5,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import { Edge } from './edge.js';
+import { drainBeforeClose } from './draining.js';
 import { ErrorReplies } from './error-reply.js';
 import { isBeyondLimits } from './json-limits.js';
 import { isPlainUtf8, UNREADABLE, UNSUPPORTED } from './readable-body.js';
@@ -35,7 +36,8 @@ const MAX_CONNECTIONS = 10_000;
 
 /** For a port in the private network. */
 export function createPrivateServer(surfaces: Surfaces, log: Log): FastifyInstance {
-  const server = createFastify({ ...new Edge(surfaces, log).options(), forceCloseConnections: true });
+  const server = createFastify({ ...new Edge(surfaces, log).options(), return503OnClosing: false });
+  drainBeforeClose(server, 0);
   const replies = new ErrorReplies(surfaces, log);
   server.setErrorHandler((error, request, reply) => replies.send(error, request, reply));
   server.setNotFoundHandler((request, reply) => replies.send(new DomainError('request.unknown_path'), request, reply));
@@ -53,6 +55,8 @@ export function createServer({
   const adapter = new FastifyAdapter({
     ...new Edge(surfaces, log).options(tls),
     bodyLimit: BODY_LIMIT_BYTES,
+    // What comes while the process stops is answered as ever (draining.ts).
+    return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // Integrators' ids are up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
