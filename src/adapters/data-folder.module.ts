@@ -37,12 +37,7 @@ export class DataFolderModule implements OnModuleInit {
 
   onModuleInit(): void {
     const { disk, health, metrics } = this;
-    health.add({
-      name: 'disk',
-      check: async () => {
-        if (disk.full) throw new Error('The disk of the data folder is full');
-      },
-    });
+    health.add('disk', () => (disk.full ? 'The disk of the data folder is full.' : null));
     metrics.beforeScrape(async () => metrics.diskFree.set(disk.freeBytes));
   }
 }

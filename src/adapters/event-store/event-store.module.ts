@@ -5,7 +5,7 @@ import { DataFolderSettings } from '../../config/data-folder.js';
 import { EventStoreSettings } from '../../config/event-store.js';
 import { ProcessSettings } from '../../config/process.js';
 import { LogWatch } from '../../platform/audit/log-watch.js';
-import { Health, NotReady } from '../../platform/http/health.js';
+import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { TestShare } from '../../platform/aggregates/test-share.js';
@@ -64,20 +64,12 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const { stored, logWatch, testShare, health, metrics } = this;
-    health.add({ name: 'event-store', check: () => stored.ping() });
-    health.add({
-      name: 'event-log',
-      check: async () => {
-        if (logWatch.complaint !== null) throw new NotReady(logWatch.complaint);
-      },
-    });
+    health.add('event-store', () => stored.ping().then(() => null));
+    health.add('event-log', () => logWatch.complaint);
     if (!(stored instanceof EmbeddedEventStore)) return;
-    health.add({
-      name: 'event-store-space',
-      check: async () => {
-        if (stored.isFull()) throw new Error('The event log is full');
-      },
-    });
+    health.add('event-store-space', () =>
+      stored.isFull() ? 'The event log is full: raise EVENT_LOG_MAX_BYTES, or make room on its disk.' : null,
+    );
     metrics.beforeScrape(async () => {
       metrics.eventStoreSpace.set(stored.usage());
       metrics.testLogUsed.set(testShare.used());

@@ -6,7 +6,7 @@ import { ProcessSettings } from '../../config/process.js';
 import { RedisSettings } from '../../config/redis.js';
 import { InvalidConfig } from '../../config/variables.js';
 import { EventStoreSettings } from '../../config/event-store.js';
-import { Health, NotReady } from '../../platform/http/health.js';
+import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { rolePart } from '../../platform/roles/role-part.js';
@@ -100,13 +100,8 @@ export class RedisModule implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.health.add({ name: 'redis', check: async () => void (await this.redis.ping()) });
-    this.health.add({
-      name: 'log-in-use',
-      check: async () => {
-        if (this.logInUse.complaint !== null) throw new NotReady(this.logInUse.complaint);
-      },
-    });
+    this.health.add('redis', () => this.redis.ping().then(() => null));
+    this.health.add('log-in-use', () => this.logInUse.complaint);
   }
 
   onApplicationShutdown(): void {

@@ -69,7 +69,7 @@ export class VaultModule implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const { stored, vault, health, metrics } = this;
-    health.add({ name: 'vault', check: () => vault.ping() });
+    health.add('vault', () => vault.ping().then(() => null));
     if (stored instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(stored.usage()));
   }
 

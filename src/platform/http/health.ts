@@ -1,55 +1,64 @@
 import type { FastifyInstance } from 'fastify';
+import { Unavailable } from '../../kernel/unavailable.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** A reason not to be ready that is fit for the answer of the probe: one sentence for an operator. */
-export class NotReady extends Error {
-  override readonly name = 'NotReady';
+/** One thing that the service needs: null when it is well, else one sentence for an operator. Where it cannot be asked, throwing is enough. */
+type HealthCheck = () => string | null | Promise<string | null>;
+
+interface HealthReport {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
+  /** Of each check that fails, and of a process that is ready for nothing because it stops. */
+  readonly reasons: Readonly<Record<string, string>>;
 }
 
-/** One thing the service needs; throws when it is not well. */
-export interface HealthCheck {
-  readonly name: string;
-  readonly check: () => Promise<void>;
-}
+const ANSWER_WITHIN_MS = 2_000;
 
 /** What is ready, as of now. While shutting down nothing is. */
 export class Health {
   private stopping = false;
-  private readonly checks: HealthCheck[] = [];
+  private readonly checks = new Map<string, HealthCheck>();
+  private asking: Promise<HealthReport> | null = null;
 
-  add(check: HealthCheck): void {
-    this.checks.push(check);
+  add(name: string, check: HealthCheck): void {
+    this.checks.set(name, check);
   }
 
   stop(): void {
     this.stopping = true;
   }
 
-  async report(): Promise<{
-    readonly ready: boolean;
-    readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
-    readonly reasons: Readonly<Record<string, string>>;
-  }> {
-    const results = await Promise.allSettled(this.checks.map(({ check }) => within(2_000, check())));
-    const checks = Object.fromEntries(
-      this.checks.map(({ name }, index) => [
-        name,
-        results[index]?.status === 'fulfilled' ? ('ok' as const) : ('failing' as const),
-      ]),
-    );
-    const reasons: Record<string, string> = {};
-    for (const [index, result] of results.entries()) {
-      if (result.status === 'rejected' && result.reason instanceof NotReady)
-        reasons[this.checks[index]?.name ?? ''] = result.reason.message;
-    }
-    return { ready: !this.stopping && results.every(({ status }) => status === 'fulfilled'), checks, reasons };
+  /** Probes that come together share one answer. */
+  report(): Promise<HealthReport> {
+    return (this.asking ??= this.ask().finally(() => (this.asking = null)));
+  }
+
+  private async ask(): Promise<HealthReport> {
+    const asked = [...this.checks].map(async ([name, check]) => [name, await reasonOf(check)] as const);
+    const found = await Promise.all(asked);
+    const reasons = found.flatMap(([name, reason]) => (reason === null ? [] : [[name, reason]]));
+    if (this.stopping) reasons.push(['process', 'The process is stopping.']);
+    return {
+      ready: reasons.length === 0,
+      checks: Object.fromEntries(found.map(([name, reason]) => [name, reason === null ? 'ok' : 'failing'])),
+      reasons: Object.fromEntries(reasons) as Record<string, string>,
+    };
   }
 }
 
-function within(ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('No answer in time')), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+async function reasonOf(check: HealthCheck): Promise<string | null> {
+  const asked = await withTimeout(ANSWER_WITHIN_MS, ask(check));
+  return asked === null ? 'It gave no answer in time.' : asked.reason;
+}
+
+async function ask(check: HealthCheck): Promise<{ readonly reason: string | null }> {
+  try {
+    return { reason: await check() };
+  } catch (error) {
+    // A message may name an inner address after its colon, and strangers may probe.
+    const known = error instanceof Unavailable ? error.message.replace(/:[^]*/, '') : null;
+    return { reason: known ?? 'It failed with an error of its own.' };
+  }
 }
 
 /** `GET /health/live` and `GET /health/ready`: outside Nest, so that they answer whatever else is wrong. */
