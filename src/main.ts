@@ -1,4 +1,5 @@
 // The process of a service: what it is configured with, where its log goes, what ends it.
+import { format } from 'node:util';
 import { readConfig, type Config } from './config/config.js';
 import { InvalidConfig } from './config/variables.js';
 import { createLog, type Log } from './platform/observability/log.js';
@@ -46,6 +47,17 @@ async function main(): Promise<void> {
   process
     .removeAllListeners('warning')
     .on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
+
+  // So would libraries: what they advise is for developers, what they report as an error is not.
+  for (const [method, level] of Object.entries({
+    log: 'debug',
+    info: 'debug',
+    warn: 'debug',
+    error: 'warn',
+  } as const)) {
+    const tell = (...said: unknown[]): void => log[level]({ said: format(...said) }, 'said by a library');
+    Object.assign(console, { [method]: tell });
+  }
 
   const service = await createService(config, vendors, log, metrics);
   stopOnSignal(service, log);

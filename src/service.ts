@@ -88,6 +88,10 @@ export async function createService(
     await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
   };
   const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);
+  metrics.beforeScrape(async () => {
+    for (const [check, found] of Object.entries((await health.report()).checks))
+      metrics.checkFailing.set({ check }, found === 'ok' ? 0 : 1);
+  });
   // Several processes share the main port where there is a probe port: nobody could tell whose metrics are there.
   if (http.probePort === null) {
     if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);

@@ -101,6 +101,10 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       else this.over(first, second);
     });
     this.listener.on('error', () => undefined);
+    // It writes nothing, and would not notice that the address leads to another server now.
+    redis.on('reconnecting', () => {
+      if (this.listener.status === 'ready') this.listener.disconnect(true);
+    });
   }
 
   override admit(call: ExternalCall<never>, attempt: Attempt): Promise<void> {

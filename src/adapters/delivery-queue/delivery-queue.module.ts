@@ -10,6 +10,7 @@ import { Metrics } from '../../platform/observability/metrics.js';
 import { rolePart } from '../../platform/roles/role-part.js';
 import { DeliveryAttempts, DeliveryQueue } from '../../ports/delivery-queue.js';
 import { coalesceWrites } from '../redis/coalesced-writes.js';
+import { measure } from '../redis/connection.js';
 import {
   BullMqDeliveryQueue,
   DispatchSettings,
@@ -30,8 +31,9 @@ const OPERATOR_WAITS_MS = 2_000;
 class DispatchConnection implements OnApplicationShutdown {
   readonly redis: Redis;
 
-  constructor(redis: Redis) {
+  constructor(redis: Redis, metrics: Metrics) {
     this.redis = coalesceWrites(redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }));
+    measure(this.redis, metrics.redisCommandsOf('deliveries'));
     // The workers tell of it.
     this.redis.on('error', () => undefined);
   }

@@ -44,7 +44,12 @@ class ProjectionRedis extends Redis {}
       },
       inject: [Redis, RedisSettings, EventStore, DiscoveryService, Metrics, Log],
     },
-    { provide: ProjectionRedis, useFactory: connectionTo, inject: [RedisSettings, ProcessSettings, Log] },
+    {
+      provide: ProjectionRedis,
+      useFactory: (settings: RedisSettings, process: ProcessSettings, log: Log, metrics: Metrics) =>
+        connectionTo(settings, process, log, metrics.redisCommandsOf('projections')),
+      inject: [RedisSettings, ProcessSettings, Log, Metrics],
+    },
     {
       provide: ProjectionStore,
       useFactory: (redis: Redis, settings: RedisSettings) =>

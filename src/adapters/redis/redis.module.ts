@@ -27,14 +27,35 @@ import { RedisScheduler } from '../scheduler/redis.js';
 import { RedisTemporaryFiles } from '../temporary-files/redis.js';
 import { connectionTo } from './connection.js';
 import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
+import { RedisHealth } from './redis-health.js';
 
 @Global()
 @Module({
   providers: [
-    { provide: Redis, useFactory: connectionTo, inject: [RedisSettings, ProcessSettings, Log] },
+    {
+      provide: Redis,
+      useFactory: (settings: RedisSettings, process: ProcessSettings, log: Log, metrics: Metrics) =>
+        connectionTo(settings, process, log, metrics.redisCommandsOf('main')),
+      inject: [RedisSettings, ProcessSettings, Log, Metrics],
+    },
     rolePart('every-role', Redis, (redis) => ({
       // A queue may have begun to connect already. A Redis that is away is looked for again, and told by the health.
       start: () => void redis.connect().catch(() => undefined),
+    })),
+    {
+      provide: RedisHealth,
+      useFactory: (redis: Redis, { production }: ProcessSettings, metrics: Metrics, log: Log) =>
+        new RedisHealth(redis, production, {
+          used: (bytes) => metrics.redisSpace.set(bytes),
+          drops: (complaint) => log.warn(complaint),
+        }),
+      inject: [Redis, ProcessSettings, Metrics, Log],
+    },
+    rolePart('every-role', RedisHealth, (redisHealth) => ({
+      start: async () => {
+        const complaint = await redisHealth.policyComplaint();
+        if (complaint !== null) throw new InvalidConfig(`REDIS_URL: ${complaint}`);
+      },
     })),
     {
       provide: LogInUse,
@@ -95,12 +116,13 @@ import { ANOTHER_LOG, LogInUse } from './log-in-use.js';
 export class RedisModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly redis: Redis,
+    private readonly redisHealth: RedisHealth,
     private readonly logInUse: LogInUse,
     private readonly health: Health,
   ) {}
 
   onModuleInit(): void {
-    this.health.add('redis', () => this.redis.ping().then(() => null));
+    this.health.add('redis', () => this.redisHealth.complaint());
     this.health.add('log-in-use', () => this.logInUse.complaint);
   }
 

@@ -1,8 +1,9 @@
 // What Prometheus scrapes. Labels are bounded: routes, kinds and names, never ids.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** How full a file is; all 0 where an installation has no such file. */
+/** How full something is. All are 0 where an installation has no such file; the last two are 0 without a limit. */
 class SpaceGauges {
   private readonly used: Gauge;
   private readonly max: Gauge;
@@ -22,13 +23,16 @@ class SpaceGauges {
   set({ usedBytes, totalBytes }: { readonly usedBytes: number; readonly totalBytes: number }): void {
     this.used.set(usedBytes);
     this.max.set(totalBytes);
-    this.ratio.set(usedBytes / totalBytes);
+    this.ratio.set(totalBytes === 0 ? 0 : usedBytes / totalBytes);
   }
 }
 
 /** Each sample wakes the process: the usual hundred a second cost more than all else that an idle one does. */
 const LAG_SAMPLED_EVERY_MS = 500;
 const NEVER_MS = 2 ** 31 - 1;
+
+/** What has not been read by then stays as it was. */
+const SOURCES_WITHIN_MS = 1_000;
 
 export class Metrics {
   readonly registry = new Registry();
@@ -121,6 +125,20 @@ export class Metrics {
     help: 'Writes to the read models after an append that failed and were left to the subscription.',
     registers: [this.registry],
   });
+  readonly redisSpace = new SpaceGauges('redis', 'Redis', this.registry);
+  private readonly redisCommands = new Histogram({
+    name: 'redis_command_seconds',
+    help: 'Time from a command to the answer of Redis, by connection; one command at a time is measured.',
+    labelNames: ['connection'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers: [this.registry],
+  });
+  readonly checkFailing = new Gauge({
+    name: 'health_check_failing',
+    help: '1 while a check of readiness fails, by check.',
+    labelNames: ['check'],
+    registers: [this.registry],
+  });
   readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
   readonly testLogUsed = new Gauge({
     name: 'event_store_test_used_ratio',
@@ -151,12 +169,12 @@ export class Metrics {
   }
 
   /** Registers something to be read just before a scrape; a source that fails leaves its gauge as it was. */
-  beforeScrape(read: () => Promise<void>): void {
+  beforeScrape(read: () => Promise<unknown>): void {
     this.sources.push(read);
   }
 
   async text(): Promise<string> {
-    await Promise.allSettled(this.sources.map((read) => read()));
+    await withTimeout(SOURCES_WITHIN_MS, Promise.allSettled(this.sources.map((read) => read())));
     return this.registry.metrics();
   }
 
@@ -185,5 +203,9 @@ export class Metrics {
     });
   }
 
-  private readonly sources: (() => Promise<void>)[] = [];
+  redisCommandsOf(connection: string): (seconds: number) => void {
+    return (seconds) => this.redisCommands.observe({ connection }, seconds);
+  }
+
+  private readonly sources: (() => Promise<unknown>)[] = [];
 }

@@ -1,0 +1,72 @@
+// Whether Redis takes what the service writes, and keeps it: for readiness.
+import type { Redis } from 'ioredis';
+import { BoundedRedis } from './bounded-redis.js';
+
+/** A scrape, which waits for a second, hears of a Redis that does not answer. */
+const ANSWER_WITHIN_MS = 900;
+const KEY = 'written-for-health';
+const KEY_LASTS_MS = 60_000;
+/** What comes and goes under load needs as much below `maxmemory`: with less, some writes are refused and some are not. */
+const ROOM_BYTES = 1_000_000;
+const KEEPS_ALL = 'noeviction';
+
+interface MemoryObserver {
+  /** After each look; a limit of 0 is none. */
+  used(bytes: { readonly usedBytes: number; readonly totalBytes: number }): void;
+  /** Once for each policy that may drop something. */
+  drops(complaint: string): void;
+}
+
+export class RedisHealth {
+  private readonly connection: BoundedRedis;
+  /** As it was last told. */
+  private memory = { usedBytes: 0, totalBytes: 0, policy: KEEPS_ALL };
+  /** Outside production a policy that was there at the start is warned of only. */
+  private accepted: string | null;
+
+  constructor(
+    redis: Redis,
+    production: boolean,
+    private readonly observer: MemoryObserver,
+  ) {
+    this.connection = new BoundedRedis(redis, ANSWER_WITHIN_MS);
+    this.accepted = production ? KEEPS_ALL : null;
+  }
+
+  /** Null when all is well. It writes: a replica, a full disk and a full memory answer everything else. */
+  async complaint(): Promise<string | null> {
+    try {
+      await this.connection.use((redis) => redis.set(KEY, '', 'PX', KEY_LASTS_MS));
+    } catch (error) {
+      const { cause } = error as Error;
+      if (!(cause instanceof Error) || cause.name !== 'ReplyError') throw error;
+      return `Redis refuses to write: ${cause.message}`;
+    }
+    const complaint = await this.policyComplaint();
+    const { usedBytes, totalBytes } = this.memory;
+    if (complaint !== null || totalBytes === 0 || usedBytes < totalBytes - ROOM_BYTES) return complaint;
+    return `Redis is full: it uses ${usedBytes} of ${totalBytes} bytes (maxmemory).`;
+  }
+
+  /** Why Redis may drop what it holds; null when it may not, or does not tell. */
+  async policyComplaint(): Promise<string | null> {
+    await this.look().catch(() => undefined);
+    const { policy } = this.memory;
+    return policy === KEEPS_ALL || policy === this.accepted ? null : dropsBy(policy);
+  }
+
+  /** By INFO, which a Redis that hides its configuration answers too. */
+  private async look(): Promise<void> {
+    const info = await this.connection.use((redis) => redis.info('memory'));
+    const told = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+    const policy = told('maxmemory_policy') ?? KEEPS_ALL;
+    if (policy !== this.memory.policy && policy !== KEEPS_ALL) this.observer.drops(dropsBy(policy));
+    this.memory = { usedBytes: Number(told('used_memory') ?? 0), totalBytes: Number(told('maxmemory') ?? 0), policy };
+    this.accepted ??= policy;
+    this.observer.used(this.memory);
+  }
+}
+
+function dropsBy(policy: string): string {
+  return `Redis may drop what the service keeps there, because its maxmemory-policy is ${policy}. Set it to ${KEEPS_ALL}.`;
+}
