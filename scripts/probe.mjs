@@ -1,6 +1,7 @@
 // Asks a process of the service, or the sandbox, whether it answers.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
 
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -11,13 +12,31 @@ export function localAddress(host, port) {
 }
 
 /** The status of a GET, or undefined while nobody answers. */
-export function statusOf(url) {
+export async function statusOf(url) {
+  return (await answerOf(url))?.status;
+}
+
+/** Whether a process answers at all: one that cannot become ready still serves what it can. */
+export async function isAlive(address) {
+  return (await statusOf(`${address}/health/live`)) === 200;
+}
+
+/** Null when it is ready; else why not, by check. Undefined while it does not answer. */
+export async function whyNotReady(address) {
+  const answer = await answerOf(`${address}/health/ready`);
+  if (answer?.status !== 503) return answer && null;
+  return JSON.parse(answer.text).reasons;
+}
+
+function answerOf(url) {
   return new Promise((resolve) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     // The certificate is for the public name and is not what is asked here.
     const request = send(url, { rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
+      text(response).then(
+        (body) => resolve({ status: response.statusCode, text: body }),
+        () => resolve(undefined),
+      );
     });
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(undefined));

@@ -5,7 +5,7 @@ import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from './installation.mjs';
-import { localAddress, statusOf } from './probe.mjs';
+import { isAlive, localAddress } from './probe.mjs';
 import { passWholeLines } from './whole-lines.mjs';
 
 /** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
@@ -26,15 +26,15 @@ class RoleProcess {
     this.port = port;
   }
 
-  /** Resolves when it is ready, and rejects when it ended before. From then on it is started again whenever it ends. */
+  /** Resolves when it answers, and rejects when it ended before. From then on it is started again whenever it ends. */
   async start() {
     this.#fork();
     const ended = this.#ended.then((how) => {
       throw new Error(`The ${this.role} (process ${this.#worker.process.pid}) ${how} before it was ready.`);
     });
     ended.catch(() => undefined);
-    const ready = `http://${localAddress(process.env.METRICS_HOST?.trim() || '127.0.0.1', this.port)}/health/ready`;
-    while ((await Promise.race([statusOf(ready), ended])) !== 200) await Promise.race([delay(100), ended]);
+    const address = `http://${localAddress(process.env.METRICS_HOST?.trim() || '127.0.0.1', this.port)}`;
+    while (!(await Promise.race([isAlive(address), ended]))) await Promise.race([delay(100), ended]);
     void this.#keep();
   }
 

@@ -25,7 +25,7 @@ import { freePort } from '../support/redis.js';
 
 /** Both stubs note when they were told to stop and when they did, in one file, so that the order shows. */
 const STUB = (name: string, port: string) => `
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 const { ROLE = '', PROBE_PORT } = process.env;
 const note = (what) => appendFileSync(process.env.DATA_DIR + '/order', '${name} ' + (PROBE_PORT ? ROLE + ' ' : '') + what + '\\n');
@@ -35,7 +35,13 @@ const account = { publishableKey: 'pk_test_stub', secretKey: 'sk_test_stub', api
 const baseUrl = 'http://localhost:' + process.env.PORT;
 writeFileSync(process.env.DATA_DIR + '/demo-credentials.json',
   JSON.stringify({ baseUrl, embeddedUrl: baseUrl + '/embedded', accounts: { demo: account, nopay: account } }));
-const listen = (port) => createServer((request, response) => (request.url === '/die' ? process.exit(9) : response.end(ROLE)))
+const unready = process.env.DATA_DIR + '/unready-${name}' + (PROBE_PORT ? '-' + ROLE : '');
+const answer = ({ url }, response) => {
+  if (url === '/die') process.exit(9);
+  if (url === '/health/ready' && existsSync(unready)) response.writeHead(503).end(readFileSync(unready));
+  else response.end(ROLE);
+};
+const listen = (port) => createServer(answer)
   .listen({ port, host: '127.0.0.1', exclusive: port === PROBE_PORT });
 if (!PROBE_PORT || ROLE === 'api') listen(process.env.${port});
 if (PROBE_PORT) listen(PROBE_PORT);
@@ -188,6 +194,22 @@ describe('npm start', () => {
     expect(await run.ended).toBe(1);
     expect(run.output).toContain('the service cannot go on');
     expect(run.output).toMatch(/The projector \(process \d+\) ended with exit code 7 before it was ready\./);
+  });
+
+  it.each([
+    ['one process', {}, 'service', 'service'],
+    ['processes of roles', { ROLES: 'api:2,projector,worker' }, 'service-worker', 'worker'],
+  ])('goes on with %s that are not ready, says why, and ends with them', async (_, env, file, name) => {
+    const reasons = { 'event-log': 'The log ends at position 5.', disk: 'The disk is full.' };
+    write(`data/unready-${file}`, JSON.stringify({ status: 'unavailable', reasons }));
+    const run = await started(env);
+    expect(run.output).toContain(
+      `The ${name} is not ready, and goes on:\n  event-log: The log ends at position 5.\n  disk: The disk is full.\n`,
+    );
+    expect(run.output.match(/is not ready/g)).toHaveLength(1);
+    process.kill(children().find((child) => child.name === 'service')!.pid, 'SIGKILL');
+    expect(await run.ended).toBe(1);
+    expect(run.output).toMatch(/The service \(process \d+\) was killed by SIGKILL\./);
   });
 
   it('tells the sandbox nothing that only the service needs', async () => {
