@@ -22,10 +22,11 @@ export interface WebhookAnswer {
 }
 
 /**
- * Sends once: never again, never after a redirect. One time limit covers name lookup, connecting, headers and body; an
- * answer's body is read up to 4 KB and no further. Only `https`, TLS 1.2 or later with a certificate that verifies, only to
- * public addresses (docs/contract/webhooks.md#addresses): checked before connecting, pinned, and checked again on the connection. Trouble is a
- * value, never an exception. Nothing of it is logged.
+ * Sends once, never after a redirect. While nothing is sent, it goes on to the next address of the name. A connection that stood before and ends
+ * before the first byte of an answer is replaced once, so the request may arrive twice. One time limit covers name lookup, connecting,
+ * headers and body; answers before the answer (1xx) are passed over, and an answer's body is read up to 4 KB and no further. Only `https`, TLS 1.2 or
+ * later with a certificate that verifies, only to public addresses (docs/contract/webhooks.md#addresses): checked before connecting,
+ * pinned, and checked again on the connection. Trouble is a value, never an exception. Nothing of it is logged.
  */
 export abstract class WebhookSender {
   abstract send(request: WebhookRequest): Promise<WebhookAnswer>;

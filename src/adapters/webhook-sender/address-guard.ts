@@ -5,6 +5,7 @@ import { GLOBAL_IPV6, INTERNAL_NAMES, SPECIAL_IPV4, SPECIAL_IPV6 } from './speci
 /** A URL that passed the rules for its text. */
 export interface Target {
   readonly origin: string;
+  readonly port: number;
   /** Path and query, as they go on the wire. */
   readonly path: string;
   /** A name in lower case, or an address without brackets. */
@@ -42,10 +43,10 @@ export function targetOf(url: string, internalNames = false): Target | string {
   if (protocol !== 'https:') return 'The URL must begin with https://';
   if (username !== '' || password !== '') return 'The URL must not carry credentials';
   if (port === '0') return 'The URL must not name port 0';
-  const path = pathname + search;
+  const rest = { origin, port: Number(port === '' ? 443 : port), path: pathname + search };
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  if (isIP(host) !== 0) return { origin, path, host, literal: true };
-  return faultOfName(host, internalNames) ?? { origin, path, host, literal: false };
+  if (isIP(host) !== 0) return { ...rest, host, literal: true };
+  return faultOfName(host, internalNames) ?? { ...rest, host, literal: false };
 }
 
 function faultOfName(name: string, internalNames: boolean): string | null {

@@ -1,37 +1,44 @@
-// One request on its way: collects what comes back and gives the verdict, exactly once.
-import { type Dispatcher, errors } from 'undici';
+// One attempt on its way: sends the request, collects what comes back and gives the verdict, exactly once.
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import type { WebhookAnswer, WebhookErrorCode } from '../../ports/webhook-sender.js';
 import { EXCERPT_BYTES, excerptOf } from './excerpt.js';
-import { NotConnected } from './failures.js';
-
-/** Ends an exchange whose outcome is known, together with its connection. */
-class Enough extends Error {
-  override readonly name = 'Enough';
-}
+import { NotConnected, notConnected } from './failures.js';
 
 const NO_CONTENT = 204;
 /** The others between 300 and 399 name no other address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const ENOUGH = new Enough('nothing more is wanted of this exchange');
+/** Answers before the answer (1xx) are read up to so many bytes; then the time limit ends the attempt. */
+const INTERIM_BYTES = 65_536;
 
-export class Attempt implements Dispatcher.DispatchHandler {
+/** One way to the receiver, over one connection. */
+export interface Way {
+  readonly request: ClientRequest;
+  readonly body: Uint8Array;
+  /** Milliseconds for connecting, TLS included. */
+  readonly connectMs: number;
+  permits(remoteAddress: string): boolean;
+  /**
+   * Asked when it ended without a byte of an answer, and the request may be sent another way; true when it is. `failure` is null when the
+   * connection stood before: it may have ended for another reason than this request.
+   */
+  another(failure: NotConnected | null): boolean;
+  /** Called when no answer came. */
+  failed(): void;
+}
+
+export class Attempt {
   readonly answer: Promise<WebhookAnswer>;
-  /** Called when no connection could be made, before a verdict; true when it found another way. */
-  onNotConnected: ((failure: NotConnected) => boolean) | null = null;
-
-  /** Called when its connection has done with it, however it ended; after that it may be given to another. */
-  onFree: (() => void) | null = null;
-
   private readonly startedAt = performance.now();
   private resolve!: (answer: WebhookAnswer) => void;
   private reject!: (bug: unknown) => void;
-  private controller: Dispatcher.DispatchController | null = null;
+  private way: Way | null = null;
   private settled = false;
   private httpStatus: number | null = null;
   /** The body so far; of a short answer the one chunk that it came in. */
   private body: Buffer | null = null;
 
-  constructor() {
+  constructor(private readonly timeoutMs: number) {
     this.answer = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -42,6 +49,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     return this.settled;
   }
 
+  get leftMs(): number {
+    return this.startedAt + this.timeoutMs - performance.now();
+  }
+
   /** Ends it without an answer. */
   fail(errorCode: WebhookErrorCode): void {
     this.settle(errorCode);
@@ -49,10 +60,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** The limit is reached: the answer is what is known, and the connection goes. */
   expire(): void {
-    if (this.settled) return;
+    if (this.httpStatus === null) this.way?.failed();
     // An answer that is no success says more than the slowness of its body.
     this.settle(this.refusal() ?? 'TIMEOUT');
-    this.controller?.abort(ENOUGH);
+    this.way?.request.destroy();
   }
 
   /** A bug is no answer: the caller gets the exception. */
@@ -61,41 +72,71 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.reject(bug);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, it leaves the connection to the next request; aborted, it would close it.
-    if (this.settled) throw ENOUGH;
-    this.controller = controller;
+  take(way: Way): void {
+    const { request } = way;
+    this.way = way;
+    let socket: TLSSocket | null = null;
+    let stood = false;
+    let readBefore = 0;
+    const send = (connected: TLSSocket): void => {
+      socket = connected;
+      readBefore = connected.bytesRead;
+      request.end(way.body);
+    };
+    request.once('socket', (given: TLSSocket) => {
+      stood = given.authorized;
+      if (stood) return send(given);
+      const limit = setTimeout(() => request.destroy(new NotConnected('TIMEOUT')), way.connectMs);
+      request.once('close', () => clearTimeout(limit));
+      given.once('secureConnect', () => {
+        clearTimeout(limit);
+        const address = given.remoteAddress;
+        if (address === undefined) request.destroy(new NotConnected('CONNECTION_FAILED'));
+        else if (!way.permits(address)) request.destroy(new NotConnected('BLOCKED_ADDRESS'));
+        else send(given);
+      });
+    });
+    request.on('information', () => {
+      const connected = socket;
+      if (connected === null || connected.bytesRead - readBefore <= INTERIM_BYTES) return;
+      // Later, because the parser resumes the socket after each of them; never when the answer came behind them.
+      queueMicrotask(() => this.httpStatus === null && connected.pause());
+    });
+    // Another protocol was not asked for.
+    request.once('upgrade', (_, upgraded) => {
+      upgraded.destroy();
+      this.broken();
+    });
+    request.once('response', (response) => this.read(response));
+    request.on('error', (error) => {
+      if (this.settled) return;
+      const failure = socket === null ? notConnected(error) : null;
+      const dropped = stood && socket?.bytesRead === readBefore;
+      if (!dropped && this.httpStatus === null) way.failed();
+      if ((failure !== null || dropped) && way.another(failure)) return;
+      this.broken(failure?.errorCode);
+    });
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    if (statusCode < 200) return;
-    this.httpStatus = statusCode;
+  private read(response: IncomingMessage): void {
+    this.httpStatus = response.statusCode ?? null;
     // It has no body, whatever its headers promise.
-    if (statusCode === NO_CONTENT) this.settle(null, true);
+    if (this.httpStatus === NO_CONTENT) this.settle(null, true);
+    response.on('error', () => this.broken());
+    response.on('end', () => this.settle(this.refusal(), true));
+    response.on('data', (chunk: Buffer) => {
+      if (this.settled) return;
+      const missing = EXCERPT_BYTES - (this.body?.byteLength ?? 0);
+      const kept = chunk.byteLength > missing ? chunk.subarray(0, missing) : chunk;
+      this.body = this.body === null ? kept : Buffer.concat([this.body, kept]);
+      if (this.body.byteLength < EXCERPT_BYTES) return;
+      this.settle(this.refusal());
+      this.way?.request.destroy();
+    });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.settled) return;
-    const missing = EXCERPT_BYTES - (this.body?.byteLength ?? 0);
-    const kept = chunk.byteLength > missing ? chunk.subarray(0, missing) : chunk;
-    this.body = this.body === null ? kept : Buffer.concat([this.body, kept]);
-    if (this.body.byteLength < EXCERPT_BYTES) return;
-    this.settle(this.refusal());
-    controller.abort(ENOUGH);
-  }
-
-  onResponseEnd(): void {
-    this.onFree?.();
-    this.settle(this.refusal(), true);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.onFree?.();
-    if (this.settled) return;
-    // A header that cannot be sent is a fault of this program.
-    if (error instanceof errors.InvalidArgumentError) return this.breakOff(error);
-    if (!(error instanceof NotConnected)) return this.settle(this.refusal() ?? 'CONNECTION_FAILED');
-    if (this.onNotConnected?.(error) !== true) this.settle(error.errorCode);
+  private broken(errorCode: WebhookErrorCode = 'CONNECTION_FAILED'): void {
+    this.settle(this.refusal() ?? errorCode);
   }
 
   /** What the status says: null of a success, and of no status. */

@@ -1,12 +1,13 @@
 // Looks names up and lets no answer pass that the guard has not seen; what passed is remembered for a moment.
 import { lookup as lookUpWithSystem } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { AddressGuard } from './address-guard.js';
 
 /** All addresses of a name. Rejects, or answers with none, when there are none. */
 export type Lookup = (name: string) => Promise<readonly { readonly address: string }[]>;
 
-/** The addresses, IPv4 first, at least one; or why there are none. */
+/** The addresses, at least one, or why there are none. One that failed lately comes last; otherwise IPv4 comes first. */
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
 const REMEMBERED_NAMES = 2_000;
@@ -20,6 +21,9 @@ export class CheckedNames {
       max: REMEMBERED_NAMES,
     },
   );
+  /** When an address last gave no answer, counted in such failures. */
+  private readonly failures = new LRUCache<string, number>({ max: REMEMBERED_NAMES });
+  private failure = 0;
   /** One lookup a name at a time, however many wait for it. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();
 
@@ -30,17 +34,10 @@ export class CheckedNames {
     private readonly lookup: Lookup = systemLookup,
   ) {}
 
-  /** What is remembered of the name, null when it has to be looked up. */
-  known(name: string): readonly string[] | null {
+  /** Never rejects; may take as long as the resolver does. */
+  async addressesOf(name: string): Promise<CheckedAddresses> {
     const entry = this.remembered.get(name);
-    if (entry === undefined) return null;
-    if (performance.now() < entry.until) return entry.addresses;
-    this.remembered.delete(name);
-    return null;
-  }
-
-  /** Looks up. Never rejects; may take as long as the resolver does. */
-  addressesOf(name: string): Promise<CheckedAddresses> {
+    if (entry !== undefined && performance.now() < entry.until) return entry.addresses;
     const begun = this.underWay.get(name);
     if (begun !== undefined) return begun;
     const answer = this.checked(name).finally(() => this.underWay.delete(name));
@@ -48,9 +45,10 @@ export class CheckedNames {
     return answer;
   }
 
-  /** The name is looked up again next time; said when its addresses could not be reached. */
-  forget(name: string): void {
+  /** An address gave no answer: the name is looked up again next time, and that address comes last. */
+  failed(name: string, address: string): void {
     this.remembered.delete(name);
+    this.failures.set(address, (this.failure += 1));
   }
 
   private async checked(name: string): Promise<CheckedAddresses> {
@@ -63,16 +61,9 @@ export class CheckedNames {
     }
     if (addresses.length === 0) return 'not-found';
     if (!addresses.every((address) => this.guard.permits(address))) return 'not-public';
-    const ordered = [
-      ...addresses.filter((address) => !address.includes(':')),
-      ...addresses.filter((address) => address.includes(':')),
-    ];
-    this.remember(name, ordered);
-    return ordered;
-  }
-
-  private remember(name: string, addresses: readonly string[]): void {
-    if (this.rememberedMs === 0) return;
-    this.remembered.set(name, { addresses, until: performance.now() + this.rememberedMs });
+    const last = (address: string): number => this.failures.get(address) ?? 0;
+    addresses.sort((one, other) => last(one) - last(other) || isIP(one) - isIP(other));
+    if (this.rememberedMs > 0) this.remembered.set(name, { addresses, until: performance.now() + this.rememberedMs });
+    return addresses;
   }
 }

@@ -1,16 +1,11 @@
 // How the trouble of a connection is told to the owner of an endpoint.
-import { errors } from 'undici';
 import type { WebhookErrorCode } from '../../ports/webhook-sender.js';
 
-/** No connection stands, so nothing was sent; DNS apart, whatever the reason. */
+/** No connection stands, so nothing was sent. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected';
 
-  constructor(
-    readonly errorCode: WebhookErrorCode,
-    /** Another address of the same name may do better. */
-    readonly elsewhere: boolean,
-  ) {
+  constructor(readonly errorCode: WebhookErrorCode) {
     super('no connection to the receiver');
   }
 }
@@ -37,7 +32,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 
 /** Of an error while connecting. What the network does not name is TLS: a certificate, a version, or no TLS at all. */
 export function notConnected(error: Error): NotConnected {
-  if (error instanceof errors.ConnectTimeoutError) return new NotConnected('TIMEOUT', false);
+  if (error instanceof NotConnected) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return NETWORK_CODES.has(code) ? new NotConnected('CONNECTION_FAILED', true) : new NotConnected('TLS_ERROR', false);
+  return new NotConnected(NETWORK_CODES.has(code) ? 'CONNECTION_FAILED' : 'TLS_ERROR');
 }

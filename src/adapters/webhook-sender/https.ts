@@ -2,7 +2,7 @@
 import { type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../ports/webhook-sender.js';
 import { AddressGuard, type Target, targetOf } from './address-guard.js';
 import { Attempt } from './attempt.js';
-import { CheckedNames, type Lookup } from './checked-names.js';
+import { type CheckedAddresses, CheckedNames, type Lookup } from './checked-names.js';
 import { Connections } from './connections.js';
 
 export interface HttpsWebhookSenderOptions {
@@ -18,10 +18,14 @@ export interface HttpsWebhookSenderOptions {
   readonly rememberNamesMs?: number;
   /** Connections at most to one address of one origin; requests beyond wait, within their limit. Default 64. */
   readonly connectionsPerOrigin?: number;
+  /** Addresses of origins at most to which idle connections are kept. Default 512. */
+  readonly originsKept?: number;
 }
 
-/** Addresses of one name that are tried when connections are refused. */
+/** Addresses of one name that are tried while no connection stands. */
 const MAX_ADDRESSES = 4;
+/** Milliseconds for connecting to an address while another is left. */
+const CONNECT_MS = 2_000;
 
 export class HttpsWebhookSender extends WebhookSender {
   private readonly guard: AddressGuard;
@@ -35,19 +39,19 @@ export class HttpsWebhookSender extends WebhookSender {
     this.timeoutMs = options.timeoutMs;
     this.guard = new AddressGuard(options.allow);
     this.names = new CheckedNames(this.guard, options.rememberNamesMs ?? 2_000, options.lookup);
-    this.connections = new Connections(this.guard, {
-      timeoutMs: options.timeoutMs,
+    this.connections = new Connections({
       perOrigin: options.connectionsPerOrigin ?? 64,
+      kept: options.originsKept ?? 512,
       ca: options.ca,
     });
   }
 
   override async send(request: WebhookRequest): Promise<WebhookAnswer> {
-    const attempt = new Attempt();
+    const attempt = new Attempt(this.timeoutMs);
     const timer = setTimeout(expire, this.timeoutMs, attempt);
     this.underWay.add(attempt.answer);
     try {
-      this.start(attempt, request);
+      this.start(attempt, request).catch((bug: unknown) => attempt.breakOff(bug));
       return await attempt.answer;
     } finally {
       clearTimeout(timer);
@@ -58,46 +62,50 @@ export class HttpsWebhookSender extends WebhookSender {
   /** Lets what is under way end, each within its limit, and closes every connection. */
   async close(): Promise<void> {
     await Promise.allSettled(this.underWay);
-    await this.connections.destroy();
+    this.connections.destroy();
   }
 
-  private start(attempt: Attempt, request: WebhookRequest): void {
+  private async start(attempt: Attempt, request: WebhookRequest): Promise<void> {
     const target = targetOf(request.url, this.guard.exempts);
-    if (typeof target === 'string') return attempt.fail('BLOCKED_ADDRESS');
-    if (target.literal) {
-      if (this.guard.permits(target.host)) return this.dispatch(attempt, request, target, [target.host]);
-      return attempt.fail('BLOCKED_ADDRESS');
-    }
-    const known = this.names.known(target.host);
-    if (known !== null) return this.dispatch(attempt, request, target, known);
-    this.lookUp(attempt, request, target).catch((bug: unknown) => attempt.breakOff(bug));
+    const addresses = typeof target === 'string' ? 'not-public' : await this.addressesOf(target);
+    if (typeof target === 'string' || addresses === 'not-public') attempt.fail('BLOCKED_ADDRESS');
+    else if (addresses === 'not-found') attempt.fail('DNS_FAILURE');
+    else if (!attempt.over) this.dispatch(attempt, request, target, addresses);
   }
 
-  private async lookUp(attempt: Attempt, request: WebhookRequest, target: Target): Promise<void> {
-    const addresses = await this.names.addressesOf(target.host);
-    if (addresses === 'not-found') attempt.fail('DNS_FAILURE');
-    else if (addresses === 'not-public') attempt.fail('BLOCKED_ADDRESS');
-    else this.dispatch(attempt, request, target, addresses);
+  private addressesOf({ literal, host }: Target): CheckedAddresses | Promise<CheckedAddresses> {
+    if (!literal) return this.names.addressesOf(host);
+    return this.guard.permits(host) ? [host] : 'not-public';
   }
 
-  /** Where connections stand already, else the first address; the others only while nothing could be sent. */
+  /** Where a connection is idle, else the first address; the others only while nothing could be sent. */
   private dispatch(attempt: Attempt, request: WebhookRequest, target: Target, addresses: readonly string[]): void {
-    if (attempt.over) return;
-    const first = addresses.find((address) => this.connections.has(target, address)) ?? addresses[0];
-    if (first === undefined) return attempt.fail('DNS_FAILURE');
-    const others =
-      addresses.length === 1 ? [] : addresses.filter((address) => address !== first).slice(0, MAX_ADDRESSES - 1);
-    attempt.onNotConnected = ({ elsewhere }) => {
-      this.names.forget(target.host);
-      const next = elsewhere && !attempt.over ? others.shift() : undefined;
-      if (next !== undefined) this.post(attempt, request, target, next);
-      return next !== undefined;
-    };
-    this.post(attempt, request, target, first);
+    const left = addresses.slice(0, MAX_ADDRESSES);
+    const idle = left.length === 1 ? 0 : left.findIndex((address) => this.connections.has(target, address));
+    this.post(attempt, request, target, idle > 0 ? [...left.splice(idle, 1), ...left] : left, false);
   }
 
-  private post(attempt: Attempt, request: WebhookRequest, target: Target, address: string): void {
-    this.connections.to(target, address).post(target.path, request, attempt);
+  /** To the first of the addresses. A connection that closed under the request is replaced by a fresh one, once. */
+  private post(
+    attempt: Attempt,
+    request: WebhookRequest,
+    target: Target,
+    [address = '', ...others]: readonly string[],
+    fresh: boolean,
+  ): void {
+    attempt.take({
+      request: this.connections.post(target, address, request, fresh),
+      body: request.body,
+      connectMs: others.length === 0 ? attempt.leftMs : Math.min(CONNECT_MS, attempt.leftMs / (others.length + 1)),
+      permits: (remoteAddress) => this.guard.permits(remoteAddress),
+      another: (failure) => {
+        const refused = failure?.errorCode === 'BLOCKED_ADDRESS';
+        if (failure === null) this.post(attempt, request, target, [address, ...others], true);
+        else if (others.length > 0 && !refused) this.post(attempt, request, target, others, fresh);
+        return failure === null || (others.length > 0 && !refused);
+      },
+      failed: () => this.names.failed(target.host, address),
+    });
   }
 }
 

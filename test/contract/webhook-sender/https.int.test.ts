@@ -4,20 +4,22 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { AddressGuard, targetOf } from '../../../src/adapters/webhook-sender/address-guard.js';
+import { AddressGuard, type Target, targetOf } from '../../../src/adapters/webhook-sender/address-guard.js';
 import { AddressRules } from '../../../src/adapters/webhook-sender/address-rules.js';
-import { Attempt } from '../../../src/adapters/webhook-sender/attempt.js';
+import { Attempt, type Way } from '../../../src/adapters/webhook-sender/attempt.js';
 import type { Lookup } from '../../../src/adapters/webhook-sender/checked-names.js';
 import { Connections } from '../../../src/adapters/webhook-sender/connections.js';
 import { HttpsWebhookSender, type HttpsWebhookSenderOptions } from '../../../src/adapters/webhook-sender/https.js';
 import type { WebhookAnswer, WebhookRequest } from '../../../src/ports/webhook-sender.js';
 import { CertificateAuthority, selfSigned } from '../../support/certificates.js';
+import { until } from '../../support/eventually.js';
 import { HttpsReceiver, HttpsReceiverProcess, type ReceiverOptions } from '../../support/https-receiver.js';
 
 const NAME = 'receiver.test';
@@ -79,12 +81,98 @@ function failed(errorCode: string, httpStatus: number | null = null): object {
   return { errorCode, httpStatus, latencyMs: expect.any(Number) };
 }
 
+/** One attempt over these connections, with no other way when this one ends. */
+function through(
+  connections: Connections,
+  path: string,
+  target: Target,
+  guard = new AddressGuard(['127.0.0.1']),
+): Taken {
+  const attempt = new Attempt(8_000);
+  const way: Way = {
+    request: connections.post({ ...target, path }, '127.0.0.1', post(target.origin), false),
+    body: Buffer.from('{}'),
+    connectMs: 8_000,
+    permits: (address) => guard.permits(address),
+    another: () => false,
+    failed: () => undefined,
+  };
+  attempt.take(way);
+  return { attempt, way };
+}
+
+interface Taken {
+  readonly attempt: Attempt;
+  readonly way: Way;
+}
+
+function connecting(): Connections {
+  const connections = new Connections({ perOrigin: 1, kept: 512, ca: authority.cert });
+  cleanups.push(async () => connections.destroy());
+  return connections;
+}
+
+function targetAt(url: string): Target {
+  const target = targetOf(url);
+  if (typeof target === 'string') throw new Error(target);
+  return target;
+}
+
 async function sentByProcess(url: string, environment: Readonly<Record<string, string>>): Promise<WebhookAnswer> {
   const loader = new URL('../../support/typescript.js', import.meta.url).href;
   const program = fileURLToPath(new URL('sender-process.ts', import.meta.url));
   const env = { ...process.env, NODE_OPTIONS: '', ...environment };
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', loader, program, url], { env });
   return JSON.parse(stdout) as WebhookAnswer;
+}
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+interface Speaking {
+  readonly url: string;
+  readonly port: number;
+  requests: number;
+}
+
+/** A receiver whose answers are written byte by byte: `answer` gets the number of the request on its connection. */
+async function speaking(answer: (socket: TLSSocket, nth: number) => unknown): Promise<Speaking> {
+  const sockets = new Set<TLSSocket>();
+  const server = createTlsServer(authority.issue({ hosts: [NAME, '127.0.0.1'] }), (socket) => {
+    let nth = 0;
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', (chunk: Buffer) => {
+      if (!chunk.toString().endsWith('{}')) return;
+      receiver.requests += 1;
+      answer(socket, (nth += 1));
+    });
+  });
+  const port = await listening(server, '127.0.0.1');
+  const receiver = { url: `https://127.0.0.1:${port}/`, port, requests: 0 };
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return receiver;
+}
+
+async function listening(server: Server, address: string, port = 0): Promise<number> {
+  server.listen(port, address);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** An address that takes connections and does so with them. */
+async function taking(address: string, port: number, treat: (socket: Socket) => unknown): Promise<void> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    treat(socket);
+  });
+  await listening(server, address, port);
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
 }
 
 async function silentPort(): Promise<number> {
@@ -236,6 +324,112 @@ describe('an answer without measure', () => {
   });
 });
 
+// RFC 9110, 15.2: a client passes over answers before the answer, even if it did not ask for them.
+describe('an answer before the answer', () => {
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const SEVERAL = [
+    CONTINUE,
+    'HTTP/1.1 102 Processing\r\nx-a: b\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n',
+    'HTTP/1.1 199 Later\r\n\r\n',
+    CONTINUE,
+  ].join('');
+
+  test.each([
+    ['a 100 in the same packet', [CONTINUE + OK]],
+    ['a 100 in a packet of its own', [CONTINUE, OK]],
+    ['several of all kinds', [SEVERAL, OK]],
+    ['several, a byte in each packet', [...(SEVERAL + OK)]],
+  ])('%s is passed over, on a new connection and on one used before', async (_, pieces) => {
+    const receiver = await speaking(async (socket) => {
+      for (const piece of pieces) await new Promise((written) => socket.write(piece, written));
+    });
+    const sender = sending();
+    for (let n = 0; n < 3; n += 1)
+      expect(await sender.send(post(receiver.url))).toEqual({
+        errorCode: null,
+        httpStatus: 200,
+        latencyMs: expect.any(Number),
+        responseExcerpt: 'ok',
+      });
+    expect(receiver.requests).toBe(3);
+  });
+
+  test('a refusal behind it is the refusal that it is', async () => {
+    const receiver = await speaking((socket) =>
+      socket.write(`${CONTINUE}HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await sending().send(post(receiver.url))).toMatchObject(failed('HTTP_STATUS', 503));
+  });
+
+  test('a 101 that changes the protocol is CONNECTION_FAILED', async () => {
+    const receiver = await speaking((socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    );
+    expect(await sending().send(post(receiver.url))).toMatchObject(failed('CONNECTION_FAILED'));
+    expect(receiver.requests).toBe(1);
+  });
+
+  test('without end it is TIMEOUT, and reading stops', async () => {
+    const flood = CONTINUE.repeat(1_000);
+    const receiver = await speaking((socket) => {
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(flood));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url))).toMatchObject(failed('TIMEOUT'));
+    const { attempt, way } = through(connecting(), '/', targetAt(receiver.url));
+    await until(() => way.request.socket?.isPaused() === true);
+    attempt.expire();
+    expect(await attempt.answer).toMatchObject(failed('TIMEOUT'));
+    expect(way.request.socket!.bytesRead).toBeLessThan(200_000);
+  });
+});
+
+describe('a name of several addresses', () => {
+  test.each<[string, (socket: Socket) => unknown]>([
+    ['is silent', () => undefined],
+    ['closes', (socket) => socket.end()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['speaks plain HTTP', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')],
+  ])('whose first one %s is reached at its next one', async (_, treat) => {
+    const receiver = await receiving();
+    await taking('127.0.0.9', receiver.port, treat);
+    const sender = sending({ timeoutMs: SHORT_MS, lookup: resolving(['127.0.0.9', '127.0.0.1']) });
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null, httpStatus: 200 });
+    expect(receiver.counts.requests).toBe(1);
+  });
+
+  test('whose first one cannot be trusted is reached at its next one', async () => {
+    const receiver = await receiving();
+    const other = await receiving({ hosts: ['other.test'], address: '127.0.0.9', port: receiver.port });
+    const sender = sending({ lookup: resolving(['127.0.0.9', '127.0.0.1']) });
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
+    expect([other.counts.requests, receiver.counts.requests]).toEqual([0, 1]);
+  });
+
+  test('has another one next time when the attempt got no answer', async () => {
+    const receiver = await receiving();
+    const hanging = await receiving({ address: '127.0.0.9', port: receiver.port });
+    hanging.play('/hang');
+    const sender = sending({ timeoutMs: SHORT_MS, lookup: resolving(['127.0.0.9', '127.0.0.1']) });
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject(failed('TIMEOUT'));
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
+    expect([hanging.counts.requests, receiver.counts.requests]).toEqual([1, 1]);
+  });
+
+  test('is reached at the one that answers, though more are silent than one attempt tries', async () => {
+    const receiver = await receiving();
+    const silent = ['127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.8'];
+    for (const address of silent) await taking(address, receiver.port, () => undefined);
+    const sender = sending({ timeoutMs: SHORT_MS, lookup: resolving([...silent, '127.0.0.1']) });
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject(failed('TIMEOUT'));
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
+  });
+});
+
 describe('a receiver that does not answer in time', () => {
   test.each(['/hang', '/drip-headers'])('%s is TIMEOUT, and the connection goes', async (path) => {
     const receiver = await receiving();
@@ -270,19 +464,10 @@ describe('a receiver that does not answer in time', () => {
 
   test('who waits for a connection beyond the limit is never sent', async () => {
     const receiver = await receiving();
-    const connections = new Connections(new AddressGuard(['127.0.0.1']), {
-      timeoutMs: 8_000,
-      perOrigin: 1,
-      ca: authority.cert,
-    });
-    cleanups.push(() => connections.destroy());
-    const target = targetOf(receiver.url());
-    if (typeof target === 'string') throw new Error(target);
-    const [holding, waiting, next] = [new Attempt(), new Attempt(), new Attempt()];
-    const lane = connections.to(target, '127.0.0.1');
-    lane.post('/hang', post(target.origin), holding);
-    lane.post('/late', post(target.origin), waiting);
-    lane.post('/next', post(target.origin), next);
+    const [connections, target] = [connecting(), targetAt(receiver.url())];
+    const { attempt: holding } = through(connections, '/hang', target);
+    const { attempt: waiting } = through(connections, '/late', target);
+    const { attempt: next } = through(connections, '/next', target);
     await receiver.received(1);
     waiting.expire();
     holding.expire();
@@ -294,21 +479,12 @@ describe('a receiver that does not answer in time', () => {
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/hang', '/next']);
   });
 
-  test('who is given up while connecting is never sent, and leaves the connection to the next', async () => {
+  test('who is given up while connecting is never sent, and leaves its place to the next', async () => {
     const receiver = await receiving();
-    const connections = new Connections(new AddressGuard(['127.0.0.1']), {
-      timeoutMs: 8_000,
-      perOrigin: 1,
-      ca: authority.cert,
-    });
-    cleanups.push(() => connections.destroy());
-    const target = targetOf(receiver.url());
-    if (typeof target === 'string') throw new Error(target);
-    const [hasty, next] = [new Attempt(), new Attempt()];
-    const lane = connections.to(target, '127.0.0.1');
-    lane.post('/hasty', post(target.origin), hasty);
+    const [connections, target] = [connecting(), targetAt(receiver.url())];
+    const { attempt: hasty } = through(connections, '/hasty', target);
     hasty.expire();
-    lane.post('/next', post(target.origin), next);
+    const { attempt: next } = through(connections, '/next', target);
     expect(await Promise.all([hasty.answer, next.answer])).toMatchObject([failed('TIMEOUT'), { errorCode: null }]);
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/next']);
     expect(receiver.counts.handshakes).toBe(1);
@@ -325,12 +501,29 @@ describe('a connection that breaks', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  test('on a connection used before is not sent again either', async () => {
+  // Receivers close idle connections just when a request comes; at-least-once allows to repeat it.
+  test('under its second request is replaced at once by a fresh one', async () => {
+    const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.destroy()));
+    const sender = sending();
+    for (let n = 0; n < 6; n += 1) expect(await sender.send(post(receiver.url))).toMatchObject({ errorCode: null });
+    expect(receiver.requests).toBeLessThanOrEqual(9);
+  });
+
+  test('under its second request, as does the fresh one, is CONNECTION_FAILED after both', async () => {
     const receiver = await receiving();
     const sender = sending();
     await sender.send(post(receiver.url()));
     expect(await sender.send(post(receiver.url('/reset')))).toMatchObject(failed('CONNECTION_FAILED'));
-    expect(receiver.counts).toMatchObject({ requests: 2, handshakes: 1 });
+    expect(receiver.counts).toMatchObject({ requests: 3, handshakes: 2 });
+    expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual(['evt_1', 'evt_1', 'evt_1']);
+  });
+
+  test('under its second request after a byte of the answer is not replaced', async () => {
+    const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.end('H')));
+    const sender = sending();
+    await sender.send(post(receiver.url));
+    expect(await sender.send(post(receiver.url))).toMatchObject(failed('CONNECTION_FAILED'));
+    expect(receiver.requests).toBe(2);
   });
 
   test('in the middle of a body is CONNECTION_FAILED with the status', async () => {
@@ -532,12 +725,7 @@ describe('an address that is not public', () => {
 
   test('is noticed on the connection too: nothing is sent over one that ended up there', async () => {
     const receiver = await receiving();
-    const connections = new Connections(new AddressGuard([]), { timeoutMs: 5_000, perOrigin: 1, ca: authority.cert });
-    cleanups.push(() => connections.destroy());
-    const target = targetOf(receiver.url('/', NAME));
-    if (typeof target === 'string') throw new Error(target);
-    const attempt = new Attempt();
-    connections.to(target, '127.0.0.1').post('/', post(receiver.url('/', NAME)), attempt);
+    const { attempt } = through(connecting(), '/', targetAt(receiver.url('/', NAME)), new AddressGuard([]));
     expect(await attempt.answer).toMatchObject(failed('BLOCKED_ADDRESS'));
     expect(receiver.counts).toMatchObject({ requests: 0 });
   });
@@ -557,24 +745,12 @@ describe('an address that is not public', () => {
   });
 });
 
-test('connections are kept to a limited number of receivers, and none is lost that is in use', async () => {
-  const receiver = await receiving();
-  const connections = new Connections(new AddressGuard(['127.0.0.0/8']), {
-    timeoutMs: 5_000,
-    perOrigin: 1,
-    ca: authority.cert,
-  });
-  cleanups.push(() => connections.destroy());
-  const target = targetOf(receiver.url('/', NAME));
-  if (typeof target === 'string') throw new Error(target);
-  const attempt = new Attempt();
-  connections.to(target, '127.0.0.1').post('/hang', post(target.origin), attempt);
-  const others = Array.from({ length: 600 }, (_, n) => `127.1.${n >> 8}.${n & 255}`);
-  for (const address of others) connections.to(target, address);
-  expect(connections.has(target, '127.0.0.1')).toBe(true);
-  expect(others.filter((address) => connections.has(target, address))).toEqual(others.slice(-511));
-  await receiver.received(1);
-  expect(attempt.over).toBe(false);
+test('connections are kept to a limited number of receivers, and the others are served all the same', async () => {
+  const receivers = await Promise.all([receiving(), receiving(), receiving()]);
+  const sender = sending({ originsKept: 2 });
+  for (const receiver of [...receivers, ...receivers, ...receivers])
+    expect(await sender.send(post(receiver.url()))).toMatchObject({ errorCode: null });
+  expect(receivers.map(({ counts }) => counts.handshakes)).toEqual([1, 1, 3]);
 });
 
 test('closing lets what is under way end', async () => {
@@ -591,6 +767,6 @@ test('closing lets what is under way end', async () => {
 test('a header that cannot be sent is a bug of the caller, not an answer', async () => {
   const receiver = await receiving();
   await expect(sending().send({ ...post(receiver.url()), headers: { 'webhook-id': 'a\r\nb: c' } })).rejects.toThrow(
-    'invalid webhook-id header',
+    'Invalid character in header content ["webhook-id"]',
   );
 });

@@ -309,16 +309,27 @@ describe('a name whose addresses change', () => {
       answering([[PUBLIC, '10.0.0.1'], ['127.0.0.1'], [], ['2606:4700::1111', PUBLIC], ['10.0.0.1']]),
     );
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
-    expect(names.known('hooks.example.com')).toBeNull();
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
     expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
-    expect(names.known('hooks.example.com')).toBeNull();
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
     // What was checked is what is given out, not what the resolver would say by now.
-    expect(names.known('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
-    names.forget('hooks.example.com');
-    expect(names.known('hooks.example.com')).toBeNull();
+    expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
+    names.failed('hooks.example.com', PUBLIC);
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
+  });
+
+  test('has the addresses last that gave no answer, the one that failed first before the others', async () => {
+    const [first, second, third] = [PUBLIC, '93.184.216.35', '2606:4700::1111'];
+    const names = new CheckedNames(new AddressGuard([]), 60_000, async () =>
+      [third, first, second].map((address) => ({ address })),
+    );
+    expect(await names.addressesOf('hooks.example.com')).toEqual([first, second, third]);
+    names.failed('hooks.example.com', first);
+    expect(await names.addressesOf('hooks.example.com')).toEqual([second, third, first]);
+    names.failed('hooks.example.com', second);
+    expect(await names.addressesOf('hooks.example.com')).toEqual([third, first, second]);
+    names.failed('hooks.example.com', first);
+    expect(await names.addressesOf('hooks.example.com')).toEqual([third, second, first]);
   });
 
   test('is not taken for good because it was good when the endpoint was registered', async () => {
@@ -330,21 +341,23 @@ describe('a name whose addresses change', () => {
   });
 
   test('never remembered when nothing is to be', async () => {
-    const names = new CheckedNames(new AddressGuard([]), 0, answering([[PUBLIC]]));
+    const names = new CheckedNames(new AddressGuard([]), 0, answering([[PUBLIC], []]));
     await names.addressesOf('hooks.example.com');
-    expect(names.known('hooks.example.com')).toBeNull();
+    expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
   });
 });
 
 test('a target is what goes on the wire: origin, path and query, an address without brackets', () => {
   expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({
     origin: 'https://hooks.example.com',
+    port: 443,
     path: '/%C3%A9?c=d',
     host: 'hooks.example.com',
     literal: false,
   });
   expect(targetOf('https://[2606:4700:0::1111]:8443')).toEqual({
     origin: 'https://[2606:4700::1111]:8443',
+    port: 8443,
     path: '/',
     host: '2606:4700::1111',
     literal: true,
@@ -360,6 +373,7 @@ test('a URL that was set before its text was judged is sent to as it is read', (
   ]) {
     expect(targetOf(url)).toEqual({
       origin: 'https://hooks.example.com',
+      port: 443,
       path: '/x%20y',
       host: 'hooks.example.com',
       literal: false,
