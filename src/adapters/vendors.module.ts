@@ -15,7 +15,7 @@ import { runs } from '../config/process.js';
 import type { VendorKind } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import type { Backlog } from '../external-calls/queued-external-calls.js';
-import { routedVendor } from '../external-calls/routed-vendor.js';
+import { type CallObserver, routedVendor } from '../external-calls/routed-vendor.js';
 import { Clock } from '../kernel/clock.js';
 import type { Capability } from '../kernel/vendor-choice.js';
 import type { Log } from '../platform/observability/log.js';
@@ -37,11 +37,14 @@ const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
 const RENDERER_THREAD = new URL('./pdf-renderer/renderer-thread.js', import.meta.url);
 
-/** Counts a call that a worker made, and its time. */
-function called({ vendorCalls, vendorDuration }: Metrics) {
-  return (vendor: string, operation: string, outcome: string, seconds: number): void => {
+/** Counts a call that a worker made, and its time, and logs it. */
+function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
+  return (...[vendor, operation, outcome, seconds, ends, call]: Parameters<CallObserver>): void => {
     vendorCalls.inc({ vendor, operation, outcome });
     vendorDuration.observe({ vendor, operation }, seconds);
+    const { environment, accountId, aggregateId, attemptId, correlationId: requestId } = call;
+    const ids = { environment, accountId, aggregateId, attemptId, requestId };
+    log.info({ vendor, operation, outcome, ends, ms: Math.round(seconds * 1_000), ...ids }, 'vendor call');
   };
 }
 
@@ -71,6 +74,7 @@ function routed<Name extends Capability>(
   port: Abstract<VendorPorts[Name]>,
   vendor: VendorKind,
   capability: Name,
+  log: Log,
 ): Provider {
   return {
     provide: port,
@@ -78,7 +82,7 @@ function routed<Name extends Capability>(
       routedVendor<VendorPorts[Name]>(
         vendor,
         { operations: registry.operationsOf(capability), of: (call) => registry.of(capability, call) },
-        called(metrics),
+        called(metrics, log),
       ),
     inject: [Metrics],
   };
@@ -120,16 +124,16 @@ export class VendorsModule {
       ],
       providers: [
         { provide: VendorConnections, useValue: new VendorConnections(registry, pdf, worker) },
-        routed(registry, IdentityVendor, 'identity-vendor', 'identity'),
-        routed(registry, CreditBureau, 'credit-bureau', 'credit'),
-        routed(registry, IncomeVendor, 'income-vendor', 'income'),
-        routed(registry, PaymentProcessor, 'payment-processor', 'payment'),
+        routed(registry, IdentityVendor, 'identity-vendor', 'identity', log),
+        routed(registry, CreditBureau, 'credit-bureau', 'credit', log),
+        routed(registry, IncomeVendor, 'income-vendor', 'income', log),
+        routed(registry, PaymentProcessor, 'payment-processor', 'payment', log),
         {
           provide: PdfRenderer,
           useFactory: (metrics: Metrics) => {
-            const rendered = called(metrics);
-            return new MeasuredPdfRenderer(pdf, (outcome, seconds) =>
-              rendered('pdf-renderer', 'render', outcome, seconds),
+            const rendered = called(metrics, log);
+            return new MeasuredPdfRenderer(pdf, (outcome, seconds, environment) =>
+              rendered('pdf-renderer', 'render', outcome, seconds, [], { environment }),
             );
           },
           inject: [Metrics],

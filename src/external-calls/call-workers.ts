@@ -157,10 +157,15 @@ export class CallWorkers implements OnModuleInit {
       const leftMs = deadline - this.clock.now().getTime();
       // What was sealed could not have been opened.
       const erased = data.payloadRef === null && subject !== null && (await this.payloads.isErased(subject));
-      if (leftMs <= 0 || erased) return await call.recordNotAsked(attempt);
+      if (leftMs <= 0 || erased) {
+        this.logger.warn(
+          `A vendor was not called (${whatIs(job)}): ${erased ? 'the person was erased' : 'no time was left'}`,
+        );
+        return await call.recordNotAsked(attempt);
+      }
       const endsAt = Date.now() + leftMs;
       return await givenUpAfter(leftMs, giveUp, (signal) => {
-        const asked = { ...vendorCall(attemptId, subject, context, vendor), signal, endsAt };
+        const asked = { ...vendorCall(attemptId, subject, context, vendor, id), signal, endsAt };
         return call.askAndRecord(asked, attempt, taken.input);
       });
     } catch (error) {

@@ -3,8 +3,15 @@ import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
 
-/** Hears of every call that was made: its vendor, its operation, the kind of its verdict and its duration, and nothing else. */
-export type CallObserver = (vendor: string, operation: string, outcome: string, seconds: number) => void;
+/** Hears of every call that was made: its vendor, its operation, the kind of its verdict, its duration, how its exchanges ended, and its ids. */
+export type CallObserver = (
+  vendor: string,
+  operation: string,
+  outcome: string,
+  seconds: number,
+  ends: readonly string[],
+  call: Partial<VendorCall>,
+) => void;
 
 type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly kind: string }>;
 
@@ -12,7 +19,7 @@ const logger = new Logger('RoutedVendor');
 
 /**
  * A port whose calls go to the vendor that they name, in their environment: test traffic never reaches a real vendor, nor live
- * traffic a sandbox. A vendor that is not set up is `unavailable`. Every call is measured. A call whose signal is aborted is
+ * traffic a sandbox. A vendor that is not set up is `unavailable`. Every call is measured and logged by `observe`. A call whose signal is aborted is
  * `timed-out`, one whose adapter threw is `unintelligible`; of an error only the name is logged.
  */
 export function routedVendor<Port extends object>(
@@ -22,21 +29,31 @@ export function routedVendor<Port extends object>(
 ): Port {
   const operations = adapters.operations.map((operation) => {
     const ask = async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
-      const adapter = adapters.of(call) as Record<string, Operation> | null;
-      if (adapter === null) return { kind: 'unavailable' };
-      // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
-      if (call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity)) return { kind: 'timed-out' };
       const vendor = vendorName(kind, call.vendor);
+      const notCalled = (why: string): void =>
+        logger.warn(`${vendor} was not called (${operation}, attempt ${call.attemptId}): ${why}`);
+      const adapter = adapters.of(call) as Record<string, Operation> | null;
+      if (adapter === null) {
+        notCalled('it is not set up');
+        return { kind: 'unavailable' };
+      }
+      // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
+      if (call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity)) {
+        notCalled('no time was left');
+        return { kind: 'timed-out' };
+      }
+      const ends: string[] = [];
+      const asked = { ...call, onEnd: (end: string) => void ends.push(end) };
       const startedAt = performance.now();
       const verdict = await unlessAborted(
         call.signal,
-        (adapter[operation] as Operation)(call, ...input).catch((error: unknown) => {
+        (adapter[operation] as Operation)(asked, ...input).catch((error: unknown) => {
           const name = error instanceof Error ? error.name : typeof error;
           logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
           return { kind: 'unintelligible' };
         }),
       );
-      observe(vendor, operation, verdict.kind, (performance.now() - startedAt) / 1_000);
+      observe(vendor, operation, verdict.kind, (performance.now() - startedAt) / 1_000, ends, call);
       return verdict;
     };
     return [operation, ask];

@@ -10,6 +10,10 @@ export interface VendorCall {
   readonly correlationId: string;
   /** The id of the vendor that is called; absent: the first one of its kind. */
   readonly vendor?: string;
+  /** Null only for what belongs to the installation itself. */
+  readonly accountId?: string | null;
+  /** Of the aggregate that has the call made, such as the screening session. */
+  readonly aggregateId?: string;
   /** Test traffic never reaches a real vendor, nor live traffic a sandbox. */
   readonly environment: Environment;
   /** The vault subject whose data the call or its verdict carries: what waits in a queue is sealed under its data key. Null: nothing personal. */
@@ -18,17 +22,21 @@ export interface VendorCall {
   readonly signal?: AbortSignal;
   /** Epoch milliseconds of that time: a process that stood still may look at the clock before its timers run. */
   readonly endsAt?: number;
+  /** Is told how each exchange ended, for the log: the status of the answer, or a word where none came. */
+  readonly onEnd?: (end: string) => void;
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */
 export function vendorCall(
   attemptId: string,
   subject: string | null,
-  { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>,
-  vendor?: string,
+  { correlationId, environment, accountId }: Pick<ActionContext, 'correlationId' | 'environment' | 'accountId'>,
+  vendor: string | undefined,
+  aggregateId: string,
 ): VendorCall {
   if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
-  return { attemptId, correlationId, environment, subject, ...(vendor !== undefined && { vendor }) };
+  const ids = { attemptId, correlationId, accountId, aggregateId };
+  return { ...ids, environment, subject, ...(vendor !== undefined && { vendor }) };
 }
 
 /**

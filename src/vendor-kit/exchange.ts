@@ -75,13 +75,15 @@ export class VendorHttp {
   }
 
   get(call: VendorCall, path: string, limit: Limit): Promise<Exchange> {
-    return this.exchange({ method: 'GET', path: this.prefix + path, headers: this.headers(call), body: null }, limit);
+    const request = { method: 'GET', path: this.prefix + path, headers: this.headers(call), body: null } as const;
+    return this.exchange(call, request, limit);
   }
 
   /** The attempt's id is the idempotency key. */
   post(call: VendorCall, path: string, body: object, limit: Limit): Promise<Exchange> {
     const headers = { ...this.headers(call), 'content-type': 'application/json', 'idempotency-key': call.attemptId };
-    return this.exchange({ method: 'POST', path: this.prefix + path, headers, body: JSON.stringify(body) }, limit);
+    const request = { method: 'POST', path: this.prefix + path, headers, body: JSON.stringify(body) } as const;
+    return this.exchange(call, request, limit);
   }
 
   /** Lets calls under way end, each within its time limit. */
@@ -90,8 +92,10 @@ export class VendorHttp {
   }
 
   /** The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that. */
-  private exchange(request: Request, limit: Limit): Promise<Exchange> {
-    return Promise.race([this.request(request, limit), whenOver(limit)]);
+  private async exchange(call: VendorCall, request: Request, limit: Limit): Promise<Exchange> {
+    const exchange = await Promise.race([this.request(request, limit), whenOver(limit)]);
+    call.onEnd?.(exchange.end === 'answered' ? String(exchange.answer.status) : exchange.end);
+    return exchange;
   }
 
   private async request(request: Request, limit: Limit): Promise<Exchange> {

@@ -35,6 +35,32 @@ describe('a vendor that is away', () => {
     ];
     for (const { status, body } of replies)
       expect([status, body.error.code, body.error.recoverable]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
+    // Each 503 is found in the log by its request id, with the vendor and the reason.
+    const lines = service.program.output
+      .split('\n')
+      .filter((line) => line.includes('"vendor call"'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const operations = replies.map(({ headers }) => {
+      const ofRequest = lines.filter(({ requestId }) => requestId === headers.get('x-request-id'));
+      expect(ofRequest).toEqual([
+        expect.objectContaining({
+          level: 'info',
+          vendor: 'identity-vendor',
+          outcome: 'unavailable',
+          ends: ['not-sent'],
+          ms: expect.any(Number),
+          environment: 'test',
+          accountId: expect.any(String),
+          attemptId: expect.any(String),
+        }),
+      ]);
+      return [ofRequest[0]?.operation, ofRequest[0]?.aggregateId];
+    });
+    expect(operations.slice(1)).toEqual([
+      ['verifyOtp', otp],
+      ['resendOtp', otp],
+      ['verifyKba', kba.id],
+    ]);
     expect((await caller.status(otp)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
     expect((await caller.status(kba.id)).body).toMatchObject({ status: 'STEP_UP_REQUIRED' });
 

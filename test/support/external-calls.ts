@@ -24,7 +24,7 @@ export class CallsAtOnce extends ExternalCalls {
   override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
     const { attemptId, subject, context, vendor } = attempt;
     this.admitted.delete(attemptId);
-    const end = await call.askAndRecord(vendorCall(attemptId, subject, context, vendor), attempt, input);
+    const end = await call.askAndRecord(vendorCall(attemptId, subject, context, vendor, attempt.id), attempt, input);
     return this.deaf ? null : end;
   }
 }

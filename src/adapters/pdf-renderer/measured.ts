@@ -1,11 +1,11 @@
 import type { Environment } from '../../kernel/environment.js';
 import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
 
-/** A renderer whose every page is counted: what became of it and how long it took, and nothing else. */
+/** A renderer whose every page is told: what became of it, how long it took and for which environment, and nothing else. */
 export class MeasuredPdfRenderer extends PdfRenderer {
   constructor(
     private readonly renderer: PdfRenderer,
-    private readonly observe: (outcome: RenderedPdf['kind'], seconds: number) => void,
+    private readonly observe: (outcome: RenderedPdf['kind'], seconds: number, environment: Environment) => void,
   ) {
     super();
   }
@@ -13,7 +13,7 @@ export class MeasuredPdfRenderer extends PdfRenderer {
   override async render(html: string, environment: Environment): Promise<RenderedPdf> {
     const startedAt = performance.now();
     const rendered = await this.renderer.render(html, environment);
-    this.observe(rendered.kind, (performance.now() - startedAt) / 1_000);
+    this.observe(rendered.kind, (performance.now() - startedAt) / 1_000, environment);
     return rendered;
   }
 }

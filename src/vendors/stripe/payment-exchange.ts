@@ -1,6 +1,7 @@
 // One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
 import type Stripe from 'stripe';
 import { errors, type Pool } from 'undici';
+import type { VendorCall } from '../../ports/vendor-call.js';
 import { failureOf, limited, poolOf } from '../../vendor-kit/connection.js';
 
 /** How an exchange without a usable answer ended. */
@@ -17,7 +18,11 @@ export type ExchangeEnd =
 export class ExchangeFailed extends Error {
   override readonly name = 'ExchangeFailed';
 
-  constructor(readonly end: ExchangeEnd) {
+  constructor(
+    readonly end: ExchangeEnd,
+    /** Of an answer that came, but was not usable. */
+    readonly status?: number,
+  ) {
     super(`the exchange with the payment processor ended ${end}`);
   }
 }
@@ -37,7 +42,7 @@ export class BoundedExchange {
   private readonly pool: Pool;
   private readonly prefix: string;
   /** Of the calls under way, by the number in `CALL`. */
-  private readonly signals = new Map<string, AbortSignal>();
+  private readonly calls = new Map<string, VendorCall>();
   private lastCall = 0;
 
   /** A path in `baseUrl` is kept as prefix. */
@@ -47,18 +52,17 @@ export class BoundedExchange {
     this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
   }
 
-  /** The requests that `ask` sends with these headers end when the signal says so. */
+  /** The requests that `ask` sends with these headers end when the call's signal says so. */
   async until<Value>(
-    signal: AbortSignal | undefined,
+    call: VendorCall,
     ask: (headers: Readonly<Record<string, string>>) => Promise<Value>,
   ): Promise<Value> {
-    if (signal === undefined) return ask({});
-    const call = String(++this.lastCall);
-    this.signals.set(call, signal);
+    const number = String(++this.lastCall);
+    this.calls.set(number, call);
     try {
-      return await ask({ [CALL]: call });
+      return await ask({ [CALL]: number });
     } finally {
-      this.signals.delete(call);
+      this.calls.delete(number);
     }
   }
 
@@ -71,16 +75,23 @@ export class BoundedExchange {
     _port: string,
     path: string,
     method: string,
-    { [CALL]: call, ...headers }: Readonly<Record<string, string | number | readonly string[]>>,
+    { [CALL]: number, ...headers }: Readonly<Record<string, string | number | readonly string[]>>,
     body: string,
     _protocol: string,
     timeout: number,
   ): Promise<Stripe.HttpClientResponse> {
-    const signal = this.signals.get(String(call));
+    const call = this.calls.get(String(number));
     // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
-    return limited(timeout, signal, (limit) =>
-      Promise.race([this.request(path, method, headers, body, limit), whenAborted(limit)]),
-    );
+    try {
+      const answer = await limited(timeout, call?.signal, (limit) =>
+        Promise.race([this.request(path, method, headers, body, limit), whenAborted(limit)]),
+      );
+      call?.onEnd?.(String(answer.getStatusCode()));
+      return answer;
+    } catch (error) {
+      call?.onEnd?.(error instanceof ExchangeFailed ? String(error.status ?? error.end) : 'not-sent');
+      throw error;
+    }
   }
 
   /** Lets calls under way end, each within its time limit. */
@@ -143,17 +154,17 @@ class CompleteAnswer implements Stripe.HttpClientResponse {
 
 /** The body of an answer that the SDK may read. */
 function usable(status: number, text: string): object {
-  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable');
-  if (status >= 500) throw new ExchangeFailed('ambiguous');
+  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable', status);
+  if (status >= 500) throw new ExchangeFailed('ambiguous', status);
   const body = parsed(text);
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable');
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable', status);
   const isError =
     'error' in body &&
     body.error !== null &&
     typeof body.error === 'object' &&
     'type' in body.error &&
     typeof body.error.type === 'string';
-  if (status === 200 ? 'error' in body : status < 400 || !isError) throw new ExchangeFailed('unusable');
+  if (status === 200 ? 'error' in body : status < 400 || !isError) throw new ExchangeFailed('unusable', status);
   return body;
 }
 

@@ -148,7 +148,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
     const left = (): number => Math.floor(endsAt - performance.now());
     for (let tries = 0; left() > 0 && call.signal?.aborted !== true; tries += 1) {
       const timeout = left();
-      const reading = await this.exchange.until(call.signal, (headers) =>
+      const reading = await this.exchange.until(call, (headers) =>
         askOnce(ask, { timeout, headers: { ...headers, 'X-Request-Id': call.correlationId } }, aboutOne),
       );
       if (!('end' in reading)) return reading;

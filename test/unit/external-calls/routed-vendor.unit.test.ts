@@ -10,16 +10,23 @@ interface Hens {
 const CALL: VendorCall = { attemptId: 'attempt', correlationId: 'request', environment: 'test', subject: null };
 
 describe('a port of several vendors', () => {
-  let measured: Parameters<CallObserver>[];
+  let measured: unknown[];
+  let heard: Parameters<CallObserver>[4 | 5][];
   const hensOf = (by: string): Hens => ({ lay: async (_call, eggs) => ({ kind: 'egg', by, eggs }) });
   const among = (vendors: Readonly<Record<string, Hens>>): Hens =>
     routedVendor<Hens>(
       'identity-vendor',
       { operations: ['lay'], of: ({ vendor = 'first' }) => vendors[vendor] ?? null },
-      (...call) => void measured.push(call),
+      (vendor, operation, outcome, seconds, ...rest) => {
+        measured.push([vendor, operation, outcome, seconds]);
+        heard.push(...rest);
+      },
     );
 
-  beforeEach(() => void (measured = []));
+  beforeEach(() => {
+    measured = [];
+    heard = [];
+  });
 
   it('asks the one that the call names, and nobody instead of one that is not set up', async () => {
     const port = among({ first: hensOf('first'), second: hensOf('second') });
@@ -37,6 +44,28 @@ describe('a port of several vendors', () => {
       ['identity-vendor', 'lay', 'egg', expect.any(Number)],
       ['identity-vendor-second', 'lay', 'egg', expect.any(Number)],
     ]);
+  });
+
+  // So that a line of the log can say why a vendor gave no verdict, and for whom.
+  it('tells how each exchange of a call ended, and the ids of the call', async () => {
+    const lay: Hens['lay'] = async ({ onEnd }) => {
+      onEnd?.('not-sent');
+      onEnd?.('503');
+      return { kind: 'unavailable' };
+    };
+    await among({ first: { lay } }).lay(CALL, 1);
+    expect(heard).toEqual([['not-sent', '503'], CALL]);
+  });
+
+  it('logs why a vendor was not called', async () => {
+    const log = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    await among({}).lay({ ...CALL, vendor: 'third' }, 1);
+    await among({ first: hensOf('first') }).lay({ ...CALL, signal: AbortSignal.abort() }, 1);
+    expect(log.mock.calls).toEqual([
+      ['identity-vendor-third was not called (lay, attempt attempt): it is not set up'],
+      ['identity-vendor was not called (lay, attempt attempt): no time was left'],
+    ]);
+    log.mockRestore();
   });
 
   it('has timed out when the signal says so, whatever the vendor does, and measures that too', async () => {

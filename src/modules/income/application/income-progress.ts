@@ -85,15 +85,16 @@ export class IncomeProgress extends ExternalCall<null> {
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
-    const call = { ...vendorCall(attemptId, session.subjectId, context, session.vendor), ...(signal && { signal }) };
-    const kept = await this.secrets.inquiry(session.subjectId, id);
+    const { subjectId, vendor } = session;
+    const call = { ...vendorCall(attemptId, subjectId, context, vendor, id), ...(signal && { signal }) };
+    const kept = await this.secrets.inquiry(subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
         // In the vault before the log says so: after a death in between the same outcome is found again.
-        if ((await this.secrets.keepReport(session.subjectId, id, outcome.report)) === 'erased')
+        if ((await this.secrets.keepReport(subjectId, id, outcome.report)) === 'erased')
           return record({ kind: 'end-erased' });
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });
       case 'failed': {

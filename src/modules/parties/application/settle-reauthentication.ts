@@ -38,7 +38,10 @@ export class SettleReauthenticationHandler implements ICommandHandler<SettleReau
     if (!attempt || this.clock.now() < new Date(attempt.settleAfter)) return;
     const { attemptId, subjectId, vendor } = attempt;
     const context = systemContext('party-sweep', owner);
-    const outcome = await this.vendor.outcomeOf({ ...vendorCall(attemptId, subjectId, context, vendor), signal });
+    const outcome = await this.vendor.outcomeOf({
+      ...vendorCall(attemptId, subjectId, context, vendor, partyId),
+      signal,
+    });
     if ('verdict' in outcome && outcome.kind !== 'registration' && outcome.verdict.kind !== 'timed-out') {
       await this.recorder.record(partyId, attempt, outcome.verdict, context);
       return;

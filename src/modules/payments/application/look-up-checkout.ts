@@ -48,7 +48,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const look = { kind: 'look-up', basedOn: state.events } as const;
     const { events } = await this.aggregates.execute(checkout, partyId, look, context, loaded);
     if (events.length === 0) return;
-    const call = { ...vendorCall(newId(), null, context), signal };
+    const call = { ...vendorCall(newId(), null, context, undefined, partyId), signal };
     try {
       refuseUnlessRecorded(await this.ask(call, partyId, state, context));
     } catch (error) {

@@ -50,7 +50,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
       loaded,
     );
     if (noted.events.length === 0) return;
-    const call = { ...vendorCall(newId(), null, context), signal };
+    const call = { ...vendorCall(newId(), null, context, undefined, paymentId), signal };
     try {
       refuseUnlessRecorded(
         endOf(await this.reconciler.reconcile(call, paymentId, noted, state.paymentIntentId, context)),

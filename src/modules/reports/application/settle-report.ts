@@ -36,7 +36,7 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     const { attemptId } = state.attempt;
     const { subjectId: subject } = state;
     const context = systemContext('report-sweep', owner);
-    const call = { ...vendorCall(attemptId, subject, context), signal };
+    const call = { ...vendorCall(attemptId, subject, context, undefined, sessionId), signal };
     await this.pull.askAndRecord(call, { id: sessionId, attemptId, subject, context });
   }
 }

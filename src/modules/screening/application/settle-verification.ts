@@ -41,7 +41,7 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     const context = systemContext('screening-sweep', known.owner);
     const attempted = { sessionId, attemptId, context, known };
     const outcome = await this.vendor.outcomeOf({
-      ...vendorCall(attemptId, subjectId, context, vendors.identity),
+      ...vendorCall(attemptId, subjectId, context, vendors.identity, sessionId),
       signal,
     });
     if (outcome.kind === 'not-executed') {
