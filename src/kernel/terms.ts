@@ -8,3 +8,6 @@ export interface Terms {
 
 /** Of a version. */
 export const TERMS_VERSION = /^[A-Za-z0-9._-]{1,40}$/;
+
+/** Begins every version of the installation's own text, and none of an account's. */
+export const INSTALLATION_VERSIONS = 'standard-';

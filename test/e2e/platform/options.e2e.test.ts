@@ -115,6 +115,9 @@ describe('GET /screening/options', () => {
     expect((await options(page)).body.terms.paragraphs).toEqual(TERMS.text.en);
     const set = await ops('accounts', 'set', accountId, '--terms', english, '--product-ids', 'none');
     expect(set).toMatchObject({ productIds: [], terms: { version: '2' } });
+    await writeFile(english, JSON.stringify({ ...TERMS, text: { en: ['Yes.'] } }));
+    const { exitCode, stdout } = await service.ops('accounts', 'set', accountId, '--terms', english);
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('has another text already')]);
     const other = await service.signIn('unrelated');
     expect((await options(other)).body.terms.version).toBe('standard-1');
   });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -7,6 +8,7 @@ import {
   type AccountCommand,
   type AccountEvent,
 } from '../../../src/modules/accounts/domain/account.js';
+import { INSTALLATION_TERMS } from '../../../src/modules/screening/domain/installation-terms.js';
 
 const OPENED: AccountEvent = { type: 'AccountOpened', data: { name: 'Acme', parentId: null } };
 const PARENT = '0190a6d0-0000-7000-8000-000000000001';
@@ -54,6 +56,7 @@ describe('an account', () => {
         vendors: { identity: 'idv', credit: 'idv', income: 'voie' },
       },
       termsVersions: [],
+      termsDigests: [],
     });
   });
 
@@ -88,6 +91,56 @@ describe('an account', () => {
       settings: { terms: null },
       termsVersions: [TERMS.version],
     });
+  });
+
+  describe('that has had terms', () => {
+    const other = { version: '2026-02', text: { en: ['Yes, again.'] } };
+    const before: AccountEvent[] = [TERMS, null, other].map((terms) => ({ type: 'TermsChosen', data: { terms } }));
+    const setting = (terms: typeof TERMS | typeof other) => (): readonly AccountEvent[] =>
+      given(OPENED, ...before).when({ kind: 'set', settings: { terms } });
+
+    // A person agreed to the version: the text must be found by it for ever.
+    it.each([
+      ['another paragraph', { version: '2026-01', text: { en: ['No.'], es: ['Sí.'] } }],
+      ['a language less', { version: '2026-01', text: { en: ['Yes.'] } }],
+      ['another paragraph, of the version that counts', { version: '2026-02', text: { en: ['No.'] } }],
+    ])('refuses a version that it has had with %s', (_, terms) => {
+      expect(refusal(setting(terms))).toMatchObject({
+        code: 'request.invalid',
+        detail: { field: 'terms', details: [{ message: expect.stringContaining('another text already') }] },
+      });
+    });
+
+    it('takes an earlier version with its own text again, and a new version', () => {
+      expect(setting(TERMS)()).toEqual([{ type: 'TermsChosen', data: { terms: TERMS } }]);
+      const next = { ...other, version: '2026-03' };
+      expect(setting(next)()).toEqual([{ type: 'TermsChosen', data: { terms: next } }]);
+    });
+
+    it('changes its other settings, though a release that took two texts for one version stored both', () => {
+      const twice: AccountEvent[] = [
+        OPENED,
+        ...before,
+        { type: 'TermsChosen', data: { terms: { ...other, version: '2026-01' } } },
+      ];
+      expect(given(...twice).when({ kind: 'set', settings: { feeCents: 5 } })).toHaveLength(1);
+    });
+  });
+
+  it("refuses a version that is the installation's, also when it is opened", () => {
+    const settings = { terms: { ...TERMS, version: INSTALLATION_TERMS.version } };
+    for (const decide of [
+      () => given(OPENED).when({ kind: 'set', settings }),
+      () => given().when({ kind: 'open', name: 'Acme', parentId: null, settings }),
+    ])
+      expect(refusal(decide)).toMatchObject({ code: 'request.invalid', detail: { field: 'terms' } });
+  });
+
+  it("has the installation's text under its version for ever", () => {
+    expect([INSTALLATION_TERMS.version, hash('sha256', JSON.stringify(INSTALLATION_TERMS.text))]).toEqual([
+      'standard-1',
+      'e4abd0aba544d9d77c6812857d05276da095c9d99c68c5a86e6eaa349f6ac33d',
+    ]);
   });
 
   it('turns every setting into its own event and remembers it', () => {

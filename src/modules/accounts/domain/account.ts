@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { TERMS_VERSION, type Terms } from '../../../kernel/terms.js';
+import { INSTALLATION_VERSIONS, TERMS_VERSION, type Terms } from '../../../kernel/terms.js';
 import {
   CHOSEN_CAPABILITIES,
   FIRST_CHOICE,
@@ -124,6 +125,8 @@ export interface OpenedAccount {
   readonly settings: Settings;
   /** Of every text of its own that it has had: a person may have agreed to one that was replaced meanwhile. */
   readonly termsVersions: readonly string[];
+  /** Digests of those texts, each behind its version and a space: one version has one text for ever. */
+  readonly termsDigests: readonly string[];
 }
 
 /**
@@ -144,11 +147,13 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
           throw wrong('parent', 'The parent must be the id of an account.');
         return [
           { type: 'AccountOpened', data: { name, parentId: command.parentId } },
-          ...settingEvents(command.settings, DEFAULT_SETTINGS),
+          ...settingEvents(command.settings, DEFAULT_SETTINGS, []),
         ];
       }
-      case 'set':
-        return settingEvents(command.settings, opened(state).settings);
+      case 'set': {
+        const { settings, termsDigests } = opened(state);
+        return settingEvents(command.settings, settings, termsDigests);
+      }
       case 'issue-dashboard-token': {
         opened(state);
         const { tokenId, userId, role, expiresAt } = command;
@@ -170,6 +175,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         parentId: event.data.parentId,
         settings: DEFAULT_SETTINGS,
         termsVersions: [],
+        termsDigests: [],
       };
     }
     if (state.status !== 'open') return state;
@@ -200,8 +206,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ products: event.data.products });
       case 'TermsChosen': {
         const { terms } = event.data;
-        const termsVersions = terms === null ? [] : [terms.version];
-        return { ...set({ terms }), termsVersions: [...new Set([...state.termsVersions, ...termsVersions])] };
+        if (terms === null) return set({ terms });
+        return {
+          ...set({ terms }),
+          termsVersions: [...new Set([...state.termsVersions, terms.version])],
+          termsDigests: [...new Set([...state.termsDigests, digestOf(terms)])],
+        };
       }
       case 'ProductIdsChosen':
       case 'ApplicationFeeFixed':
@@ -232,7 +242,7 @@ function opened(state: AccountState): OpenedAccount {
   return state;
 }
 
-function settingEvents(wanted: SettingsToSet, current: Settings): AccountEvent[] {
+function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: readonly string[]): AccountEvent[] {
   const next = checked({ ...current, ...wanted, vendors: { ...current.vendors, ...wanted.vendors } });
   const events: AccountEvent[] = [];
   if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
@@ -255,7 +265,10 @@ function settingEvents(wanted: SettingsToSet, current: Settings): AccountEvent[]
     events.push({ type: 'ProductsChosen', data: { products: next.products } });
   const { productIds, terms } = next;
   if (productIds.join() !== current.productIds.join()) events.push({ type: 'ProductIdsChosen', data: { productIds } });
-  if (wordingOf(terms) !== wordingOf(current.terms)) events.push({ type: 'TermsChosen', data: { terms } });
+  if (wordingOf(terms) !== wordingOf(current.terms)) {
+    if (terms !== null) refuseOtherText(terms, termsDigests);
+    events.push({ type: 'TermsChosen', data: { terms } });
+  }
   const { applicationFeeCents, maxApplicationFeeCents } = next;
   if (applicationFeeCents !== current.applicationFeeCents)
     events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
@@ -313,6 +326,22 @@ function checked(settings: Settings): Settings {
 /** The same for the same terms. */
 function wordingOf(terms: Terms | null): string {
   return JSON.stringify(terms && [terms.version, terms.text.en, terms.text.es]);
+}
+
+function digestOf(terms: Terms): string {
+  return `${terms.version} ${createHash('sha256').update(wordingOf(terms)).digest('hex')}`;
+}
+
+/** A person agrees to a version: its text must be found by it for ever. */
+function refuseOtherText(terms: Terms, termsDigests: readonly string[]): void {
+  if (terms.version.startsWith(INSTALLATION_VERSIONS))
+    throw wrong(
+      'terms',
+      `The version of the terms must not begin with ${INSTALLATION_VERSIONS}: such versions are the installation's.`,
+    );
+  const known = termsDigests.some((digest) => digest.startsWith(`${terms.version} `));
+  if (known && !termsDigests.includes(digestOf(terms)))
+    throw wrong('terms', 'This version of the terms has another text already. Give the new text a new version.');
 }
 
 function checkTerms({ version, text }: Terms): void {

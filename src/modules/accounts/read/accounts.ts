@@ -42,7 +42,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 6,
+  version: 7,
   category: account.category,
   lasting: true,
   evolve(state, event) {

@@ -1,8 +1,8 @@
-import type { Terms } from '../../../kernel/terms.js';
+import { INSTALLATION_VERSIONS, type Terms } from '../../../kernel/terms.js';
 
 /** What a person agrees to on the pages of an account without terms of its own. A change of the text is a new version. */
 export const INSTALLATION_TERMS: Terms = {
-  version: 'standard-1',
+  version: `${INSTALLATION_VERSIONS}1`,
   text: {
     en: [
       'I am the person whose details I enter here, and they are true and complete. I understand that they are used to confirm my identity and to find my file.',
