@@ -48,7 +48,12 @@ export interface Page<Doc extends object> {
  * stream". Lists are complete only when the projection is caught up.
  */
 export abstract class ReadModels {
-  abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
+  /** `whenAway`: what a reader gets while the store cannot be reached; the document from its stream, or an exception. */
+  abstract get<Doc extends object>(
+    projection: Projection<Doc, unknown>,
+    id: string,
+    whenAway?: 'fold' | 'fail',
+  ): Promise<View<Doc> | null>;
 
   /** A page of a list and its total, as of one moment. Every listing of the service is one of these. */
   abstract list<Doc extends object>(

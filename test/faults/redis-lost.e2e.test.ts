@@ -1,6 +1,7 @@
 // Redis holds nothing that cannot be lost: read models and queues come back from the events, by themselves.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPerson, type PlatformCaller, Service } from '../support/service.js';
+import { newId } from '../../src/kernel/ids.js';
+import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
 let service: Service;
@@ -12,6 +13,28 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+/** The log knows what a status read asks for. */
+async function statusesAreRead(
+  verified: string,
+  questions: { readonly id: string; readonly stepUp: unknown },
+): Promise<void> {
+  const { secretKey } = (await service.credentials()).accounts.nopay;
+  const server = (id: string): Promise<Reply> =>
+    service.request('GET', `/v1/screenings/${id}/status`, { headers: { 'x-secret-key': secretKey } });
+  const unknown = newId();
+  const replies = await Promise.all([
+    caller.status(verified),
+    caller.status(questions.id),
+    caller.status(unknown),
+    server(verified),
+    server(unknown),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 404, 200, 404]);
+  expect(replies[0].body.status).toBe('VERIFIED');
+  expect(replies[1].body.stepUp).toEqual(questions.stepUp);
+  expect(replies[3].body.status).toBe('VERIFIED');
+}
+
 describe('a Redis that is killed and comes back empty', () => {
   it('loses no session, no key and no step-up, and the service recovers without a restart', async () => {
     const verified = (await caller.submit()).body.id;
@@ -21,6 +44,7 @@ describe('a Redis that is killed and comes back empty', () => {
     await service.redis.kill9();
     const meanwhile = await caller.submit();
     expect([meanwhile.status, meanwhile.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    await statusesAreRead(verified, questions);
     expect((await service.request('GET', '/health/ready')).status).toBe(503);
     expect((await service.request('GET', '/health/live')).status).toBe(200);
 
@@ -71,7 +95,10 @@ describe('a Redis that is killed and comes back empty', () => {
 describe('a Redis that is frozen', () => {
   it('makes calls answer 503 in time, and nothing is wrong afterwards', async () => {
     const person = aPerson();
+    const verified = (await caller.submit()).body.id;
+    const questions = (await caller.submit({ lastName: 'Kbatest' })).body;
     service.redis.freeze();
+    await statusesAreRead(verified, questions);
     const reply = await caller.submit(person);
     expect(reply.status).toBe(503);
     const { publishableKey, allowedOrigins } = (await service.credentials()).accounts.nopay;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -352,6 +352,8 @@ describe('the read models in Redis', () => {
         models.due(parcels, new Date(), 1),
       ]);
       for (const use of uses) expect(use.status === 'rejected' && use.reason).toBeInstanceOf(ReadModelsUnavailable);
+      expect((await models.get(parcels, id, 'fold'))?.revision).toBe(1);
+      expect(await models.get(parcels, newId(), 'fold')).toBeNull();
       await models.applyNow(history);
       expect(failures.applies).toHaveLength(1);
       await server.startAgain();
@@ -373,6 +375,30 @@ describe('the read models in Redis', () => {
       await expect(models.get(parcels, id)).rejects.toBeInstanceOf(ReadModelsUnavailable);
       server.resume();
       expect((await models.get(parcels, id))?.revision).toBe(0);
+    });
+
+    // The log knows what a status read asks for.
+    it('folds a document for a reader that wants it so: the first waits, those behind it do not', async () => {
+      await goLive();
+      const id = newId();
+      await write(log.store, models, id, opened('a'));
+      const client = server.client();
+      const asking = jest.spyOn(client, 'hget');
+      const reader = new RedisReadModels(client, log.store, [parcels], failures, KEPT_MS);
+      expect((await reader.get(parcels, id, 'fold'))?.revision).toBe(0);
+      expect([asking.mock.calls.length, failures.misses]).toEqual([1, 0]);
+      server.freeze();
+      for (const misses of [1, 2, 3]) {
+        expect((await reader.get(parcels, id, 'fold'))?.revision).toBe(0);
+        expect([asking.mock.calls.length, failures.misses]).toEqual([2, misses]);
+      }
+      expect(failures.applies).toEqual([]);
+      server.resume();
+      await until('a document is read from Redis again', async () => {
+        const folded = failures.misses;
+        await reader.get(parcels, id, 'fold');
+        return failures.misses === folded;
+      });
     });
   });
 

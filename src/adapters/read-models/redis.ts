@@ -36,6 +36,8 @@ const LIMIT_MS = 2_000;
  *
  * A document that has left because it is old is folded from its stream, and is not stored by that.
  *
+ * While Redis is away, documents are folded for readers that ask for it, without a wait.
+ *
  * While there is no live generation (first start, emptied Redis) every document is folded from its stream, because one
  * that is being built may be behind.
  */
@@ -63,10 +65,15 @@ export class RedisReadModels extends ReadModels {
     }
   }
 
-  override async get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null> {
+  override async get<Doc extends object>(
+    projection: Projection<Doc, unknown>,
+    id: string,
+    whenAway: 'fold' | 'fail' = 'fail',
+  ): Promise<View<Doc> | null> {
+    if (whenAway === 'fold' && this.connection.away) return this.foldFromLog(projection, id);
     const [, docs] = keysOf(projection).live;
-    const stored = await this.connection.use((redis) => redis.hget(docs, id));
-    return this.viewOf(projection, id, stored);
+    const stored = this.connection.use((redis) => redis.hget(docs, id));
+    return this.viewOf(projection, id, await (whenAway === 'fold' ? stored.catch(() => null) : stored));
   }
 
   override async list<Doc extends object>(
@@ -151,7 +158,7 @@ export class RedisReadModels extends ReadModels {
     const { revision, stream, metadata } = last;
     const { occurredAt } = metadata;
     // One that has left does not come back because it is read.
-    if (isKept(projection, occurredAt, keptSince(this.keptForMs))) {
+    if (!this.connection.away && isKept(projection, occurredAt, keptSince(this.keptForMs))) {
       this.write(projection, { id, revision, state, occurredAt }).catch((error: unknown) => {
         this.observer.applyFailed(projection.name, stream, error);
       });

@@ -183,7 +183,7 @@ export class ScreeningStatusReader {
   }
 
   private async read(sessionId: string): Promise<View<ScreeningStatus> | null> {
-    return isId(sessionId) ? this.readModels.get(screeningStatus, sessionId) : null;
+    return isId(sessionId) ? this.readModels.get(screeningStatus, sessionId, 'fold') : null;
   }
 
   isOverdue({ overdueAt }: ScreeningStatus, now: Date): boolean {
