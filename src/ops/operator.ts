@@ -5,6 +5,7 @@ import { DomainError } from '../kernel/domain-error.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import type { ActionContext } from '../kernel/context.js';
 import { EventLogDamaged } from '../ports/event-store.js';
+import { VaultMisconfigured } from '../ports/vault.js';
 
 /** The operator typed something that cannot be meant. The message is one sentence that says what would be right. */
 export class WrongInput extends Error {
@@ -70,11 +71,11 @@ export function tell(error: unknown): void {
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof WrongInput) return error.message;
+  if (error instanceof WrongInput || error instanceof VaultMisconfigured) return error.message;
   if (error instanceof EventLogDamaged)
     return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
   if (error instanceof Unavailable)
-    return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
+    return 'The event store, the vault or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
   if (!(error instanceof DomainError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { field, details } = error.detail;
   if (error.code === 'service.read_only')

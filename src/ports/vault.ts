@@ -1,6 +1,13 @@
+import { Unavailable } from '../kernel/unavailable.js';
+
 /** The subject's data key was destroyed on request; what was kept under it is gone for good. */
 export class SubjectErased extends Error {
   override readonly name = 'SubjectErased';
+}
+
+/** A setting or a right is wrong, so that trying again later does not help. `message` names it for the operator, and no secret. */
+export class VaultMisconfigured extends Unavailable {
+  override readonly name: string = 'VaultMisconfigured';
 }
 
 /** What wrapping all keys anew came to. */
@@ -19,7 +26,8 @@ export interface Rewrapped {
  * AES-256-GCM under a random data key per subject that is itself wrapped by the master key. The additional
  * authenticated data binds a value to its subject, entry name and key version, so that stored values cannot be swapped.
  *
- * Subjects and entry names are ids, never personal data. A value is durable when `put` answers. Nothing is logged.
+ * Subjects and entry names are ids, never personal data. A value is durable when `put` answers. Nothing is logged. Every method throws
+ * Unavailable while the store cannot be reached.
  */
 export abstract class Vault {
   /** Stores or replaces `entry` of `subject`, creating the subject's data key on first use. Throws SubjectErased. */
@@ -52,7 +60,10 @@ export abstract class Vault {
   /** Ids of the master keys that stored data needs: without one of them something could not be opened. */
   abstract masterKeyIds(): Promise<ReadonlySet<string>>;
 
-  /** Throws MasterKeysMissing when one of those was not given, or was given with other bytes. For a start, which reads little. */
+  /**
+   * Throws MasterKeysMissing when one of those was not given, or was given with other bytes, and VaultMisconfigured for a store that
+   * keeps what is erased. For a start, which reads little and writes nothing.
+   */
   abstract checkMasterKeys(): Promise<void>;
 
   /**

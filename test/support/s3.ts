@@ -71,6 +71,8 @@ export class S3Server {
   faultOf: (request: string) => Fault | Promise<Fault> = () => undefined;
   /** What GetBucketVersioning says; null: as a bucket that never had it. */
   versioning: 'Enabled' | 'Suspended' | null = null;
+  /** The code and the status with which it refuses. */
+  refusal: readonly [code: string, status: number] = ['AccessDenied', 403];
   /** Some servers take every put for a plain one. */
   conditional = true;
   readonly requests: string[] = [];
@@ -158,7 +160,7 @@ export class S3Server {
       return;
     }
     if (fault === 'unavailable') return refuse(context, 503, 'SlowDown');
-    if (fault === 'refused') return refuse(context, 403, 'AccessDenied');
+    if (fault === 'refused') return refuse(context, this.refusal[1], this.refusal[0]);
     await this.inTurn(context, () => this.answerWhole(context, next));
     if (fault === 'truncated') await cutShort(context);
   }

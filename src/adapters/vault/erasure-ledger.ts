@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Unavailable } from '../../kernel/unavailable.js';
+import { VaultMisconfigured } from '../../ports/vault.js';
 import { syncPath } from '../durable-files.js';
 
 /** Up to where a ledger has been read: the end of its last whole line, and that line, by which another ledger is told from this one. */
@@ -28,9 +29,7 @@ export class DamagedLedger extends Error {
 }
 
 /** The vault knows of a ledger that this one does not hold. With it an older vault would bring back whom only the other names. */
-export class OtherLedger extends Error {
-  override readonly name = 'OtherLedger';
-
+export class OtherLedger extends VaultMisconfigured {
   constructor(file: string) {
     super(
       `The erasure ledger ${file} is missing, empty, older or another one: it does not hold what the vault knows of it. ERASURE_LEDGER must name the right one, on a volume that is mounted; ` +

@@ -9,9 +9,13 @@ export interface GuardedVaultOptions {
   readonly ledger: ErasureLedger;
   readonly clock: Clock;
   readonly readOnly: boolean;
+  /** What has to be done before the vault is used: before the first use, and again with each one until it succeeds. */
+  readonly prepare?: () => Promise<void>;
 }
 
 export class GuardedVault extends Vault {
+  private preparing: Promise<Vault> | null = null;
+
   constructor(
     private readonly vault: Vault,
     private readonly options: GuardedVaultOptions,
@@ -20,53 +24,65 @@ export class GuardedVault extends Vault {
   }
 
   override async put(subject: string, entry: string, value: Uint8Array): Promise<void> {
-    await this.writable().put(subject, entry, value);
+    await (await this.writable()).put(subject, entry, value);
   }
 
-  override get(subject: string, entry: string): Promise<Uint8Array | null> {
-    return this.vault.get(subject, entry);
+  override async get(subject: string, entry: string): Promise<Uint8Array | null> {
+    return (await this.prepared()).get(subject, entry);
   }
 
   override async seal(subject: string, context: string, value: Uint8Array): Promise<Uint8Array> {
-    return this.writable().seal(subject, context, value);
+    return (await this.writable()).seal(subject, context, value);
   }
 
-  override open(subject: string, context: string, sealed: Uint8Array): Promise<Uint8Array> {
-    return this.vault.open(subject, context, sealed);
+  override async open(subject: string, context: string, sealed: Uint8Array): Promise<Uint8Array> {
+    return (await this.prepared()).open(subject, context, sealed);
   }
 
   override async remove(subject: string, entry: string): Promise<void> {
-    await this.writable().remove(subject, entry);
+    await (await this.writable()).remove(subject, entry);
   }
 
   override async erase(subject: string): Promise<void> {
-    const vault = this.writable();
+    const vault = await this.writable();
     await this.options.ledger.record(subject, this.options.clock.now());
     await vault.erase(subject);
   }
 
-  override installationKey(name: string): Promise<Uint8Array> {
-    return this.vault.installationKey(name);
+  override async installationKey(name: string): Promise<Uint8Array> {
+    return (await this.prepared()).installationKey(name);
   }
 
-  override masterKeyIds(): Promise<ReadonlySet<string>> {
-    return this.vault.masterKeyIds();
+  override async masterKeyIds(): Promise<ReadonlySet<string>> {
+    return (await this.prepared()).masterKeyIds();
   }
 
-  override checkMasterKeys(): Promise<void> {
-    return this.vault.checkMasterKeys();
+  override async checkMasterKeys(): Promise<void> {
+    await (await this.prepared()).checkMasterKeys();
   }
 
   override async rewrap(): Promise<Rewrapped> {
-    return this.writable().rewrap();
+    return (await this.writable()).rewrap();
   }
 
-  override ping(): Promise<void> {
-    return this.vault.ping();
+  override async ping(): Promise<void> {
+    await (await this.prepared()).ping();
   }
 
-  private writable(): Vault {
+  private async writable(): Promise<Vault> {
     if (this.options.readOnly) throw new DomainError('service.read_only');
-    return this.vault;
+    return this.prepared();
+  }
+
+  /** Once for all who wait for it. */
+  private prepared(): Promise<Vault> {
+    this.preparing ??= (this.options.prepare?.() ?? Promise.resolve()).then(
+      () => this.vault,
+      (error: unknown) => {
+        this.preparing = null;
+        throw error;
+      },
+    );
+    return this.preparing;
   }
 }

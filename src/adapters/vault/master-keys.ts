@@ -1,5 +1,6 @@
 // The installation's master keys (VAULT_MASTER_KEY) and the keys derived from them. Used by everything that encrypts.
 import { createHmac, hkdfSync } from 'node:crypto';
+import { VaultMisconfigured } from '../../ports/vault.js';
 
 export const KEY_BYTES = 32;
 
@@ -18,9 +19,7 @@ export class UnknownMasterKey extends Error {
 }
 
 /** What is stored needs master keys that this process does not have. The message names their ids, never what they say. */
-export class MasterKeysMissing extends Error {
-  override readonly name = 'MasterKeysMissing';
-
+export class MasterKeysMissing extends VaultMisconfigured {
   constructor(missing: readonly string[], different: readonly string[]) {
     const named = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ');
     super(

@@ -1,4 +1,5 @@
 // One S3 bucket as the vault uses it: whole small objects, one time limit over a section of exchanges, outages told from refusals.
+import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
@@ -10,6 +11,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Unavailable } from '../../kernel/unavailable.js';
+import { VaultMisconfigured } from '../../ports/vault.js';
 
 export interface S3BucketOptions {
   readonly bucket: string;
@@ -20,16 +22,26 @@ export interface S3BucketOptions {
   readonly limitMs: number;
 }
 
-/** S3 understood and said no: the bucket, the permissions or the credentials are wrong, and trying again does not help. */
-export class S3Refused extends Error {
-  override readonly name = 'S3Refused';
-}
-
 const CONNECTIONS = 64;
 /** Tries of one exchange, and of a body that broke off. The SDK waits 50 to some hundred milliseconds between them. */
 const TRIES = 3;
 /** A try that hangs takes no more than this part of the limit, so that another one has a chance. */
 const PART_OF_LIMIT = 0.4;
+
+/** The variable to look at for each code of a refusal. A code that is not here is of a server that is not S3, or not the one meant. */
+const VARIABLE_OF: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'VAULT_S3_BUCKET',
+  InvalidBucketName: 'VAULT_S3_BUCKET',
+  AuthorizationHeaderMalformed: 'VAULT_S3_REGION',
+  IllegalLocationConstraintException: 'VAULT_S3_REGION',
+  PermanentRedirect: 'VAULT_S3_REGION',
+  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID',
+  SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY',
+  ExpiredToken: 'AWS_SESSION_TOKEN',
+  InvalidToken: 'AWS_SESSION_TOKEN',
+  AccessDenied: 'VAULT_S3_BUCKET and the rights of AWS_ACCESS_KEY_ID',
+  RequestTimeTooSkewed: 'the clock of this machine',
+};
 
 const SILENT = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
 
@@ -61,6 +73,8 @@ export class S3Bucket {
   async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
     if (this.closed) throw new Error('The vault is closed.');
     const giveUp = new AbortController();
+    // One for each exchange that is under way.
+    setMaxListeners(0, giveUp.signal);
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -85,7 +99,7 @@ export class S3Bucket {
   }
 }
 
-/** The exchanges of one section. Throws Unavailable for an outage and S3Refused for a refusal; an absence is a value. */
+/** The exchanges of one section. Throws Unavailable for an outage and VaultMisconfigured for a refusal; an absence is a value. */
 export class S3Exchange {
   constructor(
     private readonly client: S3Client,
@@ -192,15 +206,21 @@ export class S3Exchange {
     try {
       return await send();
     } catch (cause) {
-      if (!(cause instanceof S3ServiceException)) {
-        if (cause instanceof TypeError) throw cause;
-        throw new Unavailable('S3 cannot be reached.', { cause });
-      }
-      if (answers.includes(cause.name)) return null;
-      const status = cause.$metadata.httpStatusCode ?? 500;
-      if (status >= 300 && status < 500 && status !== 408 && status !== 429)
-        throw new S3Refused(`S3 refused ${operation} with ${cause.name} (${status}).`);
-      throw new Unavailable(`S3 answered ${operation} with ${status}.`, { cause });
+      // A deserializer that fails is told an answer that is none of S3.
+      const { name, code = name, $metadata } = cause as Partial<S3ServiceException> & { readonly code?: string };
+      const status = $metadata?.httpStatusCode;
+      if (cause instanceof S3ServiceException && answers.includes(cause.name)) return null;
+      if (status !== undefined && status < 500 && status !== 408 && status !== 429)
+        throw new VaultMisconfigured(
+          `S3 refused ${operation} with ${name} (${status}); look at ${VARIABLE_OF[name ?? ''] ?? 'VAULT_S3_ENDPOINT'}.`,
+        );
+      if (name === 'CredentialsProviderError')
+        throw new VaultMisconfigured(
+          'S3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: no credentials were found.',
+        );
+      if (cause instanceof TypeError) throw cause;
+      if (status !== undefined) throw new Unavailable(`S3 answered ${operation} with ${status}.`, { cause });
+      throw new Unavailable(`S3 cannot be reached (${code}); look at VAULT_S3_ENDPOINT.`, { cause });
     }
   }
 

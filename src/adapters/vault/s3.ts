@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
-import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
+import { type Rewrapped, SubjectErased, Vault, VaultMisconfigured } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import type { LedgerMark } from './erasure-ledger.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
@@ -30,17 +30,6 @@ export interface S3VaultOptions {
   readonly clock: Clock;
   /** Milliseconds that one call may take altogether; default 5 seconds. */
   readonly limitMs?: number;
-}
-
-/** What was overwritten stays as an older version in this bucket, so a data key could never be destroyed. */
-export class BucketKeepsVersions extends Error {
-  override readonly name = 'BucketKeepsVersions';
-
-  constructor() {
-    super(
-      'The vault needs a bucket that never had versioning on: there, an erased data key would live on as an older version.',
-    );
-  }
 }
 
 /** The server takes a conditional put for a plain one: a key that is erased while it is wrapped anew would come back. */
@@ -174,6 +163,8 @@ export class S3Vault extends Vault {
   }
 
   override async checkMasterKeys(): Promise<void> {
+    await this.bucket.within((exchange) => this.refuseVersions(exchange));
+    this.knownToKeepNoVersions = true;
     checkMarks(this.keys, await this.marks());
   }
 
@@ -223,7 +214,7 @@ export class S3Vault extends Vault {
 
   /** The tombstone first: from then on nothing opens, whatever becomes of the rest. Values that are left are removed at a repetition. */
   private async eraseNow(exchange: S3Exchange, subject: string): Promise<void> {
-    if (await exchange.keepsVersions()) throw new BucketKeepsVersions();
+    await this.refuseVersions(exchange);
     const record = await this.record(exchange, subject);
     if (record === null || !('erasedAt' in record)) {
       await exchange.put(this.keyAt(subject), json({ erasedAt: this.clock.now().toISOString() }));
@@ -246,7 +237,8 @@ export class S3Vault extends Vault {
 
   /** The first process to make it wins, and the others take its key. */
   private async makeKey(exchange: S3Exchange, subject: string): Promise<DataKey> {
-    await this.refuseVersions(exchange);
+    if (!this.knownToKeepNoVersions) await this.refuseVersions(exchange);
+    this.knownToKeepNoVersions = true;
     for (;;) {
       const [hasValues] = await Promise.all([
         exchange.list(this.valueAt(subject), 1).then(({ length }) => length > 0),
@@ -391,9 +383,10 @@ export class S3Vault extends Vault {
   }
 
   private async refuseVersions(exchange: S3Exchange): Promise<void> {
-    if (this.knownToKeepNoVersions) return;
-    if (await exchange.keepsVersions()) throw new BucketKeepsVersions();
-    this.knownToKeepNoVersions = true;
+    if (await exchange.keepsVersions())
+      throw new VaultMisconfigured(
+        'VAULT_S3_BUCKET must name a bucket that never had versioning on: there, an erased data key would live on as an older version.',
+      );
   }
 
   private markAt(masterKeyId: string): string {

@@ -16,16 +16,16 @@ import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { EventStore } from '../../ports/event-store.js';
 import { TokenKeys } from '../../ports/token-keys.js';
-import { Vault } from '../../ports/vault.js';
+import { Vault, VaultMisconfigured } from '../../ports/vault.js';
 import { nearlyFull } from '../data-folder.module.js';
 import { DiskSpace } from '../disk-space.js';
 import { developmentSigningKeys } from '../token-keys/development-key.js';
 import { Es256TokenKeys } from '../token-keys/es256.js';
 import { developmentMasterKey } from './development-key.js';
 import { DiskVault } from './disk.js';
-import { applyLedger, ErasureLedger, OtherLedger } from './erasure-ledger.js';
+import { applyLedger, ErasureLedger } from './erasure-ledger.js';
 import { GuardedVault } from './guarded.js';
-import { MasterKeys, MasterKeysMissing } from './master-keys.js';
+import { MasterKeys } from './master-keys.js';
 import type { S3Vault } from './s3.js';
 
 /** The vault as it is stored, beneath the guard. */
@@ -45,8 +45,10 @@ const STORED_VAULT = Symbol('StoredVault');
       provide: Vault,
       useFactory: async (...[stored, ledger, { readOnly }, clock, log, store, evidence]: VaultParts) => {
         const record = readOnly ? null : recordingIn(store, evidence);
-        await eraseWhomTheLedgerNames(ledger, stored, record, clock, log);
-        return new GuardedVault(stored, { ledger, clock, readOnly });
+        const prepare = (): Promise<void> => checkAndErase(ledger, stored, record, clock, log);
+        const vault = new GuardedVault(stored, { ledger, clock, readOnly, prepare });
+        await pingAtStart(vault, log);
+        return vault;
       },
       inject: [STORED_VAULT, ErasureLedger, ProcessSettings, Clock, Log, EventStore, ErasureEvidence],
     },
@@ -88,33 +90,27 @@ async function open(
   log: Log,
 ): Promise<StoredVault> {
   const keys = MasterKeys.parse(masterKey ?? (await developmentMasterKey(join(path, 'keys'))));
-  const stored =
-    place.kind === 'disk'
-      ? DiskVault.open({
-          directory: join(path, 'vault'),
-          keys,
-          clock,
-          mapSizeBytes: place.maxBytes,
-          onNearlyFull: nearlyFull(log, 'the vault', 'VAULT_MAX_BYTES'),
-          diskFull: () => disk.full,
-        })
-      : // Loaded where it is used only: an operator waits for every command's start.
-        (await import('./s3.js')).S3Vault.open({ ...place, keys, clock });
-  await refuseWithoutMasterKeys(stored, log);
-  return stored;
+  return place.kind === 'disk'
+    ? DiskVault.open({
+        directory: join(path, 'vault'),
+        keys,
+        clock,
+        mapSizeBytes: place.maxBytes,
+        onNearlyFull: nearlyFull(log, 'the vault', 'VAULT_MAX_BYTES'),
+        diskFull: () => disk.full,
+      })
+    : // Loaded where it is used only: an operator waits for every command's start.
+      (await import('./s3.js')).S3Vault.open({ ...place, keys, clock });
 }
 
-/** A service that started without them would serve nothing of what is stored, and say so with every request only. */
-async function refuseWithoutMasterKeys(vault: StoredVault, log: Log): Promise<void> {
+/** A service that started with wrong settings would serve nothing of what is stored, and say so with every request only. */
+async function pingAtStart(vault: Vault, log: Log): Promise<void> {
   try {
-    await vault.checkMasterKeys();
+    await vault.ping();
   } catch (error) {
-    if (error instanceof MasterKeysMissing) throw new InvalidConfig(error.message);
+    if (error instanceof VaultMisconfigured) throw new InvalidConfig(error.message);
     if (!(error instanceof Unavailable)) throw error;
-    log.warn(
-      { err: error },
-      'the vault cannot be reached, so that it is not known whether the master keys are complete',
-    );
+    log.warn({ err: error }, 'the vault cannot be used now; what needs it is answered with 503 until it can');
   }
 }
 
@@ -126,22 +122,19 @@ function recordingIn(store: EventStore, evidence: ErasureEvidence): Recording {
   return (subjects) => evidence.record(store, (subject) => subjects.has(subject), by);
 }
 
-/** Before anything is served: the vault may be older than the ledger, and the process that erased last may have died before the log said so. */
-async function eraseWhomTheLedgerNames(
+/** Before anything of it is served: the vault may be older than the ledger, and the process that erased last may have died before the log said so. */
+async function checkAndErase(
   ledger: ErasureLedger,
   vault: StoredVault,
   record: Recording | null,
   clock: Clock,
   log: Log,
 ): Promise<void> {
+  await vault.checkMasterKeys();
   // From its first start on a vault knows a ledger, and misses it where it is gone.
   if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null)
     await ledger.begin({ begunAt: clock.now().toISOString() });
-  try {
-    const { erased } = await applyLedger(ledger, vault, { record });
-    if (erased.length > 0)
-      log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
-  } catch (error) {
-    throw error instanceof OtherLedger ? new InvalidConfig(error.message) : error;
-  }
+  const { erased } = await applyLedger(ledger, vault, { record });
+  if (erased.length > 0)
+    log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
 }

@@ -13,6 +13,9 @@ const vault =
     ? S3Vault.open({ ...options, ...inTestServer(where), limitMs: 30_000 })
     : DiskVault.open({ ...options, directory: where });
 
+let leaksWarnedOf = 0;
+process.on('warning', ({ name }) => (leaksWarnedOf += name === 'MaxListenersExceededWarning' ? 1 : 0));
+
 async function run(command: string, subject: string, entry: string, value: string): Promise<unknown> {
   switch (command) {
     case 'put':
@@ -27,6 +30,8 @@ async function run(command: string, subject: string, entry: string, value: strin
       return (await vault.rewrap()).rewrapped;
     case 'installationKey':
       return Buffer.from(await vault.installationKey(subject)).toString('hex');
+    case 'leaksWarnedOf':
+      return leaksWarnedOf;
     default:
       return undefined;
   }

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { S3Vault } from '../../../src/adapters/vault/s3.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
-import { SubjectErased } from '../../../src/ports/vault.js';
+import { SubjectErased, VaultMisconfigured } from '../../../src/ports/vault.js';
 import { SetClock } from '../../support/clock.js';
 import { soon } from '../../support/eventually.js';
 import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
@@ -45,9 +48,9 @@ describe('vault on S3', () => {
   let vaults: S3Vault[];
   let processes: OtherProcess[];
 
-  const openVault = (limitMs = 5_000, masterKeys = keys): S3Vault => {
+  const openVault = (limitMs = 5_000, masterKeys = keys, endpoint = server.url): S3Vault => {
     const vault = S3Vault.open({
-      ...inTestServer(server.url),
+      ...inTestServer(endpoint),
       keys: MasterKeys.parse(masterKeys),
       clock: new SetClock(Date.parse(at)),
       limitMs,
@@ -174,6 +177,15 @@ describe('vault on S3', () => {
       await expect(put()).rejects.toThrow(SubjectErased);
       expect(held).toBe(true);
     }
+
+    // Each removal listens to the one time limit of them all.
+    it('makes Node warn of no leak while it removes many values at once', async () => {
+      const there = await startProcess();
+      for (let entry = 0; entry < 25; entry++) await there.do('put', 'p', `a${entry}`, '1');
+      await there.do('erase', 'p');
+      expect(await there.do('leaksWarnedOf')).toBe(0);
+      expect(await ofSubjects()).toEqual([keyAt('p')]);
+    });
 
     it('is finished by a repetition after a process died in the middle', async () => {
       const vault = openVault();
@@ -339,6 +351,7 @@ describe('vault on S3', () => {
         const vault = openVault();
         await vault.put('p', 'a', bytes('1'));
         server.versioning = versioning;
+        await expect(openVault().checkMasterKeys()).rejects.toThrow(/^VAULT_S3_BUCKET .+never had versioning on/);
         await expect(openVault().put('q', 'a', bytes('1'))).rejects.toThrow('never had versioning on');
         await expect(vault.erase('p')).rejects.toThrow('never had versioning on');
         expect((await ofSubjects()).sort()).toEqual([keyAt('p'), valueAt('p', 'a')].sort());
@@ -442,7 +455,9 @@ describe('vault on S3', () => {
       const vault = openVault();
       server.faultOf = () => 'refused';
       for (const call of everyCall(vault))
-        await expect(call()).rejects.toThrow(/^S3 refused [A-Za-z0-9]+ with AccessDenied \(403\)\.$/);
+        await expect(call()).rejects.toThrow(
+          /^S3 refused [A-Za-z0-9]+ with AccessDenied \(403\); look at VAULT_S3_BUCKET and the rights of AWS_ACCESS_KEY_ID\.$/,
+        );
     });
 
     it('is told from a bucket that does not exist', async () => {
@@ -453,7 +468,43 @@ describe('vault on S3', () => {
         clock: new SetClock(Date.parse(at)),
       });
       vaults.push(elsewhere);
-      await expect(elsewhere.get('p', 'a')).rejects.toThrow('NoSuchBucket');
+      await expect(elsewhere.get('p', 'a')).rejects.toThrow('NoSuchBucket (404); look at VAULT_S3_BUCKET.');
+    });
+
+    it.each([
+      ['SignatureDoesNotMatch', 403, 'AWS_SECRET_ACCESS_KEY'],
+      ['InvalidAccessKeyId', 403, 'AWS_ACCESS_KEY_ID'],
+      ['ExpiredToken', 400, 'AWS_SESSION_TOKEN'],
+      ['AuthorizationHeaderMalformed', 400, 'VAULT_S3_REGION'],
+      ['PermanentRedirect', 301, 'VAULT_S3_REGION'],
+      ['NoSuchBucket', 404, 'VAULT_S3_BUCKET'],
+      ['NotOfS3', 405, 'VAULT_S3_ENDPOINT'],
+    ])('names the variable when it is refused with %s', async (code, status, variable) => {
+      server.refusal = [code, status];
+      server.faultOf = () => 'refused';
+      const checked = openVault().checkMasterKeys();
+      await expect(checked).rejects.toThrow(VaultMisconfigured);
+      await expect(checked).rejects.toThrow(
+        `S3 refused GetBucketVersioning with ${code} (${status}); look at ${variable}.`,
+      );
+      expect(await server.keys().catch(() => [])).toEqual([]);
+    });
+
+    it.each([
+      [200, '<!doctype html><html><body><p>Welcome<br></body></html>'],
+      [404, '{"error":"no such path"}'],
+      [400, 'Client sent an HTTP request to an HTTPS server.'],
+      [301, ''],
+    ])('names the variable when the endpoint is no S3 (%d %s)', async (status, body) => {
+      const other = createServer((_, answer) => answer.writeHead(status).end(body)).listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      try {
+        const { port } = other.address() as AddressInfo;
+        const elsewhere = openVault(5_000, keys, `http://127.0.0.1:${port}`);
+        await expect(elsewhere.checkMasterKeys()).rejects.toThrow(/^S3 refused [^\n]+; look at VAULT_S3_ENDPOINT\.$/);
+      } finally {
+        other.close();
+      }
     });
   });
 
