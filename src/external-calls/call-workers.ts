@@ -3,6 +3,7 @@ import { Logger, type OnModuleInit } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { Unavailable } from '../kernel/unavailable.js';
 import { withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { vendorCall } from '../ports/vendor-call.js';
@@ -150,6 +151,9 @@ export class CallWorkers implements OnModuleInit {
   private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<unknown> {
     const { id, attemptId, subject, context, vendor, deadline } = data;
     const attempt = { id, attemptId, subject, context };
+    let asked = false;
+    const notRecorded = (error: unknown): void =>
+      this.logger.error(`What came of a call was not recorded (${whatIs(job)}): ${nameOf(error)}`);
     try {
       const taken = await this.takeInput(job.id ?? '', data);
       // The input expired, the person was erased, or another worker took it and may have called the vendor.
@@ -165,11 +169,14 @@ export class CallWorkers implements OnModuleInit {
       }
       const endsAt = Date.now() + leftMs;
       return await givenUpAfter(leftMs, giveUp, (signal) => {
-        const asked = { ...vendorCall(attemptId, subject, context, vendor, id), signal, endsAt };
-        return call.askAndRecord(asked, attempt, taken.input);
+        const onAsked = (): boolean => (asked = true);
+        const made = { ...vendorCall(attemptId, subject, context, vendor, id), signal, endsAt, onAsked };
+        return call.askAndRecord(made, attempt, taken.input);
       });
     } catch (error) {
-      this.logger.error(`What came of a call was not recorded (${whatIs(job)}): ${nameOf(error)}`);
+      notRecorded(error);
+      // The vault was away. The input is in no other hands.
+      if (error instanceof Unavailable && !asked) return call.recordNotAsked(attempt).catch(notRecorded);
     }
   }
 

@@ -44,6 +44,7 @@ export function routedVendor<Port extends object>(
       }
       const ends: string[] = [];
       const asked = { ...call, onEnd: (end: string) => void ends.push(end) };
+      call.onAsked?.();
       const startedAt = performance.now();
       const verdict = await unlessAborted(
         call.signal,

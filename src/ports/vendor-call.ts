@@ -24,6 +24,8 @@ export interface VendorCall {
   readonly endsAt?: number;
   /** Is told how each exchange ended, for the log: the status of the answer, or a word where none came. */
   readonly onEnd?: (end: string) => void;
+  /** Told by the port just before it asks the vendor. */
+  readonly onAsked?: () => void;
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */

@@ -299,6 +299,7 @@ describe('income sessions', () => {
       grants,
       calls,
       progress,
+      secrets,
       policy,
       clock,
     );

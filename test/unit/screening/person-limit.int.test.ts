@@ -138,6 +138,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     appendConflict: () => undefined,
   });
   const vault = {
+    ping: async () => undefined,
     installationKey: async () => Buffer.alloc(32, 1),
     put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
     get: async (subject: string, entry: string) => kept.get(subject + entry) ?? null,

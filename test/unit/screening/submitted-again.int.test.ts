@@ -107,6 +107,7 @@ describe('a submission that is made again', () => {
     });
     kept = new Map();
     const vault = {
+      ping: async () => undefined,
       installationKey: async () => Buffer.alloc(32, 1),
       put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
     } as unknown as Vault;

@@ -20,6 +20,9 @@ export interface KnownSession {
   readonly loaded: LoadedAggregate<IncomeState>;
 }
 
+/** Of the call within which the vendor is asked. */
+type Within = Pick<VendorCall, 'signal' | 'onAsked'>;
+
 @Injectable()
 export class IncomeProgress extends ExternalCall<null> {
   override readonly vendor = 'income-vendor';
@@ -37,9 +40,9 @@ export class IncomeProgress extends ExternalCall<null> {
     super();
   }
 
-  override async askAndRecord({ signal }: VendorCall, { id, attemptId, context }: Attempt): Promise<void> {
+  override async askAndRecord(call: VendorCall, { id, attemptId, context }: Attempt): Promise<void> {
     const loaded = await this.aggregates.load(incomeSession, id);
-    if (pending(loaded.state, attemptId)) await this.advance({ incomeSessionId: id, context, loaded }, signal);
+    if (pending(loaded.state, attemptId)) await this.advance({ incomeSessionId: id, context, loaded }, call);
   }
 
   override async recordNotAsked({ id, attemptId, context }: Attempt): Promise<void> {
@@ -58,12 +61,12 @@ export class IncomeProgress extends ExternalCall<null> {
    * Asks the vendor once, and once more for each route that follows. Safe to repeat at any point and by any process: an
    * attempt that was requested is the same inquiry however often it is begun, and only the first outcome is recorded.
    */
-  async advance({ incomeSessionId, context, loaded }: KnownSession, signal: AbortSignal | undefined): Promise<void> {
+  async advance({ incomeSessionId, context, loaded }: KnownSession, within: Within): Promise<void> {
     let known = loaded;
     for (;;) {
       const { state } = known;
       if (!isOpen(state)) break;
-      const next = await this.step(incomeSessionId, context, known, state, signal);
+      const next = await this.step(incomeSessionId, context, known, state, within);
       const goesOn = isOpen(next.state) && next.state.route !== state.route;
       known = next;
       if (!goesOn) break;
@@ -76,7 +79,7 @@ export class IncomeProgress extends ExternalCall<null> {
     context: ActionContext,
     known: LoadedAggregate<IncomeState>,
     session: OpenIncomeSession,
-    signal: AbortSignal | undefined,
+    { signal, onAsked }: Within,
   ): Promise<LoadedAggregate<IncomeState>> {
     const record = (command: IncomeCommand): Promise<LoadedAggregate<IncomeState>> =>
       this.aggregates.execute(incomeSession, id, command, context, known);
@@ -86,7 +89,11 @@ export class IncomeProgress extends ExternalCall<null> {
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
     const { subjectId, vendor } = session;
-    const call = { ...vendorCall(attemptId, subjectId, context, vendor, id), ...(signal && { signal }) };
+    const call = {
+      ...vendorCall(attemptId, subjectId, context, vendor, id),
+      ...(signal && { signal }),
+      ...(onAsked && { onAsked }),
+    };
     const kept = await this.secrets.inquiry(subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';
-import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
 import {
   inquiryEntry,
@@ -37,6 +37,10 @@ function subjectIn(first: RecordedEvent): string {
 @Injectable()
 export class IncomeSecrets {
   constructor(private readonly vault: Vault) {}
+
+  isErased(subjectId: string): Promise<boolean> {
+    return isErased(this.vault, subjectId);
+  }
 
   keepInquiry(subjectId: string, incomeSessionId: string, content: InquiryContent): Promise<'kept' | 'erased'> {
     return keepEntry(this.vault, subjectId, inquiryEntry(incomeSessionId), content);

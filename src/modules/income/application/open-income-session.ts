@@ -13,6 +13,7 @@ import type { Route } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';
 import { IncomePolicy } from './income-policy.js';
 import { IncomeProgress } from './income-progress.js';
+import { IncomeSecrets } from './income-secrets.js';
 
 export interface IncomeInquiry {
   readonly screeningSessionId: string | null;
@@ -45,6 +46,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly grants: SessionGrants,
     private readonly calls: ExternalCalls,
     private readonly progress: IncomeProgress,
+    private readonly secrets: IncomeSecrets,
     private readonly policy: IncomePolicy,
     private readonly clock: Clock,
   ) {}
@@ -62,6 +64,8 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const now = this.clock.now();
     const times = this.policy.attempt(newId(), now);
     const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
+    // Throws while the vault is away: what the vendor says could not be kept, so nothing is opened.
+    await this.secrets.isErased(subjectId);
     await this.calls.admit(this.progress, attempt);
     let opened = false;
     try {

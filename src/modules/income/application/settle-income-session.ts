@@ -31,6 +31,6 @@ export class SettleIncomeSessionHandler implements ICommandHandler<SettleIncomeS
     const due = dueAt(loaded.state);
     if (due === null || this.clock.now() < new Date(due)) return;
     const context = systemContext('income-sweep', loaded.owner);
-    await this.progress.advance({ incomeSessionId, context, loaded }, signal);
+    await this.progress.advance({ incomeSessionId, context, loaded }, { signal });
   }
 }

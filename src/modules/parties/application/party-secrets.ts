@@ -3,7 +3,7 @@ import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import { Vault } from '../../../ports/vault.js';
-import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { challengeEntry, replyEntry, tokenEntry, type PartyEvent } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 
@@ -45,6 +45,10 @@ export interface Answered {
 @Injectable()
 export class PartySecrets {
   constructor(private readonly vault: Vault) {}
+
+  isErased(subjectId: string): Promise<boolean> {
+    return isErased(this.vault, subjectId);
+  }
 
   keepToken(subjectId: string, partyId: string, token: string): Promise<'kept' | 'erased'> {
     return keepEntry(this.vault, subjectId, tokenEntry(partyId), { token });

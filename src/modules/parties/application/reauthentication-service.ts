@@ -49,6 +49,8 @@ export class ReauthenticationService {
       if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
       party.decide(command, loaded.state);
       await this.admitAccount(context);
+      // Throws while the vault is away: what the vendor says could not be kept, so nothing is reserved.
+      await this.secrets.isErased(reference.subjectId);
       const codes = sendsCode(command) ? await this.codesTo(reference, context) : [];
       await this.limiter.admit(codes);
       let codeSent = false;

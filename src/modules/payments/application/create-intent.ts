@@ -80,6 +80,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     { id, context }: Attempt,
     { price, subjectId }: TakenUp,
   ): Promise<PaymentCallEnd> {
+    if (await this.secrets.isErased(subjectId)) return 'person-erased';
     const loaded = await this.aggregates.load(payment, id);
     const { paymentIntentId } = existing(loaded.state);
     const observed =
@@ -158,6 +159,8 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       applicationFeeCents: applicationFeeOf(wish.applicationFeeCents, terms),
     };
     admitPrice(price, account.feeCents, terms);
+    // Throws while the vault is away: the secret for the browser could not be kept, so nothing is opened.
+    await this.secrets.isErased(session.subjectId);
     const open = {
       kind: 'open',
       sessionId,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';
-import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { payment, type PaymentEvent } from '../domain/payment.js';
 
 interface Content {
@@ -27,6 +27,10 @@ export const PAYMENT_SECRETS: readonly VaultPromise[] = [
 @Injectable()
 export class PaymentSecrets {
   constructor(private readonly vault: Vault) {}
+
+  isErased(subjectId: string): Promise<boolean> {
+    return isErased(this.vault, subjectId);
+  }
 
   /** False when the person was erased. */
   async keep(subjectId: string, paymentId: string, clientSecret: string): Promise<boolean> {

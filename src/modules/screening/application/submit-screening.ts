@@ -159,6 +159,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const { sessionId, applicant, context, clientAddress } = command;
     const { environment } = context;
     const account = await this.admit(command);
+    // Nothing is counted or opened while what the vendor says could not be kept.
+    await this.vault.ping();
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
