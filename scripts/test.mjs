@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBrowserOfPeople, ensureChromium, NO_CHROMIUM } from './chromium.mjs';
+import { ensureForeignPrograms } from './foreign-programs.mjs';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
@@ -14,6 +15,7 @@ await runCommand(async () => {
   if (!ensureChromium() || !ensureBrowserOfPeople())
     throw new Problem(`The tests print PDFs and open pages, and there is ${NO_CHROMIUM}.`);
   ensureBuilt();
+  if (process.env.SOAK !== undefined) Object.assign(process.env, ensureForeignPrograms());
   const folder = mkdtempSync(join(tmpdir(), 'test-results-'));
   try {
     const results = join(folder, 'results.json');
