@@ -32,7 +32,7 @@ export interface StripePaymentProcessorOptions {
   readonly connections?: number;
 }
 
-/** The version whose answers stripe-wire.ts reads; the SDK's types are those of the same one. */
+/** The version whose answers payment-wire.ts and checkout-wire.ts read; the SDK's types are those of the same one. */
 const API_VERSION = '2026-10-28.endive';
 const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
