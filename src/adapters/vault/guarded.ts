@@ -14,7 +14,8 @@ export interface GuardedVaultOptions {
 }
 
 export class GuardedVault extends Vault {
-  private preparing: Promise<Vault> | null = null;
+  /** One for all who wait for it. */
+  private preparing: Promise<void> | null = null;
 
   constructor(
     private readonly vault: Vault,
@@ -74,15 +75,12 @@ export class GuardedVault extends Vault {
     return this.prepared();
   }
 
-  /** Once for all who wait for it. */
-  private prepared(): Promise<Vault> {
-    this.preparing ??= (this.options.prepare?.() ?? Promise.resolve()).then(
-      () => this.vault,
-      (error: unknown) => {
-        this.preparing = null;
-        throw error;
-      },
-    );
-    return this.preparing;
+  private async prepared(): Promise<Vault> {
+    this.preparing ??= this.options.prepare?.() ?? Promise.resolve();
+    await this.preparing.catch((error: unknown) => {
+      this.preparing = null;
+      throw error;
+    });
+    return this.vault;
   }
 }

@@ -7,6 +7,7 @@ import {
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  type PutObjectCommandInput,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -101,11 +102,15 @@ export class S3Bucket {
 
 /** The exchanges of one section. Throws Unavailable for an outage and VaultMisconfigured for a refusal; an absence is a value. */
 export class S3Exchange {
+  private readonly options: { readonly abortSignal: AbortSignal };
+
   constructor(
     private readonly client: S3Client,
     private readonly bucket: string,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    this.options = { abortSignal: signal };
+  }
 
   /** Null when there is no such object. An object that breaks off on the way is asked for again. */
   async get(key: string): Promise<Buffer | null> {
@@ -114,12 +119,9 @@ export class S3Exchange {
 
   /** The object and the tag that `replace` knows it by. */
   async getTagged(key: string): Promise<{ readonly content: Buffer; readonly tag: string } | null> {
+    const command = new GetObjectCommand({ Bucket: this.bucket, Key: key });
     for (let attempt = 1; ; attempt++) {
-      const output = await this.ask(
-        'GetObject',
-        () => this.client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }),
-        'NoSuchKey',
-      );
+      const output = await this.ask('GetObject', () => this.client.send(command, this.options), 'NoSuchKey');
       if (output === null) return null;
       try {
         return { content: await this.whole(output.Body, output.ContentLength), tag: output.ETag ?? '' };
@@ -131,70 +133,57 @@ export class S3Exchange {
 
   /** Durable when it answers; replaces what was there. */
   async put(key: string, content: Uint8Array): Promise<void> {
-    await this.ask('PutObject', () =>
-      this.client.send(new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content }), {
-        abortSignal: this.signal,
-      }),
-    );
+    await this.putIf({}, key, content);
   }
 
   /**
    * As `put`, but false when there is such an object already: also one of an earlier try of ours whose answer was lost.
    * False as well when two make it at the same moment and S3 takes neither, so look what is there and try again.
    */
-  async create(key: string, content: Uint8Array): Promise<boolean> {
-    const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, IfNoneMatch: '*' });
-    const output = await this.ask(
-      'PutObject',
-      () => this.client.send(command, { abortSignal: this.signal }),
-      'PreconditionFailed',
-      'ConditionalRequestConflict',
-    );
-    return output !== null;
+  create(key: string, content: Uint8Array): Promise<boolean> {
+    return this.putIf({ IfNoneMatch: '*' }, key, content, 'PreconditionFailed', 'ConditionalRequestConflict');
   }
 
   /** As `put`, but false when what is there is no longer what had that tag: also when an earlier try of ours whose answer was lost replaced it. */
-  async replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
-    const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, IfMatch: tag });
-    const output = await this.ask(
-      'PutObject',
-      () => this.client.send(command, { abortSignal: this.signal }),
-      'PreconditionFailed',
-      'ConditionalRequestConflict',
-      'NoSuchKey',
-    );
-    return output !== null;
+  replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
+    const answers = ['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey'];
+    return this.putIf({ IfMatch: tag }, key, content, ...answers);
   }
 
   /** Nothing happens when there is no such object. */
   async remove(key: string): Promise<void> {
-    await this.ask(
-      'DeleteObject',
-      () => this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }),
-      'NoSuchKey',
-    );
+    const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: key });
+    await this.ask('DeleteObject', () => this.client.send(command, this.options), 'NoSuchKey');
   }
 
   /** Some of the keys that begin so, `atMost` of them, in their order; none only when there are none after that one. */
   async list(prefix: string, atMost: number, after?: string): Promise<string[]> {
-    const command = new ListObjectsV2Command({
-      Bucket: this.bucket,
-      Prefix: prefix,
-      MaxKeys: atMost,
-      ...(after !== undefined && { StartAfter: after }),
-    });
-    const output = await this.ask('ListObjectsV2', () => this.client.send(command, { abortSignal: this.signal }));
+    const from = { Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost };
+    const command = new ListObjectsV2Command({ ...from, ...(after !== undefined && { StartAfter: after }) });
+    const output = await this.ask('ListObjectsV2', () => this.client.send(command, this.options));
     return (output?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
   }
 
   /** Whether the bucket keeps, or has ever kept, what was overwritten. Servers that know no versions say so. */
   async keepsVersions(): Promise<boolean> {
+    const command = new GetBucketVersioningCommand({ Bucket: this.bucket });
     const output = await this.ask(
       'GetBucketVersioning',
-      () => this.client.send(new GetBucketVersioningCommand({ Bucket: this.bucket }), { abortSignal: this.signal }),
+      () => this.client.send(command, this.options),
       'NotImplemented',
     );
     return output?.Status !== undefined;
+  }
+
+  /** False when S3 refused with one of the codes. */
+  private async putIf(
+    condition: Pick<PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>,
+    key: string,
+    content: Uint8Array,
+    ...answers: readonly string[]
+  ): Promise<boolean> {
+    const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, ...condition });
+    return (await this.ask('PutObject', () => this.client.send(command, this.options), ...answers)) !== null;
   }
 
   /** Null when S3 refused with one of the codes that are an answer here. */

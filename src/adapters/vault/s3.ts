@@ -164,7 +164,6 @@ export class S3Vault extends Vault {
 
   override async checkMasterKeys(): Promise<void> {
     await this.bucket.within((exchange) => this.refuseVersions(exchange));
-    this.knownToKeepNoVersions = true;
     checkMarks(this.keys, await this.marks());
   }
 
@@ -238,7 +237,6 @@ export class S3Vault extends Vault {
   /** The first process to make it wins, and the others take its key. */
   private async makeKey(exchange: S3Exchange, subject: string): Promise<DataKey> {
     if (!this.knownToKeepNoVersions) await this.refuseVersions(exchange);
-    this.knownToKeepNoVersions = true;
     for (;;) {
       const [hasValues] = await Promise.all([
         exchange.list(this.valueAt(subject), 1).then(({ length }) => length > 0),
@@ -387,6 +385,7 @@ export class S3Vault extends Vault {
       throw new VaultMisconfigured(
         'VAULT_S3_BUCKET must name a bucket that never had versioning on: there, an erased data key would live on as an older version.',
       );
+    this.knownToKeepNoVersions = true;
   }
 
   private markAt(masterKeyId: string): string {
