@@ -49,7 +49,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
         for (const [name, value] of Object.entries(request.headers))
           if (!['host', 'connection', 'content-length'].includes(name)) headers.set(name, String(value));
         const { method = '' } = request;
-        const answer = await fetch(url + request.url, {
+        const answer = await fetch(`${url}${request.url}`, {
           method,
           headers,
           body: method === 'POST' ? new URLSearchParams(fields).toString() : null,
