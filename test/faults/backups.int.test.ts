@@ -277,7 +277,7 @@ describe('a restore', () => {
     await restore(good, { to });
     for (const ROLE of ['all', 'api', 'worker', 'projector'])
       expect(() => readConfig(env(to, { ROLE }))).toThrow(
-        /ROLE must be investigation, because DATA_DIR is a restored copy/,
+        /ROLE must be investigation, because DATA_DIR is a restored copy .*--ledger <file>/,
       );
     expect(readConfig(env(to, { ROLE: 'investigation' }))).toMatchObject({ process: { readOnly: true } });
     expect(readConfig(env(to), { tools: true })).toMatchObject({ process: { readOnly: true } });
