@@ -21,6 +21,24 @@ export interface Rewrapped {
   readonly installationKeys: number;
 }
 
+/** How a subject came into the vault, and what is kept of it now. */
+export interface SubjectOrigin {
+  /** ISO 8601 UTC; null where an earlier version made it. */
+  readonly madeAt: string | null;
+  /** The entry that its data key was made for; null where something was sealed first. */
+  readonly madeFor: string | null;
+  /** What the store calls the entries. */
+  readonly entries: readonly string[];
+}
+
+/** Which subjects a vault has, for an audit. Also the injection token. */
+export abstract class VaultSubjects {
+  /** All of them, erased ones too, some at a time. */
+  abstract subjectNames(): AsyncIterable<readonly string[]>;
+
+  abstract originOf(subject: string): Promise<SubjectOrigin>;
+}
+
 /**
  * Keeps what must be kept of a person (vendor tokens, questions, later report bodies and contact data), encrypted with
  * AES-256-GCM under a random data key per subject that is itself wrapped by the master key. The additional

@@ -6,7 +6,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.js';
 import { Unavailable } from '../../kernel/unavailable.js';
-import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
+import { type Rewrapped, SubjectErased, type SubjectOrigin, Vault, type VaultSubjects } from '../../ports/vault.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
@@ -36,7 +36,8 @@ export interface DiskVaultOptions {
 }
 
 /** What is known of a subject: where its key lies or lay, and when it was erased. The slot is the key's version in the authenticated data. */
-type SubjectRecord = { readonly slot: number } | { readonly slot: number | null; readonly erasedAt: string };
+type SubjectRecord = Partial<Pick<SubjectOrigin, 'madeAt' | 'madeFor'>> &
+  ({ readonly slot: number } | { readonly slot: number | null; readonly erasedAt: string });
 
 interface Write {
   /** Runs inside the transaction, together with others; must not throw. */
@@ -80,7 +81,7 @@ class RewrapTakenOver extends Error {
  * while, as ciphertext whose key no longer exists anywhere. Every use asks the subject's record, which is shared memory,
  * so an erasure in another process counts at once although unwrapped keys are cached.
  */
-export class DiskVault extends Vault {
+export class DiskVault extends Vault implements VaultSubjects {
   private readonly subjects: Database<SubjectRecord, string>;
   private readonly entries: Database<Buffer, string>;
   private readonly installation: Database<string, string>;
@@ -162,7 +163,7 @@ export class DiskVault extends Vault {
           this.read(() => this.subjects.get(subject)),
         ) ?? (await this.giveKey(subject));
       const sealed = encrypt(key.bytes, valueContext(place, key.slot), value);
-      if (await this.withKey(subject, key, () => this.entries.putSync(place, sealed))) return;
+      if (await this.withKey(subject, key, () => this.entries.putSync(place, sealed), entry)) return;
     }
   }
 
@@ -209,14 +210,13 @@ export class DiskVault extends Vault {
   }
 
   override async erase(subject: string): Promise<void> {
-    const first = `${checkedName(subject)} `;
+    checkedName(subject);
     const condemned = await this.write(() => {
       const record = this.subjects.get(subject);
       const slot = record?.slot ?? null;
       if (record === undefined || !('erasedAt' in record)) {
-        this.subjects.putSync(subject, { slot, erasedAt: this.clock.now().toISOString() });
-        for (const place of [...this.entries.getKeys({ start: first, end: `${first}\x7f` })])
-          this.entries.removeSync(place);
+        this.subjects.putSync(subject, { ...record, slot, erasedAt: this.clock.now().toISOString() });
+        for (const place of this.placesOf(subject)) this.entries.removeSync(place);
         if (slot !== null) this.condemned.putSync(slot, true);
       }
       return slot !== null && this.condemned.doesExist(slot) ? slot : null;
@@ -280,6 +280,17 @@ export class DiskVault extends Vault {
     });
   }
 
+  async *subjectNames(): AsyncGenerator<string[]> {
+    for (let page = this.subjectsAfter(''); page.length > 0; page = this.subjectsAfter(page.at(-1)?.key ?? ''))
+      yield page.map(({ key }) => key);
+  }
+
+  async originOf(subject: string): Promise<SubjectOrigin> {
+    const { madeAt = null, madeFor = null } = this.read(() => this.subjects.get(subject)) ?? {};
+    const places = this.read(() => this.placesOf(subject));
+    return { madeAt, madeFor, entries: places.map((place) => place.slice(subject.length + 1)) };
+  }
+
   /** When the subject was erased; null when it was not. */
   erasedAt(subject: string): string | null {
     const record = this.read(() => this.subjects.get(subject));
@@ -340,7 +351,13 @@ export class DiskVault extends Vault {
   }
 
   private subjectsAfter(subject: string): { readonly key: string; readonly value: SubjectRecord }[] {
-    return [...this.subjects.getRange({ start: subject, exclusiveStart: true, limit: SUBJECTS_AT_A_TIME })];
+    const after = { start: subject, exclusiveStart: true, limit: SUBJECTS_AT_A_TIME };
+    return this.read(() => [...this.subjects.getRange(after)]);
+  }
+
+  /** Of all that is kept of it. */
+  private placesOf(subject: string): string[] {
+    return [...this.entries.getKeys({ start: `${subject} `, end: `${subject} \x7f` })];
   }
 
   /** Only what is new needs room: a full vault is read, removed from and erased in as before. */
@@ -375,10 +392,16 @@ export class DiskVault extends Vault {
   }
 
   /** Writes with the subject's key, which may be new. False when another process gave the subject a key first; ours was never used. */
-  private async withKey(subject: string, key: DataKey, section: () => unknown): Promise<boolean> {
+  private async withKey(
+    subject: string,
+    key: DataKey,
+    section: () => unknown,
+    madeFor: string | null = null,
+  ): Promise<boolean> {
     const outcome = await this.write((): 'done' | 'erased' | 'other-key' => {
       const record = this.subjects.get(subject);
-      if (record === undefined) this.subjects.putSync(subject, { slot: key.slot });
+      if (record === undefined)
+        this.subjects.putSync(subject, { slot: key.slot, madeAt: this.clock.now().toISOString(), madeFor });
       else if ('erasedAt' in record) return 'erased';
       else if (record.slot !== key.slot) return 'other-key';
       section();

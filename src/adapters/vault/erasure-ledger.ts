@@ -14,6 +14,12 @@ export interface LedgerMark {
   readonly unrecorded?: true;
 }
 
+/** As it was written down before it happened (ISO 8601 UTC). */
+export interface Erasure {
+  readonly subject: string;
+  readonly erasedAt: string;
+}
+
 export interface LedgerPart {
   /** In the order of their erasure. */
   readonly subjects: readonly string[];
@@ -84,30 +90,30 @@ export class ErasureLedger {
 
   /** What was added after the mark; all of it without one. Nothing where there is no file. */
   async after(mark: LedgerMark | null): Promise<LedgerPart> {
-    return this.opened(
-      async (handle) => {
-        const continues = mark === null || (await holdsAt(handle, mark));
-        const from = mark !== null && continues ? mark.bytes : 0;
-        const subjects: string[] = [];
-        let read = mark;
-        for await (const { text, at, end } of linesOf(handle, from)) {
-          const subject = this.subjectIn(text, at);
-          if (subject !== null) subjects.push(subject);
-          read = { bytes: end, line: text };
-        }
-        return { subjects, mark: read, continues };
-      },
-      { subjects: [], mark, continues: mark === null },
-    );
+    const continues = mark === null || (await this.holdsAt(mark));
+    const subjects: string[] = [];
+    let read = mark;
+    for await (const { text, at, end } of this.lines(mark !== null && continues ? mark.bytes : 0)) {
+      const erasure = this.erasureIn(text, at);
+      if (erasure !== null) subjects.push(erasure.subject);
+      read = { bytes: end, line: text };
+    }
+    return { subjects, mark: read, continues };
+  }
+
+  /** One after another, however many there are. Throws DamagedLedger at a line that is none. */
+  async *erasures(): AsyncGenerator<Erasure> {
+    for await (const { text, at } of this.lines(0)) {
+      const erasure = this.erasureIn(text, at);
+      if (erasure !== null) yield erasure;
+    }
   }
 
   /** Whether that line is in it, wherever: ledgers of several machines may have been put together. */
   async holds(mark: LedgerMark): Promise<boolean> {
-    return this.opened(async (handle) => {
-      if (await holdsAt(handle, mark)) return true;
-      for await (const { text } of linesOf(handle, 0)) if (text === mark.line) return true;
-      return false;
-    }, false);
+    if (await this.holdsAt(mark)) return true;
+    for await (const { text } of this.lines(0)) if (text === mark.line) return true;
+    return false;
   }
 
   /**
@@ -127,26 +133,40 @@ export class ErasureLedger {
     }
   }
 
-  private subjectIn(line: string, at: number): string | null {
+  private erasureIn(line: string, at: number): Erasure | null {
     if (!line.endsWith('}')) return null;
-    const { subject, begunAt } = jsonIn(line) as { readonly subject?: unknown; readonly begunAt?: unknown };
-    if (typeof subject === 'string') return subject;
+    const { subject, erasedAt = '', begunAt } = jsonIn(line) as Partial<Erasure & Beginning>;
+    if (typeof subject === 'string') return { subject, erasedAt };
     if (typeof begunAt === 'string') return null;
     throw new DamagedLedger(`The erasure ledger ${this.file} is damaged at byte ${at}.`);
   }
 
-  private async opened<Result>(use: (handle: FileHandle) => Promise<Result>, missing: Result): Promise<Result> {
-    let handle: FileHandle;
+  private async holdsAt({ bytes, line }: LedgerMark): Promise<boolean> {
+    const handle = await this.opened();
+    if (handle === null) return false;
+    const wanted = bytes === 0 ? '' : `${line}\n`;
+    const found = Buffer.alloc(wanted.length);
+    const read = handle.read(found, 0, found.length, Math.max(bytes - found.length, 0));
+    const { bytesRead } = await read.finally(() => handle.close());
+    return bytesRead === found.length && found.toString('latin1') === wanted;
+  }
+
+  private async *lines(from: number): AsyncGenerator<Line> {
+    const handle = await this.opened();
     try {
-      handle = await open(this.file, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return missing;
-      throw error;
-    }
-    try {
-      return await use(handle);
+      if (handle !== null) yield* linesOf(handle, from);
     } finally {
-      await handle.close();
+      await handle?.close();
+    }
+  }
+
+  /** Null where there is no file. */
+  private async opened(): Promise<FileHandle | null> {
+    try {
+      return await open(this.file, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
     }
   }
 }
@@ -204,13 +224,6 @@ async function forEach(subjects: ReadonlySet<string>, deal: (subject: string) =>
   const all = [...subjects];
   for (let done = 0; done < all.length; done += AT_A_TIME)
     await Promise.all(all.slice(done, done + AT_A_TIME).map(deal));
-}
-
-async function holdsAt(handle: FileHandle, { bytes, line }: LedgerMark): Promise<boolean> {
-  const wanted = bytes === 0 ? '' : `${line}\n`;
-  const found = Buffer.alloc(wanted.length);
-  const { bytesRead } = await handle.read(found, 0, found.length, Math.max(bytes - found.length, 0));
-  return bytesRead === found.length && found.toString('latin1') === wanted;
 }
 
 /** The whole lines that are not empty, a piece of the file in memory at a time. Bytes are characters, so that lengths are places. */

@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
-import { type Rewrapped, SubjectErased, Vault, VaultMisconfigured } from '../../ports/vault.js';
+import {
+  type Rewrapped,
+  SubjectErased,
+  type SubjectOrigin,
+  Vault,
+  VaultMisconfigured,
+  type VaultSubjects,
+} from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import type { LedgerMark } from './erasure-ledger.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
@@ -44,7 +51,10 @@ export class NoConditionalPuts extends Error {
 /** A `key` object as stored: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
 type KeyRecord =
   /** `subject` where the object's name does not tell it. */
-  { readonly version: string; readonly key: string; readonly subject?: string } | { readonly erasedAt: string };
+  | ({ readonly version: string; readonly key: string; readonly subject?: string } & Partial<
+      Pick<SubjectOrigin, 'madeAt' | 'madeFor'>
+    >)
+  | { readonly erasedAt: string };
 
 interface DataKey {
   /** Random: tells this key from any other that the subject might ever have. */
@@ -69,7 +79,7 @@ const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
  * after it wrote, and takes its value away if the subject was erased meanwhile; a process that dies in between leaves a
  * ciphertext whose key exists nowhere, which the next erasure of the subject removes.
  */
-export class S3Vault extends Vault {
+export class S3Vault extends Vault implements VaultSubjects {
   private readonly bucket: S3Bucket;
   private readonly prefix: string;
   private readonly limitMs: number;
@@ -99,7 +109,7 @@ export class S3Vault extends Vault {
     const place = placeOf(subject, entry);
     await this.bucket.within(async (exchange) => {
       await this.erasing.get(subject);
-      const key = (await this.keyOf(exchange, subject)) ?? (await this.makeKey(exchange, subject));
+      const key = (await this.keyOf(exchange, subject)) ?? (await this.makeKey(exchange, subject, entry));
       await exchange.put(this.valueAt(subject, entry), encrypt(key.bytes, valueContext(place, key.version), value));
       await this.holdAgainstErasure(exchange, subject, entry);
     });
@@ -124,7 +134,7 @@ export class S3Vault extends Vault {
     checkedName(subject);
     return this.bucket.within(async (exchange) => {
       await this.erasing.get(subject);
-      const key = (await this.keyOf(exchange, subject)) ?? (await this.makeKey(exchange, subject));
+      const key = (await this.keyOf(exchange, subject)) ?? (await this.makeKey(exchange, subject, null));
       return encrypt(key.bytes, sealContext(subject, context, key.version), value);
     });
   }
@@ -190,6 +200,21 @@ export class S3Vault extends Vault {
     return { masterKeyId: this.keys.currentId, rewrapped: first.rewrapped + rewrapped, ...opened };
   }
 
+  /** Those whose names are plain, as ids are: of others an object's name does not tell it. */
+  async *subjectNames(): AsyncGenerator<string[]> {
+    for await (const found of this.keyObjects())
+      yield found.map((at) => at.split('/').at(-2) ?? '').filter((name) => PLAIN_SEGMENT.test(name));
+  }
+
+  async originOf(subject: string): Promise<SubjectOrigin> {
+    const values = this.valueAt(subject);
+    const [record, found] = await this.bucket.within((exchange) =>
+      Promise.all([this.record(exchange, subject), exchange.list(values, LISTED_AT_A_TIME)]),
+    );
+    const { madeAt = null, madeFor = null } = record === null || 'erasedAt' in record ? {} : record;
+    return { madeAt, madeFor, entries: found.map((at) => at.slice(values.length)) };
+  }
+
   /** When the subject was erased; null when it was not. */
   async erasedAt(subject: string): Promise<string | null> {
     checkedName(subject);
@@ -235,7 +260,7 @@ export class S3Vault extends Vault {
   }
 
   /** The first process to make it wins, and the others take its key. */
-  private async makeKey(exchange: S3Exchange, subject: string): Promise<DataKey> {
+  private async makeKey(exchange: S3Exchange, subject: string, madeFor: string | null): Promise<DataKey> {
     if (!this.knownToKeepNoVersions) await this.refuseVersions(exchange);
     for (;;) {
       const [hasValues] = await Promise.all([
@@ -248,6 +273,8 @@ export class S3Vault extends Vault {
         version,
         key: wrapKey(this.keys, PURPOSE, keyContext(subject, version), bytes),
         ...(!PLAIN_SEGMENT.test(subject) && { subject }),
+        madeAt: this.clock.now().toISOString(),
+        madeFor,
       };
       if (!hasValues && (await exchange.create(this.keyAt(subject), json(record)))) return { version, bytes };
       const key = await this.keyOf(exchange, subject);
@@ -334,12 +361,7 @@ export class S3Vault extends Vault {
     const installation = await this.bucket.within((exchange) => this.allIn(exchange, 'installation-keys'));
     const counts = { rewrapped: 0, dataKeys: 0, installationKeys: installation.length };
     for (const { key } of installation) if (await this.rewrapInstallationKey(key)) counts.rewrapped++;
-    const subjects = `${this.prefix}/subjects/`;
-    for (let after: string | undefined; ;) {
-      const listed = await this.bucket.within((exchange) => exchange.list(subjects, LISTED_AT_A_TIME, after));
-      if (listed.length === 0) return counts;
-      after = listed.at(-1);
-      const found = listed.filter((key) => /^[^/]+\/key$/.test(key.slice(subjects.length)));
+    for await (const found of this.keyObjects()) {
       for (let first = 0; first < found.length; first += WRAPPED_AT_A_TIME) {
         for (const wrapped of await Promise.all(
           found.slice(first, first + WRAPPED_AT_A_TIME).map((key) => this.rewrapDataKey(key)),
@@ -348,6 +370,17 @@ export class S3Vault extends Vault {
           if (wrapped === 'anew') counts.rewrapped++;
         }
       }
+    }
+    return counts;
+  }
+
+  private async *keyObjects(): AsyncGenerator<string[]> {
+    const subjects = `${this.prefix}/subjects/`;
+    for (let after: string | undefined; ;) {
+      const listed = await this.bucket.within((exchange) => exchange.list(subjects, LISTED_AT_A_TIME, after));
+      if (listed.length === 0) return;
+      after = listed.at(-1);
+      yield listed.filter((key) => /^[^/]+\/key$/.test(key.slice(subjects.length)));
     }
   }
 
@@ -424,16 +457,9 @@ function json(record: KeyRecord): Buffer {
 }
 
 function keyRecordIn(stored: Buffer): KeyRecord | null {
-  const record = jsonIn(stored.toString());
-  if (typeof record !== 'object' || record === null) return null;
-  if ('erasedAt' in record && typeof record.erasedAt === 'string') return { erasedAt: record.erasedAt };
-  if (!('version' in record && typeof record.version === 'string' && 'key' in record && typeof record.key === 'string'))
-    return null;
-  return {
-    version: record.version,
-    key: record.key,
-    ...('subject' in record && typeof record.subject === 'string' && { subject: record.subject }),
-  };
+  const record = jsonIn(stored.toString()) as Partial<{ erasedAt: string; version: string; key: string }> | null;
+  if (typeof record?.erasedAt === 'string') return { erasedAt: record.erasedAt };
+  return typeof record?.version === 'string' && typeof record.key === 'string' ? (record as KeyRecord) : null;
 }
 
 function jsonIn(text: string): unknown {

@@ -1,11 +1,11 @@
 // The contract suite of src/ports/vault.ts: every adapter passes it.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import { SubjectErased, type Vault, type VaultSubjects } from '../../../src/ports/vault.js';
 
 export interface VaultHarness {
   /** Opens the one installation's vault with these master keys; what was opened before is closed. */
-  open(masterKeys: string): Promise<Vault>;
+  open(masterKeys: string): Promise<Vault & VaultSubjects>;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
   describe(`vault: ${name}`, () => {
     const keys = masterKey('first');
     let harness: VaultHarness;
-    let vault: Vault;
+    let vault: Vault & VaultSubjects;
 
     beforeAll(async () => {
       harness = await start();
@@ -105,6 +105,31 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       await Promise.all(ids.map((id) => vault.put(id, 'token', bytes(id))));
       const values = await Promise.all(ids.map((id) => vault.get(id, 'token')));
       expect(values.map(text)).toEqual(ids);
+    });
+
+    it('tells which subjects there are, erased ones too, and how each came to be there', async () => {
+      const [put, sealed, erased] = [subject(), subject(), subject()];
+      for (const entry of [randomUUID(), 'contact']) await vault.put(put, entry, bytes('x'));
+      await vault.seal(sealed, 'a call', bytes('x'));
+      await vault.put(sealed, 'contact', bytes('x'));
+      await vault.put(erased, 'contact', bytes('x'));
+      await vault.erase(erased);
+      const names: string[] = [];
+      for await (const some of vault.subjectNames()) names.push(...some);
+      expect(names).toEqual(expect.arrayContaining([put, sealed, erased]));
+      expect(new Set(names).size).toBe(names.length);
+      const origin = await vault.originOf(put);
+      expect([origin.madeFor, origin.entries]).toEqual([
+        expect.stringMatching(/^[0-9a-f-]{36}$/),
+        expect.arrayContaining([origin.madeFor]),
+      ]);
+      expect(await vault.originOf(sealed)).toEqual({
+        madeAt: expect.stringContaining('T'),
+        madeFor: null,
+        entries: ['contact'],
+      });
+      expect((await vault.originOf(erased)).entries).toEqual([]);
+      expect(await vault.originOf(subject())).toEqual({ madeAt: null, madeFor: null, entries: [] });
     });
 
     describe('erasure', () => {
