@@ -9,9 +9,15 @@ import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
+import { LogWatch } from './platform/audit/log-watch.js';
 import { drainBeforeClose } from './platform/http/draining.js';
 import { Health, serveHealth } from './platform/http/health.js';
-import { internalRoutes, serveInternal, serveInternalToLoopback } from './platform/http/internal-listener.js';
+import {
+  type InternalRequest,
+  internalRoutes,
+  serveInternal,
+  serveInternalToLoopback,
+} from './platform/http/internal-listener.js';
 import { isFromLoopback, serveMetrics } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
@@ -75,7 +81,10 @@ export async function createService(
   drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
   if (runs(config.process, 'api')) noteRequests(fastify, app.get(RequestActivity));
   else fastify.addHook('onRequest', serveProbesOnly);
-  if (readOnly) fastify.addHook('onRequest', refuseChanges);
+  const logWatch = app.get(LogWatch);
+  fastify.addHook('onRequest', async (request) => {
+    if (isChange(request)) await refuseChanges(logWatch);
+  });
   serveSurfaces(app, SURFACES, log);
   const health = app.get(Health);
   serveHealth(fastify, health);
@@ -97,7 +106,14 @@ export async function createService(
     if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);
     else await listenInPrivate(http.metricsPort, http.metricsHost, serveMetricsToAll);
   }
-  const internal = runs(config.process, 'api') && !readOnly ? internalRoutes(app.get(DiscoveryService)) : [];
+  const told = runs(config.process, 'api') && !readOnly ? internalRoutes(app.get(DiscoveryService)) : [];
+  const internal = told.map((route) => ({
+    path: route.path,
+    receive: async (request: InternalRequest) => {
+      await refuseChanges(logWatch);
+      await route.receive(request);
+    },
+  }));
   if (http.internalPort === null) serveInternalToLoopback(fastify, internal);
   fastify.addHook('onClose', async () => {
     for (const privateServer of privateServers) await privateServer.close();
@@ -150,14 +166,19 @@ function noteRequests(fastify: FastifyInstance, activity: RequestActivity): void
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A POST that a copy which can only be read answers too. */
+    /** A POST that is answered also while nothing may be changed. */
     changesNothing?: true;
   }
 }
 
-/** Before credentials are looked at. */
-function refuseChanges({ method, routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+function isChange({ method, routeOptions }: FastifyRequest): boolean {
   const { changesNothing, changesState } = routeOptions.config;
   const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) && !changesState;
-  done(reads || changesNothing ? undefined : new DomainError('service.read_only'));
+  return !reads && !changesNothing;
+}
+
+/** Before anything is looked at: a vendor's news of a payment that the log has lost would otherwise be passed over as foreign. */
+async function refuseChanges(logWatch: LogWatch): Promise<void> {
+  const refusal = await logWatch.refusal();
+  if (refusal !== null) throw refusal;
 }

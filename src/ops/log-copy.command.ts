@@ -1,9 +1,8 @@
 // ops log copy: from the embedded event store to EventStoreDB; ops log compress: older events of the embedded one
 import { Command, Option, SubCommand } from 'nest-commander';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
-import { ProcessSettings } from '../config/process.js';
-import { DomainError } from '../kernel/domain-error.js';
 import { copyLog } from '../platform/audit/copy-log.js';
+import { LogWatch } from '../platform/audit/log-watch.js';
 import { type EventStore, StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { print, WrongInput } from './operator.js';
@@ -17,7 +16,10 @@ const TOLD_EVERY = 10_000;
     'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ',
 })
 export class CopyLogCommand extends OperatorCommand {
-  constructor(private readonly source: StoredLog) {
+  constructor(
+    private readonly source: StoredLog,
+    private readonly watch: LogWatch,
+  ) {
     super();
   }
 
@@ -30,6 +32,10 @@ export class CopyLogCommand extends OperatorCommand {
     const { source } = this;
     if (!(source instanceof EmbeddedEventStore))
       throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
+    // In another store nothing would say any more what this one lost.
+    const complaint = (await this.watch.compare())?.complaint ?? null;
+    if (complaint !== null)
+      throw new WrongInput(`${complaint} It is copied when \`ops audit accept\` has taken it for the right one.`);
     const target = await connect(to);
     try {
       let told = 0;
@@ -55,7 +61,7 @@ export class CopyLogCommand extends OperatorCommand {
 export class CompressLogCommand extends OperatorCommand {
   constructor(
     private readonly log: StoredLog,
-    private readonly process: ProcessSettings,
+    private readonly watch: LogWatch,
   ) {
     super();
   }
@@ -63,7 +69,8 @@ export class CompressLogCommand extends OperatorCommand {
   override async run(): Promise<void> {
     const { log } = this;
     // What is restored to be looked at stays byte for byte what the backup held.
-    if (this.process.readOnly) throw new DomainError('service.read_only');
+    const refusal = await this.watch.refusal();
+    if (refusal !== null) throw refusal;
     if (!(log instanceof EmbeddedEventStore))
       throw new WrongInput('The log to compress must be an embedded one; EVENT_STORE names another.');
     print({ compressedEvents: await log.compress() });

@@ -4,7 +4,7 @@ import { isId, newId } from '../kernel/ids.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import type { ActionContext } from '../kernel/context.js';
-import { EventLogDamaged } from '../ports/event-store.js';
+import { EventLogDamaged, LogRefused } from '../ports/event-store.js';
 import { VaultMisconfigured } from '../ports/vault.js';
 
 /** The operator typed something that cannot be meant. The message is one sentence that says what would be right. */
@@ -74,6 +74,7 @@ function sentenceOf(error: unknown): string {
   if (error instanceof WrongInput || error instanceof VaultMisconfigured) return error.message;
   if (error instanceof EventLogDamaged)
     return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
+  if (error instanceof LogRefused) return error.message;
   if (error instanceof Unavailable)
     return 'The event store, the vault or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
   if (!(error instanceof DomainError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);

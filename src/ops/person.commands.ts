@@ -3,9 +3,10 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Command, SubCommand } from 'nest-commander';
 import { EraseIncomePerson } from '../modules/income/application/erase-income-person.js';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
+import { LogRefused } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { print } from './operator.js';
+import { print, WrongInput } from './operator.js';
 
 @SubCommand({
   name: 'erase',
@@ -22,7 +23,7 @@ export class ErasePersonCommand extends ConsentedCommand {
 
   override async run([sessionId = '']: string[], values: ConsentValues = {}): Promise<void> {
     const context = await this.consent.given(values, `erase the person behind the session ${sessionId} for good`);
-    print({ erasedSubject: (await this.commands.execute(new ErasePerson(sessionId, context))).subjectId });
+    await printErasure(this.commands.execute(new ErasePerson(sessionId, context)));
   }
 }
 
@@ -41,7 +42,19 @@ export class EraseIncomePersonCommand extends ConsentedCommand {
 
   override async run([sessionId = '']: string[], values: ConsentValues = {}): Promise<void> {
     const context = await this.consent.given(values, `erase the person of the income session ${sessionId} for good`);
-    print({ erasedSubject: (await this.commands.execute(new EraseIncomePerson(sessionId, context))).subjectId });
+    await printErasure(this.commands.execute(new EraseIncomePerson(sessionId, context)));
+  }
+}
+
+/** A key is destroyed also where the log takes no changes: the person does not wait for the log. */
+async function printErasure(erasure: Promise<{ readonly subjectId: string }>): Promise<void> {
+  try {
+    print({ erasedSubject: (await erasure).subjectId });
+  } catch (error) {
+    if (!(error instanceof LogRefused)) throw error;
+    throw new WrongInput(
+      `The data key is destroyed, and the log does not say so. ${error.message} Run this command once more then.`,
+    );
   }
 }
 

@@ -76,6 +76,18 @@ export class EventLogDamaged extends EventStoreUnavailable {
   override readonly name = 'EventLogDamaged';
 }
 
+/** The log knows of these events and cannot give them back; a walk tells that where it passes them. */
+export class EventsUnreadable extends EventLogDamaged {}
+
+/** The log is known to have lost events, or to be another one: what it took now would be lost with it. The message is for an operator. */
+export class LogRefused extends EventStoreUnavailable {
+  override readonly name = 'LogRefused';
+
+  constructor(complaint: string) {
+    super(`${complaint} The log takes no changes until \`ops audit accept\` says that it is the right one.`);
+  }
+}
+
 /** The caller handed over something that cannot be stored: a bug of the caller, found before the store was asked. */
 export class UnstorableEvent extends Error {
   override readonly name = 'UnstorableEvent';

@@ -4,6 +4,7 @@ import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@
 import { DataFolderSettings } from '../../config/data-folder.js';
 import { EventStoreSettings } from '../../config/event-store.js';
 import { ProcessSettings } from '../../config/process.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { LogWatch } from '../../platform/audit/log-watch.js';
 import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
@@ -17,8 +18,10 @@ import { nearlyFull } from '../data-folder.module.js';
 import { DiskSpace } from '../disk-space.js';
 import { ReplacedFile } from '../durable-files.js';
 import { EmbeddedEventStore } from './embedded.js';
-import { ReadOnlyEventStore } from './read-only.js';
+import { RefusingEventStore } from './refusing.js';
 import { openStoredLog } from './stored-log.js';
+
+const LAST_LOOK_WITHIN_MS = 5_000;
 
 @Global()
 @Module({
@@ -26,19 +29,22 @@ import { openStoredLog } from './stored-log.js';
     { provide: StoredLog, useFactory: open, inject: [EventStoreSettings, DataFolderSettings, DiskSpace, Log] },
     {
       provide: EventStore,
-      useFactory: (stored: StoredLog, { readOnly }: ProcessSettings, upcasting: Upcasting) =>
-        new SharedLogReader(new UpcastingEventStore(readOnly ? new ReadOnlyEventStore(stored) : stored, upcasting)),
-      inject: [StoredLog, ProcessSettings, Upcasting],
+      useFactory: (stored: StoredLog, logWatch: LogWatch, upcasting: Upcasting) =>
+        new SharedLogReader(
+          new UpcastingEventStore(new RefusingEventStore(stored, () => logWatch.refusal()), upcasting),
+        ),
+      inject: [StoredLog, LogWatch, Upcasting],
     },
     {
       provide: LogWatch,
-      useFactory: (stored: StoredLog, { place }: EventStoreSettings, { path }: DataFolderSettings, log: Log) =>
-        new LogWatch(stored, place.kind, new ReplacedFile(join(path, 'log-watch.json')), {
-          wrong: (complaint) => log.error({ complaint }, 'the log is not what it was'),
-          right: () => log.info('the log is as it was seen, or was accepted'),
-          unwritten: (error) => log.warn({ err: error }, 'how far the log goes could not be written down'),
-        }),
-      inject: [StoredLog, EventStoreSettings, DataFolderSettings, Log],
+      useFactory: (
+        stored: StoredLog,
+        { place }: EventStoreSettings,
+        { path }: DataFolderSettings,
+        { readOnly }: ProcessSettings,
+        log: Log,
+      ) => new LogWatch(stored, place.kind, new ReplacedFile(join(path, 'log-watch.json')), log, readOnly),
+      inject: [StoredLog, EventStoreSettings, DataFolderSettings, ProcessSettings, Log],
     },
     {
       provide: TestShare,
@@ -76,8 +82,10 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  onApplicationShutdown(): Promise<void> {
-    return this.stored.close();
+  async onApplicationShutdown(): Promise<void> {
+    // A log that is away is not waited for.
+    await withTimeout(LAST_LOOK_WITHIN_MS, this.logWatch.leave());
+    await this.stored.close();
   }
 }
 

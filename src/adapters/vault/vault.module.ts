@@ -14,9 +14,9 @@ import { ErasureEvidence } from '../../platform/audit/erasure-evidence.js';
 import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
-import { EventStore } from '../../ports/event-store.js';
+import { EventStore, LogRefused } from '../../ports/event-store.js';
 import { TokenKeys } from '../../ports/token-keys.js';
-import { Vault, VaultMisconfigured } from '../../ports/vault.js';
+import { Vault, VaultMisconfigured, VaultSubjects } from '../../ports/vault.js';
 import { nearlyFull } from '../data-folder.module.js';
 import { DiskSpace } from '../disk-space.js';
 import { developmentSigningKeys } from '../token-keys/development-key.js';
@@ -52,6 +52,7 @@ const STORED_VAULT = Symbol('StoredVault');
       },
       inject: [STORED_VAULT, ErasureLedger, ProcessSettings, Clock, Log, EventStore, ErasureEvidence],
     },
+    { provide: VaultSubjects, useExisting: STORED_VAULT },
     {
       provide: TokenKeys,
       useFactory: async ({ signingKey }: TokenKeySettings, { path }: DataFolderSettings, { publicUrl }: HttpSettings) =>
@@ -59,7 +60,7 @@ const STORED_VAULT = Symbol('StoredVault');
       inject: [TokenKeySettings, DataFolderSettings, HttpSettings],
     },
   ],
-  exports: [Vault, TokenKeys],
+  exports: [Vault, VaultSubjects, ErasureLedger, TokenKeys],
 })
 export class VaultModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
@@ -134,7 +135,12 @@ async function checkAndErase(
   // From its first start on a vault knows a ledger, and misses it where it is gone.
   if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null)
     await ledger.begin({ begunAt: clock.now().toISOString() });
-  const { erased } = await applyLedger(ledger, vault, { record });
-  if (erased.length > 0)
-    log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
+  try {
+    const { erased } = await applyLedger(ledger, vault, { record });
+    if (erased.length > 0)
+      log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
+  } catch (error) {
+    if (!(error instanceof LogRefused)) throw error;
+    log.warn('the log takes no changes, so that it does not say yet who was erased');
+  }
 }

@@ -7,7 +7,6 @@ import { LogWatch } from '../audit/log-watch.js';
 import { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { EventProcessor } from '../subscriptions/event-processor.js';
-import { reportForeign } from '../subscriptions/foreign-checkpoint.js';
 import { AggregateStore } from './aggregate-store.js';
 import { TestShare } from './test-share.js';
 
@@ -26,7 +25,7 @@ import { TestShare } from './test-share.js';
         new EventProcessor(store, checkpoints, {
           dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
           lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
-          foreign: (reaction) => reportForeign(reaction, logWatch, log),
+          foreign: (reaction) => logWatch.report(reaction),
         }),
       inject: [EventStore, HandlerCheckpoints, Metrics, LogWatch, Log],
     },

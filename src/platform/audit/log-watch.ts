@@ -1,6 +1,14 @@
-// Whether the log is still the one that this installation has seen, and all of it.
-import { EventLogDamaged, type EventStore, EventStoreUnavailable, isPositionUpTo } from '../../ports/event-store.js';
+// Whether the log is still the one that this installation has seen, and all of it; and with that whether it may be appended to.
+import { DomainError } from '../../kernel/domain-error.js';
+import {
+  EventLogDamaged,
+  type EventStore,
+  EventStoreUnavailable,
+  isPositionUpTo,
+  LogRefused,
+} from '../../ports/event-store.js';
 import { isInspectable } from '../../ports/inspectable-log.js';
+import type { Log } from '../observability/log.js';
 
 /** How far a log went. */
 interface Extent {
@@ -28,14 +36,6 @@ interface Memory {
   readonly accepted: readonly Acceptance[];
 }
 
-export interface LogWatchObserver {
-  /** An alarm: events were lost, or this is another log. */
-  wrong(complaint: string): void;
-  right(): void;
-  /** How far the log goes could not be written down. Told once until it can be again. */
-  unwritten(error: unknown): void;
-}
-
 /** The small file in which all processes of an installation keep what was seen. */
 export interface WatchFile {
   /** Null when there is none. */
@@ -59,13 +59,14 @@ export class NotAcceptable extends Error {
 /**
  * Remembers in a small file beside the log, so that an emptied Redis changes nothing, how far the log went. A log that ends before that,
  * or begins otherwise, lost events or was replaced; a gap shows by the number of events. The service says so, is not
- * ready and does nothing by itself until an operator accepts the log, with a reason that is kept. In a new folder, as of a restored
+ * ready, appends nothing and does nothing by itself until an operator accepts the log, with a reason that is kept. In a new folder, as of a restored
  * backup, nothing was seen: there only a follower that has been further, with a Redis that was kept, complains.
  */
 export class LogWatch {
   /** What is wrong now, in a sentence; null when all is well. */
   complaint: string | null = null;
   private reported: string | null = null;
+  private hasLooked = false;
   private remembers = true;
   private looking: Promise<void> = Promise.resolve();
 
@@ -73,32 +74,54 @@ export class LogWatch {
     private readonly events: EventStore,
     private readonly store: string,
     private readonly file: WatchFile,
-    private readonly observer: LogWatchObserver,
+    private readonly log: Log,
+    private readonly readOnly = false,
   ) {}
 
-  /** A follower of the log has been further than the log goes. */
-  async report(complaint: string): Promise<void> {
-    this.reported ??= complaint;
+  /** A follower of the log has been further than the log goes, which lost events or is another one. */
+  async report(follower: string): Promise<void> {
+    this.log.error({ follower }, 'has been further than the log goes, and begins again');
+    this.reported ??= `The log does not go as far as ${follower} has followed it.`;
     await this.look();
   }
 
   /** Compares the log with what was seen of it, and remembers how far it goes. Takes no longer for a long log. One look at a time. */
   look(): Promise<void> {
-    this.looking = this.looking.catch(() => undefined).then(() => this.lookNow());
-    return this.looking;
+    return (this.looking = this.looking
+      .then(() => this.lookNow())
+      .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at')));
+  }
+
+  /** Why nothing may be appended; null when it may. A process that has not looked yet looks first. */
+  async refusal(): Promise<DomainError | LogRefused | null> {
+    if (this.readOnly) return new DomainError('service.read_only');
+    if (!this.hasLooked) await this.look();
+    return this.complaint === null ? null : new LogRefused(this.complaint);
+  }
+
+  /** Remembers how far the log went in the end, when this process may have appended to it. */
+  async leave(): Promise<void> {
+    if (this.hasLooked) await this.look();
+  }
+
+  /** What was seen against the log as it is now; changes nothing. Null when the log cannot be asked. The complaint is none of damage. */
+  async compare() {
+    // First what was seen, so that what is read of the log then is never older.
+    const { memory, text } = await this.remembered();
+    // One complaint is enough: what is reported beside it is accepted with it.
+    if (memory.complaint !== null) this.reported = null;
+    const found = await this.found();
+    if (found === null) return null;
+    const difference = found.damage === null ? differenceOf(memory.seen, found.extent, this.store) : null;
+    return { memory, text, ...found, complaint: memory.complaint ?? this.reported ?? difference };
   }
 
   private async lookNow(): Promise<void> {
     for (;;) {
-      // First what was seen, so that what is read of the log then is never older.
-      const { memory, text } = await this.remembered();
-      // One complaint is enough: what is reported beside it is accepted with it.
-      if (memory.complaint !== null) this.reported = null;
-      const found = await this.found();
-      if (found === null) return;
-      const { damage, extent } = found;
-      const complaint =
-        memory.complaint ?? this.reported ?? (damage === null ? differenceOf(memory.seen, extent, this.store) : null);
+      const compared = await this.compare();
+      if (compared === null) return;
+      const { memory, text, damage, extent, complaint } = compared;
+      this.hasLooked = true;
       const further = complaint === null && extent !== null && extent.position !== memory.seen?.position;
       if (
         (complaint !== memory.complaint || further) &&
@@ -112,16 +135,14 @@ export class LogWatch {
   /** From now on the log as it is found counts as seen. Throws NotAcceptable. */
   async accept(by: string, reason: string, at: Date): Promise<Acceptance> {
     for (;;) {
-      const { memory, text } = await this.remembered();
-      const found = await this.found();
-      if (found === null) throw new NotAcceptable('The event store cannot be reached.');
-      const { damage, extent } = found;
+      const compared = await this.compare();
+      if (compared === null) throw new NotAcceptable('The event store cannot be reached.');
+      const { memory, text, damage, extent: found, complaint } = compared;
       if (damage !== null) throw new NotAcceptable(`${damage} That cannot be accepted: bring back a backup.`);
-      const complaint = memory.complaint ?? differenceOf(memory.seen, extent, this.store);
       if (complaint === null)
         throw new NotAcceptable('There is nothing to accept: the log goes at least as far as it was seen to go.');
-      const acceptance = { at: at.toISOString(), by, reason, complaint, seenBefore: memory.seen, found: extent };
-      if (await this.write(text, { seen: extent, complaint: null, accepted: [...memory.accepted, acceptance] }))
+      const acceptance = { at: at.toISOString(), by, reason, complaint, seenBefore: memory.seen, found };
+      if (await this.write(text, { seen: found, complaint: null, accepted: [...memory.accepted, acceptance] }))
         return acceptance;
     }
   }
@@ -164,7 +185,7 @@ export class LogWatch {
       if (memory.complaint !== null) this.reported = null;
       this.remembers = true;
     } catch (error) {
-      if (this.remembers) this.observer.unwritten(error);
+      if (this.remembers) this.log.warn({ err: error }, 'how far the log goes could not be written down');
       this.remembers = false;
     }
     return true;
@@ -178,8 +199,8 @@ export class LogWatch {
     const before = this.complaint;
     this.complaint = complaint;
     if (complaint === before) return;
-    if (complaint === null) this.observer.right();
-    else this.observer.wrong(complaint);
+    if (complaint === null) this.log.info('the log is as it was seen, or was accepted');
+    else this.log.error({ complaint }, 'the log is not what it was');
   }
 }
 

@@ -6,13 +6,13 @@ import type { Log } from '../observability/log.js';
 import { providedBy } from '../provided.js';
 import { RolePart, type RoleName, type Startable } from './role-part.js';
 
-/** Also how soon a worker begins after an operator accepted the log. */
-const LOG_LOOKED_AT_EVERY_MS = 6_000;
+/** How much of the log's newest part could be lost unnoticed, and how soon changes are taken after an operator accepted the log. */
+const LOG_LOOKED_AT_EVERY_MS = 2_000;
 
 /**
  * Starts what the role of this process runs, and stops it in the opposite order once the last request was answered: the workers
- * together, because each waits for what it has under way. The log is looked at first. Workers do not begin while it is not what
- * it was: events that were lost would be sent and settled a second time.
+ * together, because each waits for what it has under way. The log is looked at first. What appends by itself does not begin while it
+ * is not what it was: events that were lost would be sent and settled a second time.
  */
 @Injectable()
 export class RoleRunner implements OnApplicationShutdown {
@@ -20,9 +20,11 @@ export class RoleRunner implements OnApplicationShutdown {
   private readonly begun = new Set<Startable>();
   private readonly started = new Set<Startable>();
   private workers: readonly Startable[] = [];
+  /** Which append by themselves. */
+  private appending: readonly Startable[] = [];
   private watching: NodeJS.Timeout | undefined;
   private stopping = false;
-  private beginning: Promise<void> = Promise.resolve();
+  private beginning: Promise<void> | null = null;
 
   constructor(
     private readonly roles: ReadonlySet<RoleName>,
@@ -33,13 +35,14 @@ export class RoleRunner implements OnApplicationShutdown {
 
   async start(): Promise<void> {
     this.workers = this.partsOf('worker');
+    const api = this.partsOf('api');
     await this.startAll(this.partsOf('every-role'));
     await this.logWatch.look();
-    await this.startAll(this.partsOf('projector'));
-    await this.startAll(this.partsOf('api'));
-    this.beginning = this.work();
-    await this.beginning;
     this.lookLater();
+    await this.startAll(this.partsOf('projector'));
+    if (this.logWatch.complaint === null) await this.startAll(api);
+    this.appending = [...api, ...this.workers];
+    await this.begin();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -53,11 +56,7 @@ export class RoleRunner implements OnApplicationShutdown {
   }
 
   private lookLater(): void {
-    this.watching = setTimeout(() => {
-      this.beginning = this.lookAgain().finally(() => {
-        if (!this.stopping) this.lookLater();
-      });
-    }, untilNextRound(LOG_LOOKED_AT_EVERY_MS));
+    this.watching = setTimeout(() => void this.lookAgain(), untilNextRound(LOG_LOOKED_AT_EVERY_MS));
   }
 
   private partsOf(role: RoleName): Startable[] {
@@ -75,8 +74,12 @@ export class RoleRunner implements OnApplicationShutdown {
     }
   }
 
-  private async work(): Promise<void> {
-    const waiting = this.workers.filter((part) => !this.started.has(part));
+  private begin(): Promise<void> {
+    return (this.beginning ??= this.startAppending().finally(() => (this.beginning = null)));
+  }
+
+  private async startAppending(): Promise<void> {
+    const waiting = this.appending.filter((part) => !this.started.has(part));
     if (waiting.length === 0) return;
     try {
       // Also while there is a complaint: what they tell is accepted together with it.
@@ -88,10 +91,10 @@ export class RoleRunner implements OnApplicationShutdown {
   }
 
   private async lookAgain(): Promise<void> {
-    await this.beginning;
-    await this.logWatch
-      .look()
-      .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at'));
-    await this.work();
+    await this.logWatch.look();
+    if (this.stopping) return;
+    // However long that takes, the log is looked at meanwhile.
+    void this.begin();
+    this.lookLater();
   }
 }

@@ -16,7 +16,6 @@ import { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { rolePart } from '../roles/role-part.js';
 import { declaredIn, Projections } from './declarations.js';
-import { reportForeign } from './foreign-checkpoint.js';
 import { type ProjectionStatus, Projector, type ProjectorObserver, type ProjectorOptions } from './projector.js';
 import { RebuildProcess } from './rebuild-process.js';
 
@@ -142,7 +141,7 @@ function observer(log: Log, logWatch: LogWatch): ProjectorObserver {
     stopped: (projection, error) =>
       log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
     buildStarted: (projection, generation, why) => {
-      if (why === 'foreign') void reportForeign(`projection ${projection}`, logWatch, log);
+      if (why === 'foreign') void logWatch.report(`projection ${projection}`);
       log.info({ projection, generation, why }, 'building a read model');
     },
     rebuilt: (report) => log[report.differences?.length ? 'error' : 'info']({ report }, 'read model built'),

@@ -6,7 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { open } from 'lmdb';
 import { ReplacedFile } from '../../../src/adapters/durable-files.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { RefusingEventStore } from '../../../src/adapters/event-store/refusing.js';
 import { LogWatch, NotAcceptable } from '../../../src/platform/audit/log-watch.js';
+import type { Log } from '../../../src/platform/observability/log.js';
+import { LogRefused } from '../../../src/ports/event-store.js';
+import { EventStoreDecorator } from '../../../src/ports/event-store-decorator.js';
 import { anEvent } from '../../bench/event-store.js';
 
 describe('the watch over the log', () => {
@@ -17,12 +21,13 @@ describe('the watch over the log', () => {
 
   const events = (): string => join(folder, 'events');
   const file = (): string => join(folder, 'log-watch.json');
-  const watching = (): LogWatch =>
-    new LogWatch(store, 'embedded', new ReplacedFile(file()), {
-      wrong: (complaint) => told.push(complaint),
-      right: () => told.push('right'),
-      unwritten: () => told.push('unwritten'),
-    });
+  const watching = (): LogWatch => new LogWatch(store, 'embedded', new ReplacedFile(file()), log);
+  const log = {
+    error: ({ complaint }: { complaint?: string }) => complaint !== undefined && told.push(complaint),
+    info: () => told.push('right'),
+    warn: () => told.push('unwritten'),
+  } as unknown as Log;
+  const beyond = (follower: string): string => `The log does not go as far as ${follower} has followed it.`;
   const appendOne = async (): Promise<void> =>
     void (await store.append(`bench-${streams++}`, 'no-stream', [anEvent()]));
 
@@ -113,6 +118,42 @@ describe('the watch over the log', () => {
     expect(watch.complaint).toContain(sentence);
   });
 
+  it('refuses appends, also of a process that has not looked before, until somebody accepts the log', async () => {
+    await append(2);
+    await watching().look();
+    await withoutStore(() => rmSync(events(), { recursive: true }));
+    const watch = watching();
+    const refusing = new RefusingEventStore(store, () => watch.refusal());
+    await expect(refusing.append('bench-x', 'no-stream', [anEvent()])).rejects.toThrow(LogRefused);
+    const together = [{ stream: 'bench-x', expected: 'no-stream' as const, events: [anEvent()] }];
+    await expect(refusing.appendTogether(together)).rejects.toThrow('The log is empty');
+    expect(await store.head()).toBeNull();
+    await watching().accept('root', 'a new log', new Date());
+    await watch.look();
+    expect(await refusing.append('bench-x', 'no-stream', [anEvent()])).toMatchObject({ outcome: 'appended' });
+  });
+
+  it('writes down how far a log went when a process ends that has appended, of whichever store, and looks at nothing for another', async () => {
+    class Elsewhere extends EventStoreDecorator {}
+    const inCluster = (): LogWatch => new LogWatch(new Elsewhere(store), 'eventstoredb', new ReplacedFile(file()), log);
+    await append(2);
+    await inCluster().leave();
+    expect(readdirSync(folder)).toEqual(['events']);
+    const watch = inCluster();
+    await new RefusingEventStore(store, () => watch.refusal()).append('bench-y', 'no-stream', [anEvent()]);
+    await watch.leave();
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({
+      seen: { store: 'eventstoredb', position: '3'.padStart(20, '0') },
+    });
+    await withoutStore(() => rmSync(events(), { recursive: true }));
+    await append(1);
+    const compared = await inCluster().compare();
+    expect([compared?.complaint, JSON.parse(readFileSync(file(), 'utf8')).complaint]).toEqual([
+      expect.stringContaining('begins with another event'),
+      null,
+    ]);
+  });
+
   it('says that events are missing, and does not let that be accepted', async () => {
     await append(5);
     await withoutStore(async () => {
@@ -138,28 +179,21 @@ describe('the watch over the log', () => {
 
   it('keeps what a follower of the log reports, also for the next start', async () => {
     await append(1);
-    await watching().report('The log does not go as far as a reaction has followed it.');
+    await watching().report('a reaction');
     const next = watching();
     await next.look();
-    expect([next.complaint, told]).toEqual([
-      'The log does not go as far as a reaction has followed it.',
-      [next.complaint, next.complaint],
-    ]);
+    expect([next.complaint, told]).toEqual([beyond('a reaction'), [next.complaint, next.complaint]]);
   });
 
   it('is at rest after what several followers reported was accepted', async () => {
     await append(1);
     const watch = watching();
-    await Promise.all(
-      ['one', 'another', 'a third'].map((follower) =>
-        watch.report(`The log does not go as far as ${follower} has followed it.`),
-      ),
-    );
-    await watch.report('The log does not go as far as a fourth has followed it.');
+    await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(follower)));
+    await watch.report('a fourth');
     await watching().accept('root', 'a new log', new Date());
     await watch.look();
     await watch.look();
-    expect([watch.complaint, told]).toEqual([null, ['The log does not go as far as one has followed it.', 'right']]);
+    expect([watch.complaint, told]).toEqual([null, [beyond('one'), 'right']]);
   });
 
   it.each(['', '{"seen":', '[]', 'null'])(
@@ -192,18 +226,13 @@ describe('the watch over the log', () => {
         }
         return shared.replace(before, content);
       };
-      return new LogWatch(
-        store,
-        'embedded',
-        { read: () => shared.read(), replace },
-        { wrong: () => undefined, right: () => undefined, unwritten: () => undefined },
-      );
+      return new LogWatch(store, 'embedded', { read: () => shared.read(), replace }, log);
     };
-    const overtaken = meanwhile(() => watching().report('Somebody was further.'));
+    const overtaken = meanwhile(() => watching().report('another'));
     await overtaken.look();
     expect([overtaken.complaint, JSON.parse(readFileSync(file(), 'utf8'))]).toEqual([
-      'Somebody was further.',
-      expect.objectContaining({ complaint: 'Somebody was further.' }),
+      beyond('another'),
+      expect.objectContaining({ complaint: beyond('another') }),
     ]);
 
     await watching().accept('root', 'one', new Date());
@@ -221,13 +250,14 @@ describe('the watch over the log', () => {
 
   it('complains from memory where it cannot write', async () => {
     await append(1);
-    const unwritable = new LogWatch(store, 'embedded', new ReplacedFile(join(folder, 'nowhere', 'log-watch.json')), {
-      wrong: (complaint) => told.push(complaint),
-      right: () => told.push('right'),
-      unwritten: () => told.push('unwritten'),
-    });
-    await unwritable.report('Something is wrong.');
+    const unwritable = new LogWatch(
+      store,
+      'embedded',
+      new ReplacedFile(join(folder, 'nowhere', 'log-watch.json')),
+      log,
+    );
+    await unwritable.report('a reaction');
     await unwritable.look();
-    expect([unwritable.complaint, told]).toEqual(['Something is wrong.', ['unwritten', 'Something is wrong.']]);
+    expect([unwritable.complaint, told]).toEqual([beyond('a reaction'), ['unwritten', beyond('a reaction')]]);
   });
 });

@@ -8,7 +8,7 @@ import type { LogWatch } from '../../../src/platform/audit/log-watch.js';
 import { rolePart, type RoleName, type Startable } from '../../../src/platform/roles/role-part.js';
 import { RoleRunner } from '../../../src/platform/roles/role-runner.js';
 
-const A_LOOK_MS = 6_000;
+const A_LOOK_MS = 2_000;
 
 describe('the runner of a role', () => {
   let happened: string[];
@@ -132,18 +132,30 @@ describe('the runner of a role', () => {
     expect(happened.slice(0, 4)).toEqual(['end intake of timers', 'stop queue', 'timers are over', 'stop projector']);
   });
 
-  it('lets workers wait until the log is accepted, and starts them once', async () => {
+  it('lets what appends by itself wait until the log is accepted, and starts it once', async () => {
     const { runner } = await runnerOf('every-role', 'api', 'worker');
     complaint = 'The log is shorter than it was.';
     await runner.start();
-    expect(happened).toEqual(['start the disk', 'look at the log', 'start demo', 'prepare queue']);
+    expect(happened).toEqual(['start the disk', 'look at the log', 'prepare queue']);
     complaint = null;
     happened = [];
     await jest.advanceTimersByTimeAsync(A_LOOK_MS);
-    expect(happened).toEqual(['look at the log', 'prepare queue', 'start queue', 'start timers']);
+    expect(happened).toEqual(['look at the log', 'prepare queue', 'start demo', 'start queue', 'start timers']);
     happened = [];
     await jest.advanceTimersByTimeAsync(A_LOOK_MS);
     expect(happened).toEqual(['look at the log']);
+  });
+
+  it('looks at the log also while a worker takes long to begin', async () => {
+    const { runner, close } = await runnerOf('every-role', 'worker');
+    let prepared = (): void => undefined;
+    prepare = () => new Promise((resolve) => (prepared = resolve));
+    const starting = runner.start();
+    await jest.advanceTimersByTimeAsync(2 * A_LOOK_MS);
+    expect(happened.filter((what) => what === 'look at the log')).toHaveLength(3);
+    prepared();
+    await starting;
+    await close();
   });
 
   it('tries again when workers could not be prepared', async () => {

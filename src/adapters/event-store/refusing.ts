@@ -1,0 +1,27 @@
+// The log of a process that must append nothing: because it only looks, or for as long as the log is not what it was.
+import type { AppendOutcome, EventStore, TogetherOutcome } from '../../ports/event-store.js';
+import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
+
+export class RefusingEventStore extends EventStoreDecorator {
+  constructor(
+    store: EventStore,
+    /** Why nothing may be appended now; null when it may. */
+    private readonly refusal: () => Promise<Error | null>,
+  ) {
+    super(store);
+  }
+
+  override async append(...appended: Parameters<EventStore['append']>): Promise<AppendOutcome> {
+    return (await this.unlessRefused()).append(...appended);
+  }
+
+  override async appendTogether(...appended: Parameters<EventStore['appendTogether']>): Promise<TogetherOutcome> {
+    return (await this.unlessRefused()).appendTogether(...appended);
+  }
+
+  private async unlessRefused(): Promise<EventStore> {
+    const refusal = await this.refusal();
+    if (refusal !== null) throw refusal;
+    return this.store;
+  }
+}
