@@ -8,7 +8,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
-import { EventLogDamaged, type TogetherOutcome } from '../../ports/event-store.js';
+import { EventLogDamaged, EventsUnreadable, type TogetherOutcome } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
 import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
@@ -239,10 +239,12 @@ export class EmbeddedLog {
       ) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
         const found = position && this.eventAt(numberOf(position));
-        if (!found || found.event.stream !== stream || found.event.revision !== revision)
-          throw new EventLogDamaged(
+        if (!found || found.event.stream !== stream || found.event.revision !== revision) {
+          const isGap = position !== undefined && !found && numberOf(position) < this.lastPosition();
+          throw new (isGap ? EventsUnreadable : EventLogDamaged)(
             `Revision ${revision} of ${stream} is ${found ? 'another event' : 'missing'} in the log`,
           );
+        }
         events.push(found.event);
         characters += found.characters;
       }

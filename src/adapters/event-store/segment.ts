@@ -2,7 +2,7 @@
 // takes about 100 bytes; measured, and why this method: docs/adr/0021.
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
-import { EventLogDamaged } from '../../ports/event-store.js';
+import { EventsUnreadable } from '../../ports/event-store.js';
 
 const compress = promisify(brotliCompress);
 /** Higher ones take twice the time for nothing. */
@@ -12,8 +12,7 @@ const SEPARATOR = '\n';
 /** More than the largest events can make. */
 const MAX_BYTES = 32 * 2 ** 20;
 
-/** The log has these events and cannot give them back. */
-export class SegmentUnreadable extends EventLogDamaged {
+export class SegmentUnreadable extends EventsUnreadable {
   constructor(
     first: number,
     readonly last: number,

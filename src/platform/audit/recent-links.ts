@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
-import { EventLogDamaged, type EventStore } from '../../ports/event-store.js';
+import { EventLogDamaged, type EventStore, EventsUnreadable } from '../../ports/event-store.js';
 
 /** What the next event of a stream has to follow. */
 export interface Link {
@@ -23,11 +23,12 @@ export class RecentLinks {
   }
 
   /** What the log has of the event before it. Null: there is none before it in the log. */
-  async read({ stream, revision, position }: RecordedEvent): Promise<Link | null> {
+  async read({ stream, revision, position }: RecordedEvent): Promise<Link | 'unreadable' | null> {
     try {
       const [before] = await this.store.readStream(stream, { from: revision - 1, limit: 1 });
       return before !== undefined && before.position < position ? linkOf(before) : null;
     } catch (error) {
+      if (error instanceof EventsUnreadable) return 'unreadable';
       if (error instanceof EventLogDamaged) return null;
       throw error;
     }

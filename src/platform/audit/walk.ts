@@ -73,9 +73,11 @@ async function brokenLinksOf(
   let through = after;
   for (const event of events) {
     passUnreadable(event.position);
-    // Only what the memory does not hold is waited for.
+    // Only where the memory has not the event before it, that is waited for.
     const known = links.known(event);
-    const before = known === undefined ? await links.read(event) : known;
+    const isKnown = event.revision === 0 || known === 'unreadable' || known?.revision === event.revision - 1;
+    const read = isKnown ? null : await links.read(event);
+    const before = known === undefined || read === 'unreadable' ? read : known;
     const fault = through !== null && event.position <= through ? 'position out of order' : faultOf(event, before);
     if (fault !== null)
       broken.push({
