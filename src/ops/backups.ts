@@ -493,7 +493,7 @@ async function manifestOf(backup: string): Promise<Manifest> {
   return manifest;
 }
 
-async function restoredIn(folder: string): Promise<Restored | null> {
+export async function restoredIn(folder: string): Promise<Restored | null> {
   const file = join(folder, RESTORED_FILE);
   return existsSync(file) ? ((await jsonIn(file, `${file} cannot be read.`)) as Restored) : null;
 }

@@ -1,6 +1,7 @@
 // ops audit verify | stream show | timeline: for investigators
 import { Command, Option, SubCommand } from 'nest-commander';
 import { eventsFolder } from '../adapters/event-store/stored-log.js';
+import { ErasureLedger } from '../adapters/vault/erasure-ledger.js';
 import { DataFolderSettings } from '../config/data-folder.js';
 import { EventStoreSettings } from '../config/event-store.js';
 import { Clock } from '../kernel/clock.js';
@@ -9,17 +10,19 @@ import { isId } from '../kernel/ids.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
-import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
+import { type Acceptance, LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { type LogReport, verifyLog, type VerifyOptions } from '../platform/audit/verify.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
-import { Vault } from '../ports/vault.js';
+import { Vault, VaultSubjects } from '../ports/vault.js';
+import { restoredIn } from './backups.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { eventsAbout } from './events-about.js';
 import { print, Progress, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
+import { type GivenUp, SubjectAudit } from './subject-audit.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
@@ -32,6 +35,9 @@ export class VerifyAuditCommand extends OperatorCommand {
   constructor(
     private readonly store: StoredLog,
     private readonly vault: Vault,
+    private readonly subjects: VaultSubjects,
+    private readonly ledger: ErasureLedger,
+    private readonly watch: LogWatch,
     private readonly place: EventStoreSettings,
     private readonly folder: DataFolderSettings,
   ) {
@@ -48,16 +54,30 @@ export class VerifyAuditCommand extends OperatorCommand {
 
   override async run(_: string[], { since = null }: { readonly since?: string | null } = {}): Promise<void> {
     const { store } = this;
+    const compared = await this.watch.compare();
+    const complaint = compared?.complaint ?? null;
+    if (complaint !== null) print({ position: null, fault: complaint });
     const head = await store.head();
     const walked = this.walkedInThreads(since, head);
     const progress = new Progress();
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    const audit = new SubjectAudit({
+      entries: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
+      store,
+      subjects: this.subjects,
+      ledger: this.ledger,
+      givenUp: [...(compared?.memory.accepted ?? []).map(givenUpWith), ...(await givenUpByRestore(this.folder.path))],
+      isWhole: () => since === null && !interrupted.signal.aborted,
+    });
     const verified = verifyLog(store, {
       since,
-      vault: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
-      onFault: print,
+      vault: audit,
+      onFault: (fault) => {
+        audit.isDamaged ||= fault.eventId === undefined && fault.position !== null;
+        print(fault);
+      },
       onProgress: (sofar) =>
         progress.told(
           () =>
@@ -73,9 +93,10 @@ export class VerifyAuditCommand extends OperatorCommand {
           : error;
       })
       .finally(() => process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
-    print(report);
+    const faults = report.faults + (complaint === null ? 0 : 1);
+    print({ ...report, faults, unnamed: audit.unnamed });
     if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
-    if (report.faults > 0) process.exitCode = 1;
+    if (faults > 0) process.exitCode = 1;
     else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
   }
 
@@ -87,6 +108,18 @@ export class VerifyAuditCommand extends OperatorCommand {
     const directory = eventsFolder(this.folder);
     return (chosenTypes) => walkInThreads(ranges, { directory, mapSizeBytes: place.maxBytes, chosenTypes });
   }
+}
+
+function givenUpWith({ at, found }: Acceptance): GivenUp {
+  return { from: '', position: found?.position ?? '', until: at };
+}
+
+/** What came after a backup, up to the release of what was restored from it. */
+async function givenUpByRestore(folder: string): Promise<GivenUp[]> {
+  const restored = await restoredIn(folder);
+  if (restored === null) return [];
+  const { backupOf = '', restoredAt = '', releasedAt = restoredAt } = restored as Partial<Record<string, string>>;
+  return [{ from: backupOf, position: '', until: releasedAt }];
 }
 
 /** As a shell has it for a program that was interrupted. */

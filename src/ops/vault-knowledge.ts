@@ -1,8 +1,9 @@
 // What the modules' events say of the vault, for the audit. An event that puts something there belongs in a list of its module;
 // test/architecture/vault-promises.unit.test.ts sees to it.
 import { categoryOf, idOf, type RecordedEvent } from '../kernel/domain-event.js';
+import { isId } from '../kernel/ids.js';
 import { GRANT_DETAILS } from '../modules/accounts/application/grant-details.js';
-import { sessionGrant } from '../modules/accounts/domain/session-grant.js';
+import { sessionGrant, type SessionGrantEvent } from '../modules/accounts/domain/session-grant.js';
 import { INCOME_SECRETS } from '../modules/income/application/income-secrets.js';
 import type { IncomeEvent } from '../modules/income/domain/income.js';
 import { incomeSession } from '../modules/income/domain/income-session.js';
@@ -14,7 +15,7 @@ import { PAYMENT_SECRETS } from '../modules/payments/application/payment-secrets
 import { checkout, type CheckoutEvent } from '../modules/payments/domain/checkout.js';
 import { payment, type PaymentEvent } from '../modules/payments/domain/payment.js';
 import { REPORT_BODIES } from '../modules/reports/application/report-body-store.js';
-import { report } from '../modules/reports/domain/report.js';
+import { report, type ReportEvent } from '../modules/reports/domain/report.js';
 import { SESSION_SECRETS } from '../modules/screening/application/session-secrets.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
@@ -30,6 +31,37 @@ const ERASURES: ReadonlySet<string> = new Set([
   'SubjectKeyDestroyed',
   'IncomePersonErased',
 ] satisfies Erasure['type'][]);
+
+/**
+ * Events of what the vault keeps something for, which say under which subject. None of a person or of words that a grant gave a person: each
+ * is there for the sake of a session, and says nothing where that was removed.
+ */
+export const NAMING: ReadonlySet<string> = new Set([
+  'ScreeningSubmitted' satisfies SessionEvent['type'],
+  'IncomeSessionOpened' satisfies IncomeEvent['type'],
+  'PaymentOpened' satisfies PaymentEvent['type'],
+  'CheckoutOpened' satisfies CheckoutEvent['type'],
+  'ReportRequested' satisfies ReportEvent['type'],
+  'VendorTokenStored' satisfies PartyEvent['type'],
+  'GrantMinted' satisfies SessionGrantEvent['type'],
+  ...ENDPOINT_SECRETS.map(({ type }) => type),
+]);
+
+/** What the vault holds before an event names it: entries of a unit's address, an endpoint, a stored token, or a grant, by its id. */
+const BEFORE_EVENT = /^(unit-address:|webhook-(secret|contact):|party\/[^/]+\/token$)/;
+
+export function comesBeforeItsEvent(entry: string): boolean {
+  return isId(entry) || BEFORE_EVENT.test(entry);
+}
+
+export function subjectsNamedBy(event: RecordedEvent): string[] {
+  if (!NAMING.has(event.type)) return [];
+  const { subjectId, detailsSubject } = event.data as { subjectId?: string; detailsSubject?: string | null };
+  const ofEndpoint = ENDPOINT_SECRETS.filter(({ type }) => type === event.type).map(
+    (promise) => promise.place(event, event)?.subject,
+  );
+  return [subjectId, detailsSubject, ...ofEndpoint].filter((subject) => typeof subject === 'string');
+}
 
 export const VAULT_KNOWLEDGE: VaultKnowledge = {
   promises: [

@@ -20,7 +20,7 @@ export interface VerifyOptions {
   /** Exclusive; null: from the beginning. What lies before it is taken for verified. */
   readonly since?: string | null;
   /** Null: the vault is not looked at. */
-  readonly vault?: VaultAudit | null;
+  readonly vault?: Pick<VaultAudit, 'types' | 'check' | 'finish'> | null;
   readonly onFault: (fault: LogFault) => void;
   /** After every page. */
   readonly onProgress?: (report: LogReport) => void;

@@ -1,6 +1,6 @@
 // What `ops audit verify` finds of what somebody with access to the disk changed, and that it goes on behind it. On copies of a log
 // and a vault as the service writes them, changed through the database library, which leaves no trace.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,10 +8,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, open } from 'lmdb';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { ErasureLedger } from '../../../src/adapters/vault/erasure-ledger.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/kernel/json.js';
+import { type GivenUp, SubjectAudit } from '../../../src/ops/subject-audit.js';
 import { VAULT_KNOWLEDGE } from '../../../src/ops/vault-knowledge.js';
 import { rangesOf, walkInThreads } from '../../../src/ops/verify-in-threads.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
@@ -487,6 +489,108 @@ describe('audit verify', () => {
       await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
       expect([found, await audit.finish()]).toEqual([[], []]);
     });
+  });
+});
+
+describe('the audit of the subjects', () => {
+  let folder: string;
+  let store: EmbeddedEventStore;
+  let vault: DiskVault;
+  let ledger: ErasureLedger;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'subjects-'));
+    store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+    vault = DiskVault.open({ directory: join(folder, 'vault'), keys: KEYS, clock: new SystemClock() });
+    ledger = new ErasureLedger(join(folder, 'erasures.jsonl'));
+    await ledger.begin({ begunAt: new Date().toISOString() });
+    await session(newId());
+  });
+  afterEach(async () => {
+    await store.close();
+    await vault.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const session = (subjectId: string): Promise<void> =>
+    append(store, `screening-${newId()}`, ['ScreeningSubmitted', { subjectId, personId: newId() }]);
+
+  function auditOf(givenUp: readonly GivenUp[] = [], isWhole = true): SubjectAudit {
+    const entries = new VaultAudit(store, vault, VAULT_KNOWLEDGE);
+    return new SubjectAudit({ entries, store, subjects: vault, ledger, givenUp, isWhole: () => isWhole });
+  }
+
+  async function faultsOf(audit: SubjectAudit): Promise<string[]> {
+    const faults: LogFault[] = [];
+    await verifyLog(store, { vault: audit, onFault: (fault) => faults.push(fault) });
+    return faults.map(({ fault }) => fault);
+  }
+
+  it('finds a subject that no event names but that of its person, and says nothing where only part of the log was read', async () => {
+    const [subjectId, sessionId] = [newId(), newId()];
+    await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
+    await append(store, `person-${newId()}`, ['ScreeningOpened', { sessionId, subjectId }]);
+    expect(await faultsOf(auditOf())).toEqual([`no event names subject ${subjectId} of the vault`]);
+    expect(await faultsOf(auditOf([], false))).toEqual([]);
+    await session(subjectId);
+    expect(await faultsOf(auditOf())).toEqual([]);
+  });
+
+  it.each([
+    ['the address of a unit', () => `unit-address:${newId()}`],
+    ['the words of a grant', () => newId()],
+    ['the secret of an endpoint', () => `webhook-secret:${newId()}`],
+    ['a stored token', () => `party/${newId()}/token`],
+  ])('takes a subject that has %s alone for what a process left that died before its event', async (_what, entry) => {
+    const subjectId = newId();
+    await vault.put(subjectId, entry(), Buffer.from('{}'));
+    const audit = auditOf();
+    expect([await faultsOf(audit), audit.unnamed]).toEqual([[], 1]);
+    await vault.put(subjectId, `screening:${newId()}`, Buffer.from('{}'));
+    await vault.put(subjectId, `report:${newId()}`, Buffer.from('{}'));
+    expect(await faultsOf(auditOf())).toEqual([`no event names subject ${subjectId} of the vault`]);
+  });
+
+  it('takes a subject whose event came after the log was read', async () => {
+    const subjectId = newId();
+    const audit = auditOf();
+    await audit.check(await store.readAll(null, 1_000));
+    await session(subjectId);
+    await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
+    expect(await audit.finish()).toEqual([]);
+  });
+
+  it('takes what was given up knowingly, and no subject or line of any other time', async () => {
+    const subjectId = newId();
+    await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
+    const now = Date.now();
+    const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
+    await ledger.record('erased', new Date(now));
+    const during = auditOf([{ from: at(-1), position: '', until: at(1) }]);
+    expect([await faultsOf(during), during.unnamed]).toEqual([[], 2]);
+    for (const [from, until] of [
+      [-2, -1],
+      [1, 2],
+    ] as const)
+      expect(await faultsOf(auditOf([{ from: at(from), position: '', until: at(until) }]))).toEqual([
+        `no event names subject ${subjectId} of the vault`,
+        `no event names subject erased, which the erasure ledger says was erased at ${at(0)}`,
+      ]);
+  });
+
+  it('is one fault where the log is empty, and where events cannot be read that may name a subject', async () => {
+    for (let subject = 0; subject < 3; subject++) await vault.seal(newId(), 'a call', Buffer.from('applicant'));
+    const damaged = auditOf();
+    damaged.isDamaged = true;
+    expect(await faultsOf(damaged)).toEqual(['no event that can be read names 3 subjects of the vault or the ledger']);
+    await store.close();
+    rmSync(join(folder, 'events'), { recursive: true });
+    store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+    expect(await faultsOf(auditOf())).toEqual(['the log has no events, but the vault or the ledger has 3 subjects']);
+  });
+
+  it('tells a line of the ledger that is none', async () => {
+    appendFileSync(ledger.file, '{"nothing":1}\n');
+    expect(await faultsOf(auditOf())).toEqual([expect.stringContaining('is damaged at byte')]);
   });
 });
 

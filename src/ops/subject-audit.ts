@@ -1,0 +1,172 @@
+// Whether an event names each subject of the vault and each line of the erasure ledger. Where none does, a case was removed from the log.
+import { hash } from 'node:crypto';
+import { DamagedLedger, type ErasureLedger } from '../adapters/vault/erasure-ledger.js';
+import type { RecordedEvent } from '../kernel/domain-event.js';
+import type { VaultAudit } from '../platform/audit/vault-audit.js';
+import { walk } from '../platform/audit/walk.js';
+import type { EventStore } from '../ports/event-store.js';
+import type { LogFault } from '../ports/inspectable-log.js';
+import type { VaultSubjects } from '../ports/vault.js';
+import { comesBeforeItsEvent, NAMING, subjectsNamedBy } from './vault-knowledge.js';
+
+/** A part of the log that an operator gave up, by a backup that was restored or a log that was accepted. Vault and ledger may know of it. */
+export interface GivenUp {
+  /** ISO 8601 UTC; '': the time of the last event up to `position`. */
+  from: string;
+  /** Where the log ended that was taken instead; '' where `from` says it. */
+  readonly position: string;
+  readonly until: string;
+}
+
+export interface SubjectAuditOptions {
+  readonly entries: VaultAudit;
+  readonly store: EventStore;
+  readonly subjects: VaultSubjects;
+  readonly ledger: ErasureLedger;
+  readonly givenUp: readonly GivenUp[];
+  /** Whether all of the log was read. */
+  readonly isWhole: () => boolean;
+}
+
+/** Faults that are told one by one. */
+const MAX_TOLD = 1_000;
+/** A value may be in the vault for so long before its event is in the log. */
+const BEFORE_EVENT_MS = 60_000;
+/** Where the first event never came: an endpoint has a secret and a contact; a person has the words of a grant and the address of a unit. */
+const MAX_ENTRIES_BEFORE_EVENT = 2;
+
+/** The vault's own audit, and beside it that. Takes at most 32 bytes of memory for each subject that the log names. */
+export class SubjectAudit {
+  readonly types: ReadonlySet<string>;
+  /** Subjects and lines that no event names, for a reason that is no fault. */
+  unnamed = 0;
+  /** Events cannot be read, and may be those that name a subject. */
+  isDamaged = false;
+  private readonly named = new IdSet();
+  private through: string | null = null;
+
+  constructor(private readonly options: SubjectAuditOptions) {
+    this.types = new Set([...options.entries.types, ...NAMING]);
+  }
+
+  check(events: readonly RecordedEvent[]): Promise<LogFault[]> {
+    this.note(events);
+    return this.options.entries.check(events);
+  }
+
+  async finish(): Promise<LogFault[]> {
+    const faults = await this.options.entries.finish();
+    if (!this.options.isWhole()) return faults;
+    const isEmpty = (await this.options.store.head()) === null;
+    const told: string[] = [];
+    let count = 0;
+    for await (const fault of this.unnamedSubjects()) if (++count <= MAX_TOLD) told.push(fault);
+    const more = count - told.length;
+    if (count > 0 && isEmpty)
+      told.splice(0, told.length, `the log has no events, but the vault or the ledger has ${count} subjects`);
+    else if (count > 0 && this.isDamaged)
+      told.splice(0, told.length, `no event that can be read names ${count} subjects of the vault or the ledger`);
+    else if (more > 0) told.push(`no event names ${more} more subjects of the vault or the ledger`);
+    return [...faults, ...told.map((fault) => ({ position: null, fault }))];
+  }
+
+  private note(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      for (const subject of subjectsNamedBy(event)) this.named.add(subject);
+      for (const part of this.options.givenUp)
+        if (event.position <= part.position) part.from = event.metadata.occurredAt;
+      this.through = event.position;
+    }
+  }
+
+  private async *unnamedSubjects(): AsyncGenerator<string> {
+    const { subjects, ledger } = this.options;
+    for await (const names of subjects.subjectNames())
+      for (const subject of await this.stillUnnamed(names))
+        if (await this.isExplained(subject)) this.unnamed += 1;
+        else yield `no event names subject ${subject} of the vault`;
+    try {
+      for await (const { subject, erasedAt } of ledger.erasures())
+        for (const unnamed of await this.stillUnnamed([subject]))
+          if (this.wasGivenUp(erasedAt)) this.unnamed += 1;
+          else yield `no event names subject ${unnamed}, which the erasure ledger says was erased at ${erasedAt}`;
+    } catch (error) {
+      if (!(error instanceof DamagedLedger)) throw error;
+      yield error.message;
+    }
+  }
+
+  /** The service goes on meanwhile, but its event is in the log before all else that the vault has of a subject. */
+  private async stillUnnamed(subjects: readonly string[]): Promise<string[]> {
+    const unnamed = subjects.filter((subject) => !this.named.has(subject));
+    if (unnamed.length === 0) return unnamed;
+    for await (const { chosen, through } of walk(
+      this.options.store,
+      { after: this.through, until: null },
+      this.types,
+    )) {
+      this.note(chosen);
+      this.through = through;
+    }
+    return unnamed.filter((subject) => !this.named.has(subject));
+  }
+
+  /** A value comes before the event that names it, which a process that died, or a log that was full, never took. */
+  private async isExplained(subject: string): Promise<boolean> {
+    const { madeAt, madeFor, entries } = await this.options.subjects.originOf(subject);
+    const first = madeAt === null ? (entries[0] ?? null) : madeFor;
+    const isAlone = entries.length <= MAX_ENTRIES_BEFORE_EVENT;
+    return (first !== null && comesBeforeItsEvent(first) && isAlone) || this.wasGivenUp(madeAt);
+  }
+
+  /** Of what an earlier version made, the time is not known. */
+  private wasGivenUp(at: string | null): boolean {
+    if (at === null) return this.options.givenUp.length > 0;
+    const time = Date.parse(at);
+    return this.options.givenUp.some(
+      ({ from, until }) => (from === '' || time + BEFORE_EVENT_MS >= Date.parse(from)) && time <= Date.parse(until),
+    );
+  }
+}
+
+/** Ids by 52 bits of their digest, in a table of numbers: a set of texts takes five times as much, and ends at 16 million. */
+class IdSet {
+  private table = new Float64Array(1_024);
+  private size = 0;
+
+  add(id: string): void {
+    if (this.size * 2 >= this.table.length) this.grow();
+    if (this.put(digestOf(id))) this.size += 1;
+  }
+
+  has(id: string): boolean {
+    const digest = digestOf(id);
+    return this.table[this.placeOf(digest)] === digest;
+  }
+
+  private put(digest: number): boolean {
+    const place = this.placeOf(digest);
+    const isNew = this.table[place] !== digest;
+    this.table[place] = digest;
+    return isNew;
+  }
+
+  /** Where it is, or where it belongs. */
+  private placeOf(digest: number): number {
+    const { table } = this;
+    let place = digest % table.length;
+    while (table[place] !== 0 && table[place] !== digest) place = (place + 1) % table.length;
+    return place;
+  }
+
+  private grow(): void {
+    const before = this.table;
+    this.table = new Float64Array(before.length * 2);
+    for (const digest of before) if (digest !== 0) this.put(digest);
+  }
+}
+
+/** Never 0, which is a free place. */
+function digestOf(id: string): number {
+  return parseInt(hash('sha256', id).slice(0, 13), 16) + 1;
+}
