@@ -19,6 +19,17 @@ const IMPURE = [
   { selector: 'AwaitExpression', message: 'The domain is pure: it waits for nothing.' },
 ];
 
+/** In the last place of a function, where its result is the function's. */
+const LAST = [
+  ':matches(ReturnStatement, ArrowFunctionExpression[expression=true]) > CallExpression',
+  ':matches(ReturnStatement, ArrowFunctionExpression[expression=true]) > ChainExpression > CallExpression',
+  ':matches(ReturnStatement, ArrowFunctionExpression[expression=true]) > :matches(LogicalExpression, ConditionalExpression, SequenceExpression) CallExpression',
+];
+const LOSES_ITS_SENDER = LAST.map((call) => ({
+  selector: `${call}[callee.property.name='postMessage']`,
+  message: 'WebKit then sends the message without its origin and source. Write the call as a statement of its own.',
+}));
+
 export default defineConfig(
   globalIgnores(['dist/', 'dist-bench/', 'dist-web/', 'coverage/', '.data/', 'test/architecture/fixtures/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -75,6 +86,7 @@ export default defineConfig(
       ],
     },
   },
+  { files: ['web/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...LOSES_ITS_SENDER] } },
   {
     // Programs of their own that talk to a terminal.
     files: ['src/ops/**/*.ts', 'src/errors/generate-docs.ts', 'sandbox/main.ts', 'test/bench/**/*.ts'],

@@ -33,9 +33,10 @@ export class FrameLink {
       this.waiting.delete(reply.reply);
       question.settle(reply.result);
     };
-    frame.addEventListener('load', () => frame.contentWindow?.postMessage(PORT_MESSAGE, origin, [port2]), {
-      once: true,
-    });
+    const greet = (): void => {
+      frame.contentWindow?.postMessage(PORT_MESSAGE, origin, [port2]);
+    };
+    frame.addEventListener('load', greet, { once: true });
     const address = new URL(`/browser/${page}`, origin);
     address.searchParams.set(EMBEDDER_PARAMETER, globalThis.origin);
     frame.src = address.href;

@@ -29,5 +29,9 @@ export function listen(answers: Answers): { tell(event: FrameEvent): void } {
     port = offered;
     port.onmessage = ({ data }) => void hear(data);
   });
-  return { tell: (event) => port?.postMessage(event) };
+  return {
+    tell(event) {
+      port?.postMessage(event);
+    },
+  };
 }
