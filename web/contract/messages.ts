@@ -33,6 +33,12 @@ export interface FrameStart {
   readonly appearance: Appearance;
 }
 
+/** A part of the frame, in CSS pixels from its upper edge. */
+export interface Area {
+  readonly top: number;
+  readonly bottom: number;
+}
+
 /** A callback that the frame causes. */
 export type FrameEvent = {
   readonly [Name in CallbackName]: { readonly name: Name; readonly payload: CallbackPayloads[Name] };
@@ -49,6 +55,8 @@ export type PageMethods = {
    * `onError` why, or the API has refused the new one too.
    */
   token(refused: unknown): Promise<Token | null>;
+  /** The area has the focus: the page shows it. Some browsers do not scroll a page for what a frame in it focuses. */
+  show(area: unknown): void;
 };
 
 /** What the page can ask the frame for. */

@@ -1,7 +1,7 @@
 // The readers of both ends of the port: whatever arrives is copied field by field, frozen, and is null when it has not the shape.
 // Callbacks, fields and kinds that are not named here do not pass.
 import type { CallbackName, CallbackPayloads, UserType } from './callbacks.js';
-import { type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
+import { type Area, type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
 import {
   readAppearance,
   readApplicationFee,
@@ -24,12 +24,13 @@ import {
 import { boolean, fields, integer, list, nullable, type Reader, text, total, withDefault } from './readers.js';
 
 export const MIN_HEIGHT = 200;
+const HIGHEST = 100_000;
 
 type Payload<Name extends CallbackName> = CallbackPayloads[Name];
 
 /** Whole pixels, and never less than the component needs. */
 const height: Reader<number> = (value) =>
-  typeof value === 'number' && value >= 0 && value <= 100_000 ? Math.max(MIN_HEIGHT, Math.ceil(value)) : undefined;
+  typeof value === 'number' && value >= 0 && value <= HIGHEST ? Math.max(MIN_HEIGHT, Math.ceil(value)) : undefined;
 const sessionOnly = fields<{ readonly sessionId: string }>({ sessionId: readId }, {});
 const sharing = fields<Payload<'onReportShared'>>(
   { sessionId: readId, reportId: readId, recipientAccountId: readId },
@@ -89,6 +90,9 @@ export const readFrameEvent = orNull(
     return read && (Object.freeze({ name: known, payload: read }) as FrameEvent);
   }),
 );
+
+/** For the page: what it is to show. */
+export const readArea = orNull(total(fields<Area>({ top: integer(0, HIGHEST), bottom: integer(0, HIGHEST) }, {})));
 
 const tokenFields = fields<Token>({ token: text(8_192, /^[\w.-]+$/), expiresAt: integer(0) }, {});
 

@@ -4,6 +4,7 @@ import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import { componentError } from '../contract/codes.js';
 import { languageOf } from '../contract/language.js';
 import {
+  type Area,
   type FrameEvent,
   type FrameMethods,
   type FrameStart,
@@ -12,7 +13,7 @@ import {
   PROTOCOL,
   type Token,
 } from '../contract/messages.js';
-import { MIN_HEIGHT, readFrameEvent } from '../contract/read-messages.js';
+import { MIN_HEIGHT, readArea, readFrameEvent } from '../contract/read-messages.js';
 import { TITLES } from '../contract/titles.js';
 import { readUuid } from '../contract/read-values.js';
 import { hint } from './console.js';
@@ -131,6 +132,7 @@ export class FrameView {
     session: (sessionId: unknown) => {
       this.#screeningId = readUuid(sessionId) ?? this.#screeningId;
     },
+    show: (area: unknown) => this.#show(readArea(area)),
     token: (refused: unknown) => this.host.tokens.insteadOf(typeof refused === 'string' ? refused : null),
   });
 
@@ -192,6 +194,15 @@ export class FrameView {
     this.#listeners.tell(event);
     this.host.listeners.tell(event);
     return isHeard;
+  }
+
+  /** As little as is needed, at once, and whatever it is that scrolls: the page or an element in it. */
+  #show(area: Area | null): void {
+    const frame = this.#frame;
+    if (!area || !frame || (frame.getRootNode() as Document | ShadowRoot).activeElement !== frame) return;
+    frame.style.scrollMargin = `${-area.top}px 0 ${area.bottom - frame.offsetHeight}px`;
+    frame.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    frame.style.scrollMargin = '';
   }
 
   #waitForHandshake(): void {

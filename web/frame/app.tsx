@@ -3,12 +3,12 @@ import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import { type Language, languageOf } from '../contract/language.js';
-import type { FrameStart } from '../contract/messages.js';
+import type { Area, FrameStart } from '../contract/messages.js';
 import { TITLES } from '../contract/titles.js';
 import type { Api } from './api/api.js';
 import { applyAppearance } from './appearance.js';
 import { Flow, type FlowParts, type Shown } from './flow.js';
-import { tellHeight } from './height.js';
+import { tellGeometry } from './geometry.js';
 import { LanguageContext } from './parts/language.js';
 import { Layout } from './parts/layout.js';
 import { Spinner, TakesFocus } from './parts/step.js';
@@ -23,9 +23,10 @@ export interface AppProps {
   readonly api: Api;
   readonly emit: FlowParts['emit'];
   readonly known: (sessionId: string) => void;
+  readonly showFocus: (area: Area) => void;
 }
 
-export function App({ settings, start, api, emit, known }: AppProps) {
+export function App({ settings, start, api, emit, known, showFocus }: AppProps) {
   const language = languageOf([start.locale, ...navigator.languages]);
   const title = TITLES[start.view][language];
   const [shown, show] = useState<Shown>({ kind: 'loading' });
@@ -42,7 +43,7 @@ export function App({ settings, start, api, emit, known }: AppProps) {
       if (error) unexpected();
     });
     addEventListener('unhandledrejection', unexpected);
-    return tellHeight((height) => void emit({ name: 'onResize', payload: { height } }));
+    return tellGeometry((height) => void emit({ name: 'onResize', payload: { height } }), showFocus);
   }, []);
 
   const journey = shown.kind === 'place' ? shown.journey : null;

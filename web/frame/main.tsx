@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { COMPONENT_ERRORS } from '../contract/codes.js';
 import { languageOf } from '../contract/language.js';
 import {
+  type Area,
   type FrameEvent,
   type FrameMethods,
   type PageMethods,
@@ -37,7 +38,8 @@ function run(port: MessagePort): void {
       started = true;
       token = start.token;
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
-      render(<App settings={settings} start={start} api={client} emit={emit} known={known} />, document.body);
+      const told = { emit, known, showFocus };
+      render(<App settings={settings} start={start} api={client} {...told} />, document.body);
     },
     renewed(argument: unknown) {
       token = readToken(argument) ?? token;
@@ -67,6 +69,11 @@ function run(port: MessagePort): void {
 
   function known(sessionId: string): void {
     void page.then((remote) => remote.session(sessionId)).catch(gone);
+  }
+
+  /** An older host script has not this method. */
+  function showFocus(area: Area): void {
+    void page.then((remote) => remote.show(area)).catch(gone);
   }
 
   /** One renewal at a time is the page's business: it answers all who ask with the same token. */

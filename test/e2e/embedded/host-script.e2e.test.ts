@@ -822,6 +822,83 @@ describe('the token', () => {
   });
 });
 
+describe('what has the focus in the frame', () => {
+  const TALL = 1_500;
+  const IN_PAGE = '<div style="height:2000px"></div><main id="place"></main><div style="height:2000px"></div>';
+  const IN_BOX = `<div id="box" style="height:300px;overflow:auto">${IN_PAGE}</div>`;
+  let frame: FrameDouble;
+
+  async function mounted(body: string): Promise<void> {
+    embedding.serving('/long', { html: embedding.hostPage(body) });
+    await open('/long');
+    await FrameDouble.serveIn(page);
+    await host.mount();
+    frame = await FrameDouble.startedIn(page);
+    await frame.emit('onResize', { height: TALL });
+  }
+
+  /** Where the area is in the window, or in the box. */
+  async function shown(area: unknown): Promise<unknown> {
+    await frame.call('show', area);
+    return page.evaluate(() => {
+      const { document, innerHeight } = globalThis as any;
+      const box = document.querySelector('#box')?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
+      const { top, height } = document.querySelector('iframe').getBoundingClientRect();
+      return { top: top - box.top, height: box.bottom - box.top, frameHeight: height };
+    });
+  }
+
+  const focus = (): Promise<void> => page.evaluate(() => (globalThis as any).document.querySelector('iframe').focus());
+
+  it.each([
+    ['page', IN_PAGE],
+    ['box in the page', IN_BOX],
+  ])('is scrolled into view in the %s, by as little as is needed', async (_, body) => {
+    await mounted(body);
+    await focus();
+    const below: any = await shown({ top: 900, bottom: 950 });
+    expect([below.frameHeight, below.top]).toEqual([TALL, below.height - 950]);
+    expect(await shown({ top: 850, bottom: 900 })).toEqual(below);
+    expect(await shown({ top: 100, bottom: 150 })).toEqual({ ...below, top: -100 });
+    expect(await page.locator('iframe').getAttribute('style')).not.toContain('margin');
+  });
+
+  it('scrolls nothing when the page has the focus elsewhere, or the area is none', async () => {
+    await mounted(IN_PAGE);
+    const before = await shown({ top: 900, bottom: 950 });
+    await focus();
+    const after: any = await shown(null);
+    expect(after).toEqual(before);
+    for (const junk of [{}, { top: -5, bottom: 10 }, { top: '900', bottom: 950 }, { top: 900, bottom: 1e9 }, 7])
+      expect(await shown(junk)).toEqual(before);
+  });
+
+  it('is told by the real frame, and while something is pressed not before that is over', async () => {
+    await open();
+    await page.evaluate(() => {
+      const { Element } = globalThis as any;
+      const scrolled = ((globalThis as any).scrolled = [] as string[]);
+      Element.prototype.scrollIntoView = function (): void {
+        scrolled.push(this.style.scrollMargin);
+      };
+    });
+    await host.mount();
+    await host.hears('onReady');
+    const scrolled = (): Promise<string[]> => page.evaluate(() => (globalThis as any).scrolled);
+    const field = host.frame.locator('[name=firstName]');
+    const { x, y } = (await field.boundingBox())!;
+    await page.mouse.move(x + 5, y + 5);
+    await page.mouse.down();
+    await field.and(host.frame.locator(':focus')).waitFor();
+    expect(await scrolled()).toEqual([]);
+    await page.mouse.up();
+    await until('the field is shown', async () => (await scrolled()).length === 1);
+    await page.keyboard.press('Tab');
+    await until('the next field is shown', async () => (await scrolled()).length === 2);
+    expect((await scrolled())[1]).toMatch(/^-\d+px 0px -\d+px$/);
+  });
+});
+
 describe('what others say', () => {
   it('through the port changes nothing when it is no callback', async () => {
     await openWithDouble();

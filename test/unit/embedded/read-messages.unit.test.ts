@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { CallbackName, CallbackPayloads } from '../../../web/contract/callbacks.js';
 import { type FrameStart, PROTOCOL } from '../../../web/contract/messages.js';
-import { CALLBACK_NAMES, readFrameEvent, readFrameStart, readToken } from '../../../web/contract/read-messages.js';
+import {
+  CALLBACK_NAMES,
+  readArea,
+  readFrameEvent,
+  readFrameStart,
+  readToken,
+} from '../../../web/contract/read-messages.js';
 import { readUnitAddress } from '../../../web/contract/read-values.js';
 
 const SESSION = '0190b5a0-0000-7000-8000-000000000001';
@@ -108,6 +114,12 @@ describe('an event of the frame', () => {
     expect(readFrameEvent({ name: 'onReady', payload })).toEqual({ name: 'onReady', payload: { view: 'screening' } });
     expect(reads).toBe(1);
   });
+});
+
+it('an area to be shown is two whole numbers of pixels that a frame can have', () => {
+  expect(readArea({ top: 0, bottom: 48, ssn: '1' })).toEqual({ top: 0, bottom: 48 });
+  for (const wrong of [-1, 0.5, 100_001, NaN, Infinity, '48', null, undefined, {}])
+    expect([readArea({ top: wrong, bottom: 48 }), readArea({ top: 0, bottom: wrong })]).toEqual([null, null]);
 });
 
 describe('what the frame is told', () => {
