@@ -32,7 +32,10 @@ export class BrowserFiles implements SandboxPart {
         reply.setHeader('cross-origin-resource-policy', 'cross-origin');
         reply.setHeader('referrer-policy', 'no-referrer');
         reply.setHeader('x-content-type-options', 'nosniff');
-        if (path.endsWith('.html')) reply.setHeader('content-security-policy', PAGE_POLICY);
+        if (!path.endsWith('.html')) return;
+        reply.setHeader('content-security-policy', PAGE_POLICY);
+        // Or a frame that isolates itself could not embed the pages.
+        reply.setHeader('cross-origin-embedder-policy', 'require-corp');
       },
     });
   }

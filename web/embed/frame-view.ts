@@ -96,6 +96,7 @@ export class FrameView {
 
   #createFrame(): HTMLIFrameElement {
     const { publishableKey, embeddedUrl, locale } = this.host.settings;
+    let address = `${embeddedUrl}/?key=${publishableKey}`;
     const frame = document.createElement('iframe');
     frame.title = TITLES[this.mount.view][languageOf([locale, ...navigator.languages])];
     frame.allow = 'payment';
@@ -106,7 +107,11 @@ export class FrameView {
     frame.style.height = `${MIN_HEIGHT}px`;
     frame.addEventListener('load', this.#greet);
     frame.addEventListener('error', this.#loadFailed);
-    frame.src = `${embeddedUrl}/?key=${publishableKey}`;
+    // A page that is isolated shows frames without credentials, where the browser has them, and else those alone that isolate themselves.
+    if (crossOriginIsolated)
+      if ('credentialless' in frame) frame.credentialless = true;
+      else address += '&isolated';
+    frame.src = address;
     return frame;
   }
 

@@ -29,9 +29,13 @@ const HEADERS = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  // Or pages that isolate themselves could not embed it.
   'cross-origin-resource-policy': 'cross-origin',
 };
+
+/** A page that isolates itself embeds a frame with this policy alone, and so does the frame: with it, frames of others need it too. */
+const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
+/** The published key of the sandbox's processor, whose frames have the policy. Stripe's have not. */
+const SANDBOX_KEY = 'pk_test_sandbox_processor';
 
 /** `path`: without a trailing slash. */
 export function serveFramePage(fastify: FastifyInstance, path: string, keys: AccessKeys, options: FrameOptions): void {
@@ -48,12 +52,13 @@ async function sendPage(
   keys: AccessKeys,
   { apiUrl, embeddedUrl, scripts: all, html }: FrameOptions,
 ): Promise<FastifyReply> {
-  const { key: text } = request.query as { readonly key?: unknown };
+  const { key: text, isolated } = request.query as { readonly key?: unknown; readonly isolated?: unknown };
   const key = typeof text === 'string' ? await keys.publishable(text) : null;
   const scripts = key?.active ? all[key.environment] : null;
   void reply.headers(HEADERS);
   if (key === null || scripts === null)
     return reply.status(404).header('content-security-policy', NOTHING).send('<!doctype html>\n');
+  if (isolated !== undefined || scripts.processor.publishableKey === SANDBOX_KEY) void reply.headers(ISOLATED);
   const allowedOrigins = embeddableBy(key);
   const settings = { apiUrl, embeddedUrl, allowedOrigins, ...scripts };
   return reply

@@ -10,6 +10,8 @@ import { freePort } from '../../support/redis.js';
 import { FrameDouble, isFramePage } from '../../support/frame-double.js';
 
 const SESSION = '0190b5a0-0000-7000-8000-000000000001';
+/** Of the frame, and of the frames in it. */
+const isDocument = (url: URL): boolean => isFramePage(url) || url.pathname.startsWith('/browser/payment-element');
 const isExchange = (url: URL): boolean => url.pathname === '/auth/token/exchange';
 const error = (code: ComponentErrorCode, recoverable?: boolean): object => ({
   code,
@@ -896,6 +898,51 @@ describe('what has the focus in the frame', () => {
     await page.keyboard.press('Tab');
     await until('the next field is shown', async () => (await scrolled()).length === 2);
     expect((await scrolled())[1]).toMatch(/^-\d+px 0px -\d+px$/);
+  });
+});
+
+describe('a page that isolates itself', () => {
+  const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
+  const EMBEDDER = { 'cross-origin-embedder-policy': 'require-corp' };
+
+  async function opened(headers: Record<string, string>): Promise<void> {
+    embedding.serving('/isolated', { html: embedding.hostPage(), headers });
+    await open('/isolated');
+  }
+
+  async function atPayment(): Promise<void> {
+    const { body } = await (await embedding.service.signIn()).submit();
+    await host.mount({ options: { screeningId: body.id } });
+    await host.frame.frameLocator('iframe[src*="payment-element"]').getByLabel('Card number').waitFor();
+  }
+
+  it.each([
+    ['and is isolated', { ...OPENER, ...EMBEDDER }, true],
+    ['without an effect', EMBEDDER, false],
+  ])('%s embeds the component, with the frames of the sandbox in it', async (_, headers, isolated) => {
+    await opened(headers);
+    expect(await page.evaluate(() => (globalThis as any).crossOriginIsolated)).toBe(isolated);
+    await atPayment();
+  });
+
+  it('embeds frames without the policy too, such as those of Stripe, where the browser has frames without credentials', async () => {
+    await opened({ ...OPENER, ...EMBEDDER });
+    // What a test answers has no address, so that what it loads from this machine would have to be asked for.
+    await page.context().grantPermissions(['local-network-access']);
+    await page.route(isDocument, async (route) => {
+      const response = await route.fetch();
+      const { 'cross-origin-embedder-policy': policy, ...headers } = response.headers();
+      expect(policy).toBe('require-corp');
+      await route.fulfill({ response, headers });
+    });
+    await atPayment();
+  });
+
+  it('asks for the frame with the policy in other browsers', async () => {
+    await opened({ ...OPENER, ...EMBEDDER });
+    await page.evaluate(() => delete (globalThis as any).HTMLIFrameElement.prototype.credentialless);
+    await atPayment();
+    expect(await page.locator('iframe').getAttribute('src')).toMatch(/\?key=pk_test_[\w-]+&isolated$/);
   });
 });
 

@@ -64,6 +64,7 @@ describe('the embedded component', () => {
         'cache-control': 'no-store',
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
+        'cross-origin-embedder-policy': 'require-corp',
         'cross-origin-resource-policy': 'cross-origin',
         'permissions-policy': expect.stringMatching(
           /^payment=\(self "http:\/\/127\.0\.0\.1:\d+"\), accelerometer=\(\), /,

@@ -155,7 +155,8 @@ class OneKey extends AccessKeys {
   }
 }
 
-async function page(key: Partial<PublishableKey>, options: Partial<FrameOptions> = {}, path = '/embedded') {
+async function page(key: Partial<PublishableKey>, options: Partial<FrameOptions> = {}, query = '') {
+  const path = '/embedded';
   const server = fastify();
   serveFramePage(server, path, new OneKey(key), {
     apiUrl: API,
@@ -164,7 +165,7 @@ async function page(key: Partial<PublishableKey>, options: Partial<FrameOptions>
     html: '<meta content="%SERVICE_SETTINGS%"><p>the rest</p>',
     ...options,
   });
-  return server.inject(`${path}/?key=pk_live_example`);
+  return server.inject(`${path}/?key=pk_live_example${query}`);
 }
 
 describe('the page of the frame', () => {
@@ -189,6 +190,16 @@ describe('the page of the frame', () => {
       expect(settingsIn(body)).toMatchObject(mine);
       expect(headers['content-security-policy']).toContain(` ${mine.processor.scriptUrl} `);
     }
+  });
+
+  it('isolates itself when the page asks for it, and with the processor of the sandbox, whose frames do so too', async () => {
+    const policyOf = async (processorKey: string, query: string): Promise<unknown> => {
+      const live = { ...SCRIPTS, processor: { ...SCRIPTS.processor, publishableKey: processorKey } };
+      return (await page({}, { scripts: { live, test: null } }, query)).headers['cross-origin-embedder-policy'];
+    };
+    expect(await policyOf('pk_live_example', '')).toBeUndefined();
+    expect(await policyOf('pk_live_example', '&isolated')).toBe('require-corp');
+    expect(await policyOf('pk_test_sandbox_processor', '')).toBe('require-corp');
   });
 
   it('says its settings in an attribute that nothing breaks out of', async () => {
