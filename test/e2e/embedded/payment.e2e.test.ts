@@ -100,6 +100,13 @@ describe('a consumer who pays in the component', () => {
     expect(JSON.stringify([await host.told(), host.console])).not.toContain(CARDS.good);
   });
 
+  it('pays with Enter in a card field', async () => {
+    await atPayment();
+    await typeCard(CARDS.good);
+    await fields().getByLabel('ZIP code').press('Enter');
+    await host.hears('onPaymentSuccess');
+  });
+
   it('reads why the card was declined, and pays with another one, once', async () => {
     const sessionId = await atPayment();
     await pay(CARDS.poor);

@@ -36,6 +36,7 @@ export class CardForm {
   constructor(private readonly changed: () => void) {
     this.element.className = 'card';
     this.element.noValidate = true;
+    this.element.autocomplete = 'off';
     this.fields = {
       number: this.field('number'),
       expiry: this.field('expiry'),

@@ -142,6 +142,8 @@ export function Details({ journey }: StepProps) {
       <form
         ref={form}
         noValidate
+        // Firefox would keep what is typed in its history of forms. Each field says by itself what a browser may fill in.
+        autocomplete="off"
         onSubmit={(event) => {
           event.preventDefault();
           if (!busy) void send();

@@ -175,15 +175,21 @@ export function PaymentStep({ journey }: StepProps) {
       {problem && shown.kind !== 'unavailable' && shown.kind !== 'slow' && (
         <Alert key={problem.count}>{texts[problem.what]}</Alert>
       )}
-      <div hidden={shown.kind !== 'opening' && !showsCard} ref={place} />
-      {showsCard && (
-        <>
-          <p class="hint">{texts.whoSeesTheCard}</p>
-          <Button busy={shown.paying} onPress={() => void pay()}>
-            {shown.paying ? texts.paying : fill(texts.pay, { amount })}
-          </Button>
-        </>
-      )}
+      <form
+        hidden={shown.kind !== 'opening' && !showsCard}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (showsCard && !shown.paying) void pay();
+        }}
+      >
+        <div ref={place} />
+        {showsCard && (
+          <>
+            <p class="hint">{texts.whoSeesTheCard}</p>
+            <Button busy={shown.paying}>{shown.paying ? texts.paying : fill(texts.pay, { amount })}</Button>
+          </>
+        )}
+      </form>
     </StepFrame>
   );
 }

@@ -13,6 +13,8 @@ const FETCHING_LIMIT_MS = 30_000;
 const SAVING_LIMIT_MS = 60_000;
 const FILENAME = 'screening-report.pdf';
 
+type Problem = 'notSaved' | 'tooManyPdfs' | 'notPrinted';
+
 export interface ActionsProps {
   readonly journey: Journey;
   readonly sessionId: string;
@@ -23,7 +25,7 @@ export interface ActionsProps {
 export function Actions({ journey, sessionId, html, page }: ActionsProps) {
   const texts = useTexts(TEXTS);
   const [preparing, setPreparing] = useState(false);
-  const [problem, setProblem] = useState<'notSaved' | 'notPrinted' | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
 
   async function print(): Promise<void> {
     setProblem(null);
@@ -42,7 +44,7 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
     announce(texts.preparing);
     const pdf = await pdfOf(journey, sessionId, html);
     setPreparing(false);
-    if (pdf === null) return setProblem('notSaved');
+    if (typeof pdf === 'string') return setProblem(pdf);
     save(pdf);
     announce(texts.saved);
   }
@@ -62,15 +64,14 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
   );
 }
 
-/** Null: not to be had now. */
-async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise<Blob | null> {
+async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise<Blob | Problem> {
   const printed = await api.call<{ readonly url: string }>({
     method: 'POST',
     path: `/reports/${sessionId}/pdf`,
     body: { html, filename: FILENAME },
     timeoutMs: PRINTING_LIMIT_MS,
   });
-  if (!printed.ok) return null;
+  if (!printed.ok) return printed.status === 429 ? 'tooManyPdfs' : 'notSaved';
   try {
     // The link is good for some minutes and needs no token. It is fetched here: a frame that went there itself would be lost when
     // the link is not good, and a new window would not be allowed so long after the press.
@@ -79,9 +80,9 @@ async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.timeout(FETCHING_LIMIT_MS),
     });
-    return reply.ok ? await reply.blob() : null;
+    return reply.ok ? await reply.blob() : 'notSaved';
   } catch {
-    return null;
+    return 'notSaved';
   }
 }
 

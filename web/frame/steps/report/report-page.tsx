@@ -24,7 +24,8 @@ export function ReportPage({ settings, html, title, page, onFitted }: ReportPage
       if (!content) return onFitted();
       observer?.disconnect();
       observer = new ResizeObserver(() => {
-        frame.style.height = `${Math.ceil(content.getBoundingClientRect().height)}px`;
+        const border = frame.offsetHeight - frame.clientHeight;
+        frame.style.height = `${Math.ceil(content.getBoundingClientRect().height) + border}px`;
         onFitted();
       });
       observer.observe(content);

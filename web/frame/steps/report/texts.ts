@@ -13,6 +13,7 @@ type Key =
   | 'preparing'
   | 'saved'
   | 'notSaved'
+  | 'tooManyPdfs'
   | 'notPrinted'
   | 'tryAgain'
   | 'notOpened'
@@ -47,6 +48,7 @@ export const TEXTS: Texts<Key> = {
     preparing: 'Preparing the PDF…',
     saved: 'The PDF was downloaded.',
     notSaved: 'The PDF could not be made right now. Try again in a moment, or print the report.',
+    tooManyPdfs: 'Too many PDFs are being made right now. Try again in a moment.',
     notPrinted: 'This browser does not let us print from here. Download the PDF and print that.',
     tryAgain: 'Try again',
     notOpened: 'The report cannot be opened',
@@ -82,6 +84,7 @@ export const TEXTS: Texts<Key> = {
     preparing: 'Preparando el PDF…',
     saved: 'El PDF se descargó.',
     notSaved: 'No pudimos crear el PDF en este momento. Inténtelo de nuevo en unos minutos o imprima el informe.',
+    tooManyPdfs: 'En este momento se están creando demasiados PDF. Inténtelo de nuevo en unos minutos.',
     notPrinted: 'Este navegador no permite imprimir desde aquí. Descargue el PDF e imprímalo.',
     tryAgain: 'Intentar de nuevo',
     notOpened: 'No podemos mostrar el informe',

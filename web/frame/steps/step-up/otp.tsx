@@ -42,7 +42,7 @@ export function OtpStep({ journey }: StepProps) {
 
   return (
     <StepFrame title={texts.otpTitle} lead={texts.otpLead}>
-      <form ref={form} noValidate onSubmit={(event) => void submit(event)}>
+      <form ref={form} noValidate autocomplete="off" onSubmit={(event) => void submit(event)}>
         <TextField
           name="code"
           label={texts.code}
