@@ -26,6 +26,13 @@ export function ensureBrowserOfPeople() {
   return ensure(BROWSERS, ['chromium']) || isProgram(process.env.CHROMIUM_PATH ?? '');
 }
 
+/** The browsers of other engines, as Debian has them. The tests say which of them they do without (test/support/web-driver.ts). */
+export function ensureOtherEngines() {
+  const isThere = (...names) => names.every((name) => onPath(name) !== undefined);
+  if (!isThere('firefox-esr')) install({ apt: ['firefox-esr fonts-liberation'] });
+  if (!isThere('WebKitWebDriver', 'Xvfb')) install({ apt: ['webkit2gtk-driver xvfb fonts-liberation'] });
+}
+
 function ensure(names, apt) {
   const isFound = () => names.some((name) => onPath(name));
   if (!isFound()) install({ apt, brew: 'chromium' });

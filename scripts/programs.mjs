@@ -41,18 +41,18 @@ export function only(names, env = process.env) {
   return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
-/** Installs Debian's package as root, the first of them that can be installed, or Homebrew's; does nothing elsewhere, nor in production, whose machines are somebody's to set up. A failure is told on standard error and left to who looks for the program then. */
+/** Installs Debian's packages as root, the first line of them that can be installed, or Homebrew's package; does nothing elsewhere, nor in production, whose machines are somebody's to set up. A failure is told on standard error and left to who looks for the program then. */
 export function install({ apt, brew }) {
   if (process.env.NODE_ENV?.trim() === 'production') return;
   if (onPath('apt-get') && process.getuid?.() === 0) {
     // Run level 1 keeps Debian's packages from starting servers of their own.
     const env = { ...only(FOR_INSTALLERS), DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     quietly('apt-get', ['update', '-qq'], env);
-    for (const name of apt) {
-      console.error(`Installing ${name} (apt-get) ...`);
-      if (quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], env)) return;
+    for (const names of apt) {
+      console.error(`Installing ${names} (apt-get) ...`);
+      if (quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names.split(' ')], env)) return;
     }
-  } else if (onPath('brew')) {
+  } else if (brew !== undefined && onPath('brew')) {
     console.error(`Installing ${brew} (brew) ...`);
     quietly('brew', ['install', '--quiet', brew], only(FOR_INSTALLERS));
   }

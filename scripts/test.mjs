@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBrowserOfPeople, ensureChromium, NO_CHROMIUM } from './chromium.mjs';
+import { ensureBrowserOfPeople, ensureChromium, ensureOtherEngines, NO_CHROMIUM } from './chromium.mjs';
 import { ensureForeignPrograms } from './foreign-programs.mjs';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
@@ -15,7 +15,10 @@ await runCommand(async () => {
   if (!ensureChromium() || !ensureBrowserOfPeople())
     throw new Problem(`The tests print PDFs and open pages, and there is ${NO_CHROMIUM}.`);
   ensureBuilt();
-  if (process.env.SOAK !== undefined) Object.assign(process.env, ensureForeignPrograms());
+  if (process.env.SOAK !== undefined) {
+    ensureOtherEngines();
+    Object.assign(process.env, ensureForeignPrograms());
+  }
   const folder = mkdtempSync(join(tmpdir(), 'test-results-'));
   try {
     const results = join(folder, 'results.json');

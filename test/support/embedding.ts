@@ -1,7 +1,5 @@
 // The embedded component as people meet it: a page of an integrator that loads the host script, in a real browser, over three origins:
 // the page's, the service's (API and frame), and the sandbox's (the payment processor and the device check).
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type Browser,
   type BrowserContextOptions,
@@ -13,8 +11,8 @@ import {
 import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
 import { browserArguments, pageBrowser } from './browsers.js';
 import { PATIENCE_MS } from './eventually.js';
-import { freePort } from './redis.js';
-import { type Credentials, Service, type StartOptions } from './service.js';
+import { type HostDocument, IntegratorSite } from './integrator-site.js';
+import type { Credentials, Service, StartOptions } from './service.js';
 
 export const CALLBACKS = [
   'onReady',
@@ -51,14 +49,8 @@ export interface MountWish {
 
 export class Embedding {
   private constructor(
-    readonly service: Service,
+    readonly site: IntegratorSite,
     readonly browser: Browser,
-    readonly credentials: Credentials,
-    /** Of the integrator's pages; the demo keys allow it. */
-    readonly hostOrigin: string,
-    private readonly server: Server,
-    /** What the integrator serves, by path. */
-    private readonly pages: Map<string, HostDocument>,
   ) {}
 
   static async start(
@@ -66,40 +58,34 @@ export class Embedding {
     options: StartOptions & { readonly browser?: string; readonly isolation?: readonly string[] } = {},
   ): Promise<Embedding> {
     const { browser: executablePath = pageBrowser, isolation } = options;
-    const hostPort = await freePort();
-    const pages = new Map<string, HostDocument>();
-    const server = createServer((request, response) => {
-      const page = pages.get(new URL(request.url ?? '/', 'http://host').pathname);
-      response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html', ...page?.headers });
-      response.end(page?.html);
-    });
-    const [service, browser] = await Promise.all([
-      Service.start({ DEMO_PORT: String(hostPort), ...env }, options),
+    const [site, browser] = await Promise.all([
+      IntegratorSite.start(env, options),
       chromium.launch({ executablePath, args: browserArguments(isolation) }),
-      new Promise<void>((resolve) => server.listen(hostPort, 'localhost', resolve)),
     ]);
-    const { port } = server.address() as AddressInfo;
-    return new Embedding(
-      service,
-      browser,
-      await service.credentials(),
-      `http://localhost:${port}`,
-      server,
-      pages,
-    ).serving('/', {});
+    return new Embedding(site, browser);
+  }
+
+  get service(): Service {
+    return this.site.service;
+  }
+
+  get credentials(): Credentials {
+    return this.site.credentials;
+  }
+
+  /** Of the integrator's pages; the demo keys allow it. */
+  get hostOrigin(): string {
+    return this.site.origin;
   }
 
   /** Another page of the integrator. */
-  serving(path: string, { html = this.hostPage(), headers = {} }: Partial<HostDocument>): this {
-    this.pages.set(path, { html, headers });
+  serving(path: string, page: Partial<HostDocument>): this {
+    this.site.serving(path, page);
     return this;
   }
 
-  /** As an integrator writes it. */
-  hostPage(body = '<main id="place"></main>'): string {
-    return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Host</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<script src="${this.service.baseUrl}/embed/v1/service.js"></script></head><body>${body}</body></html>`;
+  hostPage(body?: string): string {
+    return this.site.hostPage(body);
   }
 
   /** A page of the integrator in a browser of its own; nothing is mounted yet. */
@@ -114,15 +100,8 @@ export class Embedding {
 
   async stop(): Promise<void> {
     await this.browser.close();
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-    await this.service.stop();
+    await this.site.stop();
   }
-}
-
-interface HostDocument {
-  readonly html: string;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 export class HostPage {

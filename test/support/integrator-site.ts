@@ -1,0 +1,58 @@
+// A service, and an integrator on an origin of its own, whose pages load the host script.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { freePort } from './redis.js';
+import { type Credentials, Service, type StartOptions } from './service.js';
+
+export interface HostDocument {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export class IntegratorSite {
+  private constructor(
+    readonly service: Service,
+    readonly credentials: Credentials,
+    /** Of the integrator's pages; the demo keys allow it. */
+    readonly origin: string,
+    private readonly server: Server,
+    /** What the integrator serves, by path. */
+    private readonly pages: Map<string, HostDocument>,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string>> = {}, options: StartOptions = {}): Promise<IntegratorSite> {
+    const hostPort = await freePort();
+    const pages = new Map<string, HostDocument>();
+    const server = createServer((request, response) => {
+      const page = pages.get(new URL(request.url ?? '/', 'http://host').pathname);
+      response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html', ...page?.headers });
+      response.end(page?.html);
+    });
+    const [service] = await Promise.all([
+      Service.start({ DEMO_PORT: String(hostPort), ...env }, options),
+      new Promise<void>((resolve) => server.listen(hostPort, 'localhost', resolve)),
+    ]);
+    const { port } = server.address() as AddressInfo;
+    const site = new IntegratorSite(service, await service.credentials(), `http://localhost:${port}`, server, pages);
+    return site.serving('/', {});
+  }
+
+  /** Another page of the integrator. */
+  serving(path: string, { html = this.hostPage(), headers = {} }: Partial<HostDocument>): this {
+    this.pages.set(path, { html, headers });
+    return this;
+  }
+
+  /** As an integrator writes it. */
+  hostPage(body = '<main id="place"></main>'): string {
+    return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Host</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<script src="${this.service.baseUrl}/embed/v1/service.js"></script></head><body>${body}</body></html>`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+    await this.service.stop();
+  }
+}
