@@ -17,6 +17,8 @@ export interface ActionContext extends Owner {
   readonly causationId: string;
   /** The session grant that the caller's token was issued under; never stored. */
   readonly grantId?: string;
+  /** The chain of platform tokens that began with one exchange, by which strangers are counted; never stored. */
+  readonly lineage?: string;
   /** No caller reads the result at once: read models learn of it through their subscription only, which is much cheaper. */
   readonly skipReadYourWrites?: true;
   /** Why an operator does it; recorded with every event. It holds no personal data. */

@@ -15,8 +15,10 @@ export interface Principal {
   readonly permissions?: readonly string[];
   /** Of an API key: what reports default to, HTML for a partner, JSON for a first party. */
   readonly clientClass?: 'partner' | 'first_party';
-  /** Names a platform token among those of its key, or a dashboard token. */
+  /** Of a dashboard token. */
   readonly tokenId?: string;
+  /** The chain of platform tokens that began with one exchange: the id of the first one. */
+  readonly lineage?: string;
   /** When the exchange was made that a platform token comes from, whatever renewed it since; seconds since 1970. */
   readonly exchangedAt?: number;
   /** The session grant that a platform token was issued under. */
@@ -51,6 +53,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
     correlationId: request.id,
     causationId: request.id,
     ...(principal.grantId !== undefined && { grantId: principal.grantId }),
+    ...(principal.lineage !== undefined && { lineage: principal.lineage }),
   };
 }
 

@@ -10,6 +10,7 @@ export function platformToken({
   origin,
   grant,
   jti,
+  lineage = jti,
   iat,
   auth_time: exchangedAt = iat,
 }: Claims): { readonly principal: Principal; readonly origin: string } | null {
@@ -19,7 +20,7 @@ export function platformToken({
     actor: { kind: 'platform-token', id: sub },
     accountId,
     environment,
-    ...(typeof jti === 'string' && { tokenId: jti }),
+    ...(typeof lineage === 'string' && { lineage }),
     ...(typeof exchangedAt === 'number' && { exchangedAt }),
     ...(typeof grant === 'string' && { grantId: grant }),
   } as const;

@@ -42,6 +42,8 @@ export interface RenewedToken {
   readonly accountId: string;
   readonly environment: Environment;
   readonly grantId: string | null;
+  /** The id of the first token, from which it comes by renewals. */
+  readonly lineage: string;
   /** When the exchange was made that it comes from; seconds since 1970. */
   readonly exchangedAt: number;
 }
@@ -120,11 +122,11 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   private async renew(
     key: PublishableKey,
     origin: string,
-    { accountId, grantId, exchangedAt }: RenewedToken,
+    renewed: RenewedToken,
   ): Promise<ExchangedToken> {
-    const account = await this.accounts.find(accountId);
+    const account = await this.accounts.find(renewed.accountId);
     if (account === null) throw new Error(`A token of key ${key.keyId} is for no account`);
-    return { ...(await this.issue(key, origin, account, grantId, newId(), exchangedAt)), grant: null };
+    return { ...(await this.issue(key, origin, account, renewed.grantId, newId(), renewed)), grant: null };
   }
 
   /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
@@ -155,7 +157,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     account: AccountFacts,
     grantId: string | null,
     jti: string,
-    exchangedAt?: number,
+    renewed?: RenewedToken,
   ): Promise<Omit<ExchangedToken, 'grant'>> {
     const iat = this.now();
     const expiresInSeconds = this.options.ttlSeconds;
@@ -167,8 +169,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       origin,
       ...(grantId !== null && { grant: grantId }),
       jti,
-      // For a first exchange it is `iat`.
-      ...(exchangedAt !== undefined && { auth_time: exchangedAt }),
+      // For a first exchange they are `iat` and `jti`.
+      ...(renewed && { auth_time: renewed.exchangedAt, lineage: renewed.lineage }),
       iat,
       exp: iat + expiresInSeconds,
     });

@@ -23,8 +23,9 @@ export class Renewals extends BearerStrategy {
       throw error;
     }
     if (!request.principal) return 'bad';
-    const { actor, accountId, environment, grantId = null, exchangedAt } = request.principal;
-    return exchangedAt === undefined ? 'bad' : { keyId: actor.id, accountId, environment, grantId, exchangedAt };
+    const { actor, accountId, environment, grantId = null, lineage, exchangedAt } = request.principal;
+    if (exchangedAt === undefined || lineage === undefined) return 'bad';
+    return { keyId: actor.id, accountId, environment, grantId, lineage, exchangedAt };
   }
 
   protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {

@@ -42,11 +42,11 @@ export class ReportsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
-    @CurrentPrincipal() { grantId, tokenId, actor }: Principal,
+    @CurrentPrincipal() { grantId, lineage, actor }: Principal,
   ): Promise<Buffer | string> {
     const format = formatFor(request, reply);
     // A grant gives one token, which each renewal replaces.
-    const reader = grantId ?? tokenId ?? actor.id;
+    const reader = grantId ?? lineage ?? actor.id;
     const opened = await this.commands.execute(new OpenReport(id, format, context, reader));
     return reportReply(opened, format, reply, { language: language === 'es' ? 'es' : 'en' });
   }
