@@ -480,7 +480,10 @@ describe('the report', () => {
       asked: { method: 'POST', path: /\/pdf$/ },
       first: press,
       again: press,
-      words: always('The PDF could not be made right now.'),
+      words: {
+        ...always('The PDF could not be made right now.'),
+        limited: 'Too many PDFs are being made right now.',
+      },
       told: 'nothing',
       through: () => host.page.waitForEvent('download'),
     });

@@ -229,7 +229,9 @@ describe('in production', () => {
     const named = await service.startBeside(scripts);
     try {
       const { accountId } = await ops(service, 'accounts', 'create', '--name', 'Example', '--live', 'yes');
-      const issue = ['keys', 'issue', accountId, '--kind', 'publishable', '--origins', 'https://app.example.com'];
+      const consent = ['--reason', 'a test', '--yes'];
+      const origins = ['--origins', 'https://app.example.com'];
+      const issue = ['keys', 'issue', accountId, '--kind', 'publishable', ...origins, ...consent];
       const live = await ops(service, ...issue, '--environment', 'live');
       const test = await ops(service, ...issue, '--environment', 'test');
       const page = await named.request('GET', `/embedded/?key=${live.key}`);
@@ -247,7 +249,7 @@ describe('in production', () => {
       expect((await named.request('GET', `/embedded/?key=${test.key}`)).status).toBe(404);
 
       // A key that is deactivated has no frame, in a process that has not just seen it good.
-      await ops(service, 'keys', 'deactivate', live.keyId);
+      await ops(service, 'keys', 'deactivate', live.keyId, ...consent);
       const fresh = await service.startBeside(scripts);
       expect((await fresh.request('GET', `/embedded/?key=${live.key}`)).status).toBe(404);
       await fresh.program.end('SIGTERM');

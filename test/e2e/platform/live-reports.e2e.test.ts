@@ -65,6 +65,9 @@ async function callerOf(
     environment,
     '--origins',
     ORIGIN,
+    '--reason',
+    'a test',
+    '--yes',
   );
   const { body } = await service.request('POST', '/auth/token/exchange', {
     headers: { 'x-publishable-key': key, origin: ORIGIN },
