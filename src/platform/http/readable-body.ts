@@ -34,6 +34,27 @@ export function isPlainUtf8({
   );
 }
 
+/** JSON can write half a character only like this. */
+const MAYBE_HALF = /\\u[dD][89a-fA-F]/;
+const PLAIN_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
+
+/** The parsed body, or its refusal where a text in it holds half a surrogate pair: such a text can be neither stored nor sent on. */
+export function wellFormed(json: string, body: unknown): unknown {
+  if (!MAYBE_HALF.test(json) || !holdsHalf(body)) return body;
+  const [field = ''] = Object.entries(body as object).find(holdsHalf) ?? [];
+  const rule = 'must be well-formed Unicode, without half of a surrogate pair';
+  return new DomainError(
+    'request.invalid',
+    PLAIN_NAME.test(field) ? { field, details: [{ field, message: rule }] } : { rule: `Every text ${rule}.` },
+  );
+}
+
+function holdsHalf(value: unknown): boolean {
+  if (typeof value === 'string') return !value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.entries(value)).some(holdsHalf);
+}
+
 /** Runs on every route, after the callers were judged. */
 export class ReadableBodies implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

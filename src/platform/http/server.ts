@@ -8,7 +8,7 @@ import { Edge } from './edge.js';
 import { drainBeforeClose } from './draining.js';
 import { ErrorReplies } from './error-reply.js';
 import { isBeyondLimits } from './json-limits.js';
-import { isPlainUtf8, UNREADABLE, UNSUPPORTED } from './readable-body.js';
+import { isPlainUtf8, UNREADABLE, UNSUPPORTED, wellFormed } from './readable-body.js';
 import type { Surfaces } from './surface.js';
 
 export interface ServerOptions {
@@ -113,7 +113,7 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
     } catch {
       // Not UTF-8. An empty text is no JSON either.
     }
-    void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : value));
+    void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : wellFormed(text, value)));
   };
   const take = (type: string, read: typeof parse): void =>
     void fastify.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body: Buffer, done: Done) => {

@@ -49,8 +49,8 @@ export class TokenController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
     // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
-    const unreadable = body instanceof DomainError ? body : null;
-    const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
+    const refusal = body instanceof DomainError ? body : null;
+    const grant = refusal ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(
       new ExchangeToken(
         present(publishableKey),
@@ -63,7 +63,7 @@ export class TokenController {
     );
     tellQuota(reply, quota);
     if (result instanceof DomainError) throw result;
-    if (unreadable) throw unreadable;
+    if (refusal) throw refusal;
     return tokenBody(result);
   }
 }
@@ -92,5 +92,6 @@ function present(header: string | undefined): string | null {
 function grantIn(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'session_token')) return null;
   const given = (body as { session_token: unknown }).session_token;
-  return given === null ? null : typeof given === 'string' ? given : '';
+  if (given === null || given === '') return null;
+  return typeof given === 'string' ? given : '';
 }
