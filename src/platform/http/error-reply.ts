@@ -43,27 +43,21 @@ export class ErrorReplies implements ExceptionFilter {
   }
 }
 
-/** The code of what the framework refuses; anything else is a fault of ours. */
+/** Of what the framework refuses, by its status. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'request.unauthenticated',
+  403: 'request.forbidden',
+  404: 'request.unknown_path',
+  406: 'request.not_acceptable',
+  413: 'request.too_large',
+  429: 'request.rate_limited',
+  503: 'service.unavailable',
+};
+
+/** Anything that the framework does not refuse is a fault of ours. */
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof Unavailable) return 'service.unavailable';
-  const status =
-    error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
-  switch (status) {
-    case 401:
-      return 'request.unauthenticated';
-    case 403:
-      return 'request.forbidden';
-    case 404:
-      return 'request.unknown_path';
-    case 406:
-      return 'request.not_acceptable';
-    case 413:
-      return 'request.too_large';
-    case 429:
-      return 'request.rate_limited';
-    case 503:
-      return 'service.unavailable';
-    default:
-      return typeof status === 'number' && status >= 400 && status < 500 ? 'request.invalid' : 'service.failure';
-  }
+  const { statusCode } = (error ?? {}) as { statusCode?: unknown };
+  const status = error instanceof HttpException ? error.getStatus() : Number(statusCode);
+  return CODES[status] ?? (status >= 400 && status < 500 ? 'request.invalid' : 'service.failure');
 }
