@@ -2,6 +2,7 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import {
   getMetadataStorage,
+  isEmail,
   ValidateBy,
   type ValidationArguments,
   type ValidationError,
@@ -21,7 +22,7 @@ export function means(code: ErrorCode, message: string): ValidationOptions {
 
 /**
  * Nest's validation, with three rules of its own (docs/adr/0011): of a body only the documented fields are taken, and null is as
- * good as absent; what is no object is refused as a whole, not field by field; rules may ask when the body was received.
+ * good as absent, and so is an empty text in an optional field; what is no object is refused as a whole, not field by field; rules may ask when the body was received.
  * class-transformer is not used: no rule needs more than the fields as they came.
  */
 @Injectable()
@@ -75,6 +76,10 @@ export function Rule(
   return ValidateBy({ name: String(options.message), validator: { validate } }, options);
 }
 
+/** No format characters: nobody sees them, and mail to such an address never arrives. */
+export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
+  Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options);
+
 /** By the service's clock. */
 const receivedAt = new WeakMap<object, Date>();
 
@@ -82,26 +87,30 @@ const receivedAt = new WeakMap<object, Date>();
 function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Body {
   const body = new type();
   receivedAt.set(body as object, now);
-  for (const field of fieldsOf(type)) {
+  for (const [field, isOptionalText] of fieldsOf(type)) {
     const value: unknown = Object.hasOwn(given, field) ? (given as Record<string, unknown>)[field] : undefined;
-    if (value === undefined || (value === null && !Reflect.hasMetadata(NULL_COUNTS, type.prototype as object, field)))
-      continue;
-    (body as Record<string, unknown>)[field] = value;
+    const isAbsent =
+      value === undefined ||
+      (value === null && !Reflect.hasMetadata(NULL_COUNTS, type.prototype as object, field)) ||
+      (value === '' && isOptionalText);
+    if (!isAbsent) (body as Record<string, unknown>)[field] = value;
   }
   return body;
 }
 
-const known = new WeakMap<Type, readonly string[]>();
+const known = new WeakMap<Type, ReadonlyMap<string, boolean>>();
 
-/** In the order of declaration, in which they are refused as well. */
-function fieldsOf(type: Type): readonly string[] {
-  const fields = known.get(type) ?? [
-    ...new Set(
-      getMetadataStorage()
-        .getTargetValidationMetadatas(type, '', false, false)
-        .map(({ propertyName }) => propertyName),
-    ),
-  ];
+/** In the order of declaration, in which they are refused as well, and whether each is a text that may be left out. */
+function fieldsOf(type: Type): ReadonlyMap<string, boolean> {
+  const rules = known.has(type) ? [] : getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const isOptionalText = (field: string): boolean => {
+    const own = rules.filter(({ propertyName }) => propertyName === field);
+    return (
+      own.some((rule) => rule.type === 'conditionalValidation') &&
+      own.some(({ name, each }) => name === 'isString' && !each)
+    );
+  };
+  const fields = known.get(type) ?? new Map(rules.map(({ propertyName: field }) => [field, isOptionalText(field)]));
   known.set(type, fields);
   return fields;
 }

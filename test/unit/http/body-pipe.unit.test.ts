@@ -1,8 +1,16 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { Allow, IsIn, IsInt, IsObject, IsOptional, IsString, Matches, MinLength } from 'class-validator';
-import { BodyPipe, means, NullCounts, Rule, TakesAnything } from '../../../src/platform/http/body-pipe.js';
+import {
+  BodyPipe,
+  IsMailAddress,
+  means,
+  NullCounts,
+  Rule,
+  TakesAnything,
+} from '../../../src/platform/http/body-pipe.js';
 import { readBody, refusedBody } from '../../support/bodies.js';
+import { REAL_WORLD } from '../../support/real-world.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 
@@ -155,4 +163,22 @@ describe('a checked body', () => {
     const pipe = new BodyPipe({ now: () => NOW });
     expect(await pipe.transform('as it is', { type: 'body', metatype: Object })).toBe('as it is');
   });
+});
+
+describe('a mail address', () => {
+  class Contact {
+    @IsMailAddress({ message: 'must be a mail address' })
+    readonly mail!: unknown;
+  }
+
+  it.each(REAL_WORLD.mail.taken)('is %j', async (mail) => {
+    expect(await readBody(Contact, { mail }, NOW)).toEqual({ mail });
+  });
+
+  it.each([...REAL_WORLD.mail.refused, 'a\ud800@b.co', '\udc00', 'a@b', '', 7, ['a@b.co']])(
+    'is not %j',
+    async (mail) => {
+      expect((await refusedBody(Contact, { mail }, NOW)).detail.field).toBe('mail');
+    },
+  );
 });

@@ -35,7 +35,7 @@ export function reportQuery(
   const { format } = query;
   return {
     format:
-      format === undefined
+      format === undefined || format === ''
         ? formatFor(request, reply, clientClass === 'first_party' ? ['json', 'html'] : ['html', 'json'])
         : named(format, reply),
     leaveOut,

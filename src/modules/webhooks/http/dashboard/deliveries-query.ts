@@ -42,6 +42,7 @@ export class DeliveriesQuery {
       defaultMessage: () => 'must be the next_cursor of a page',
     },
   })
+  @IsString({ message: 'must be given once' })
   readonly cursor?: string;
 
   @ApiPropertyOptional({
@@ -51,8 +52,7 @@ export class DeliveriesQuery {
     description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}`,
   })
   @IsOptional()
-  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1' })
-  @IsString({ message: 'must be given once' })
+  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1, given once' })
   readonly limit?: string;
 }
 

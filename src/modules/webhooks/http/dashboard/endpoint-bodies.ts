@@ -1,7 +1,7 @@
 // What the management of webhook endpoints takes, as on the wire (docs/contract/webhooks.md#endpoint, #secrets).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
-import { means, NullCounts } from '../../../../platform/http/body-pipe.js';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { IsMailAddress, means, NullCounts } from '../../../../platform/http/body-pipe.js';
 import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
 import type { EndpointChange } from '../../application/change-endpoint.js';
 
@@ -17,7 +17,7 @@ const OVERLAP_RULE = { message: `must be a whole number of seconds from 0 to ${M
 const notTooLong = means('webhook.url_invalid', `must have at most ${MAX_URL} characters`);
 const IsEventList = (): PropertyDecorator =>
   ValidateBy({ name: 'isEventList', validator: { validate: isEventList, defaultMessage: () => EVENTS_RULE } });
-const IsMailAddress = (): PropertyDecorator => IsEmail({}, { message: 'must be a mail address' });
+const mailAddress = { message: 'must be a mail address' };
 
 function isEventList(value: unknown): boolean {
   return (
@@ -55,7 +55,7 @@ export class CreateEndpointBody {
 
   @ApiPropertyOptional(MAIL_SHOWN)
   @IsOptional()
-  @IsMailAddress()
+  @IsMailAddress(mailAddress)
   @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
   @IsString(text)
   readonly notify_email?: string;
@@ -80,7 +80,7 @@ export class ChangeEndpointBody {
   @ApiPropertyOptional({ ...MAIL_SHOWN, description: 'Absent: unchanged. Null: nobody is told any more' })
   @NullCounts()
   @IsOptional()
-  @IsMailAddress()
+  @IsMailAddress(mailAddress)
   @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
   @IsString(text)
   readonly notify_email?: string | null;

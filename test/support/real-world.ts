@@ -1,0 +1,21 @@
+// Text as people type and paste it: what the service and the frame of the component make of it must be the same.
+import { readFileSync } from 'node:fs';
+
+interface RealWorld {
+  /** As given, and as it is folded. */
+  readonly folded: readonly (readonly [string, string])[];
+  readonly names: Judged<string>;
+  readonly phones: Judged<readonly [given: string, digits: string]>;
+  readonly states: Judged<string>;
+  readonly zips: Judged<readonly [given: string, written: string]>;
+  readonly mail: Judged<string>;
+}
+
+interface Judged<Taken> {
+  readonly taken: readonly Taken[];
+  readonly refused: readonly string[];
+}
+
+export const REAL_WORLD = JSON.parse(
+  readFileSync(new URL('../fixtures/text/real-world.json', import.meta.url), 'utf8'),
+) as RealWorld;
