@@ -7,7 +7,9 @@ import type { FrameStart } from '../../../web/contract/messages.js';
 import { bodyOf, problemsOf, readPrefill, type Values, valuesFrom } from '../../../web/frame/steps/details/form.js';
 import { readRefusal } from '../../../web/frame/steps/details/refused.js';
 import { fieldsOf, normalized, problemOf, type FieldName } from '../../../web/frame/steps/details/rules.js';
+import { folded, phoneDigits, zipCode } from '../../../web/frame/steps/details/folded.js';
 import { US_STATES } from '../../../web/frame/steps/details/states.js';
+import { REAL_WORLD } from '../../support/real-world.js';
 
 const NOW = new Date('2026-06-15T12:00:00Z');
 const GOOD: Values = {
@@ -128,6 +130,51 @@ describe('A field', () => {
 
   it('knows the states that the API knows', () => {
     expect(US_STATES.map(({ value }) => value).sort()).toEqual([...SERVED].sort());
+  });
+});
+
+describe('Text of the real world', () => {
+  it.each(REAL_WORLD.folded)('%j is folded to %j', (given, written) => {
+    expect(folded(given)).toBe(written);
+    expect(folded(written)).toBe(written);
+  });
+
+  const { names, phones, states, zips, mail } = REAL_WORLD;
+  const judged: readonly [FieldName, readonly string[], boolean][] = [
+    ['lastName', names.taken, true],
+    ['lastName', names.refused, false],
+    ['phoneNumber', phones.taken.map(([given]) => given), true],
+    ['phoneNumber', phones.refused.filter((phone) => !phone.startsWith('+4155')), false],
+    ['currentState', states.taken, true],
+    ['currentState', states.refused, false],
+    ['currentZip', zips.taken.map(([given]) => given), true],
+    ['currentZip', zips.refused, false],
+    ['email', mail.taken, true],
+  ];
+  it.each(judged)('%s is judged as by the API', async (field, samples, isTaken) => {
+    for (const sample of samples) {
+      const written = { phoneNumber: phoneDigits, currentZip: zipCode }[field as string] ?? folded;
+      const problem = problemOf(field, field === 'currentState' ? normalized(field, sample) : written(sample), NOW);
+      expect([sample, problem === null]).toEqual([sample, isTaken]);
+      expect(await refusedFields({ ...sent(field, sample), [field]: sample })).toEqual(isTaken ? [] : [field]);
+    }
+  });
+
+  it('is sent as the API would write it', () => {
+    expect(sent('lastName', ' \u2019t\u00a0Hooft\u200e')).toMatchObject({ lastName: "'t Hooft" });
+    expect(sent('currentZip', ' 94105 1234')).toMatchObject({ currentZip: '94105-1234' });
+    expect(sent('currentState', 'ca')).toMatchObject({ currentState: 'CA' });
+    for (const email of ['\u200ba@example.com', 'a@exam\u200bple.com\u200f'])
+      expect(sent('email', email)).toMatchObject({ email: 'a@example.com' });
+  });
+
+  it.each(['+1 (415) 555-0134', '1 415 555 0134', '+1415.555.0134', '\u202a+1 415-555-0134\u202c'])(
+    'a phone number is sent without the country: %j',
+    (phone) => expect(sent('phoneNumber', phone)).toMatchObject({ phoneNumber: '4155550134' }),
+  );
+
+  it('a state that the page knows in lower case is the one that is chosen', () => {
+    expect(valuesFrom({ currentState: 'tx' }).currentState).toBe('TX');
   });
 });
 

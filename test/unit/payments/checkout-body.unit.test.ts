@@ -26,20 +26,24 @@ describe('the address of the property', () => {
     [{ zip: '94105', address: '1 Main St', city: 'San Francisco', state: 'CA' }, '1 Main St, San Francisco, CA, 94105'],
     [{ city: 'San Francisco' }, 'San Francisco'],
     ['\u{1F3E0}'.repeat(255), '\u{1F3E0}'.repeat(255)],
+    [' 1\u00a0Main\u200b St ', '1 Main St'],
+    ['', null],
+    [{ zip: ' 94105', city: '' }, '94105'],
   ])('%j is shown as %j', async (propertyAddress, shown) => {
     expect(checkoutOf(await read({ propertyAddress }), 'live').wish.description).toBe(shown);
   });
 
   it.each([
     7,
-    '',
     ' ',
+    '\u200b',
     'x'.repeat(256),
     {},
     [],
     ['1 Main St'],
     { zip: 94105 },
-    { zip: '94105', city: '' },
+    { zip: '', city: '' },
+    { zip: '94105', city: ' ' },
     { street: 'x' },
   ])('is not %j', async (propertyAddress) => {
     const { detail } = await refusedBody(CheckoutBody, given({ propertyAddress }), NOW);

@@ -57,6 +57,8 @@ describe('a submission that is made again', () => {
   let store: EmbeddedEventStore;
   let verdict: RegistrationVerdict | 'dies';
   let calls: number;
+  /** What the vendor was told last. */
+  let told: Applicant;
   let externalCalls: CallsAtOnce;
   let begun: BegunSession | null;
   /** So many of the appends that are made together are stored before the process dies. */
@@ -112,8 +114,9 @@ describe('a submission that is made again', () => {
       put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
     } as unknown as Vault;
     const vendor = {
-      register: async () => {
+      register: async (_call: unknown, applicant: Applicant) => {
         calls += 1;
+        told = applicant;
         if (verdict === 'dies') throw new Error('the process died');
         return verdict;
       },
@@ -182,6 +185,28 @@ describe('a submission that is made again', () => {
     await submit(sessionId);
     expect(externalCalls.admitted.size).toBe(0);
   });
+
+  it.each([
+    ["O'Brien", '666123456', '424edcbc-1c65-864f-9ea2-9651f0ac5c32', "O'Brien"],
+    ['O\u2019Brien', '666123456', '424edcbc-1c65-864f-9ea2-9651f0ac5c32', "O'Brien"],
+    ['O\u02bcBrien', '666123456', '85767bba-06e3-88a3-817d-b73b395006b0', "O'Brien"],
+    ['\u02bbAkana', '666123456', '3cc72dd7-2014-806f-8a46-586175cfbdb1', "'Akana"],
+    ['Nun\u0303ez', '666123456', '6c85ad63-ebba-8260-9964-82423434f49e', 'Nu\u00f1ez'],
+    ['Jean-Luc', '666123456', '3bc535b2-1ca4-8b93-8786-f70b35eabfe6', 'Jean-Luc'],
+    ['O\u02bcBrien', undefined, '2b5ea782-7054-8986-96fe-1ed65d3ec0b4', "O'Brien"],
+  ])(
+    'of %j (SSN %s) is of the person that this spelling always made, and the vendor is told it folded',
+    async (lastName, ssn, personId, folded) => {
+      verdict = { kind: 'confirmed', vendorSession: 'v' };
+      const { ssn: _, ...withoutSsn } = APPLICANT;
+      await submit(newId(), { ...withoutSsn, userType: 'AGENT', lastName, ...(ssn !== undefined && { ssn }) });
+      expect((await store.readAll(null, 1))[0]).toMatchObject({
+        type: 'ScreeningOpened',
+        stream: `person-${personId}`,
+      });
+      expect(told.lastName).toBe(folded);
+    },
+  );
 
   it('has the same session, and the vendor is not asked again', async () => {
     const sessionId = newId();

@@ -1,5 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import type { Device } from '../../../kernel/applicant.js';
+import { foldedDevice, type Device } from '../../../kernel/applicant.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -45,6 +45,6 @@ export class StartReauthenticationHandler implements ICommandHandler<StartReauth
       ...this.policy.attempt(attemptId, this.clock.now()),
       reference,
     } as const;
-    return this.reauthentication.take(found, command, reference, [this.askForChallenge, device], context);
+    return this.reauthentication.take(found, command, reference, [this.askForChallenge, foldedDevice(device)], context);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { foldedApplicant } from '../../../kernel/applicant.js';
 import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -156,12 +157,13 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
    * of the party that the session verifies.
    */
   async take(command: SubmitScreening, partyRegistration: PartyRegistration | null = null): Promise<StepTaken> {
-    const { sessionId, applicant, context, clientAddress } = command;
+    const { sessionId, context, clientAddress } = command;
     const { environment } = context;
     const account = await this.admit(command);
     // Nothing is counted or opened while what the vendor says could not be kept.
     await this.vault.ping();
-    const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
+    const personId = keyedId(await this.vault.installationKey('person'), ...identifying(command.applicant, context));
+    const applicant = foldedApplicant(command.applicant);
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
     const uses = this.limits.submission({ account, environment, personId, clientAddress });
@@ -403,7 +405,7 @@ function lettersOf(name = ''): string {
 /**
  * What makes two submissions the same person within account and environment: in live, the SSN and the birth date, so that
  * another spelling of the name changes nothing. In test, where personas share numbers, the name too; and where there is
- * no SSN, name and phone.
+ * no SSN, name and phone. They are taken as they were given, not folded, so that whom we know stays the same person.
  */
 function identifying(applicant: Applicant, { accountId, environment }: SubmitScreening['context']): string[] {
   const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];

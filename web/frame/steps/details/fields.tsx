@@ -29,7 +29,8 @@ export function Fields({ userType, values, errors, locked, onValue, onLeave }: F
     locked,
     onValue: (value: string) => onValue(name, value),
     onLeave: () => onLeave(name),
-    ...(MAX_LENGTHS[name] === undefined ? {} : { maxLength: MAX_LENGTHS[name] }),
+    // Twice as many units as characters: a name that is too long is told, and not cut off.
+    ...(MAX_LENGTHS[name] === undefined ? {} : { maxLength: 2 * MAX_LENGTHS[name] }),
   });
   return (
     <>
@@ -63,7 +64,7 @@ export function Fields({ userType, values, errors, locked, onValue, onLeave }: F
         <TextField {...of('currentCity')} autocomplete="address-level2" />
         <div class="row">
           <Select {...of('currentState')} choices={US_STATES} autocomplete="address-level1" />
-          <TextField {...of('currentZip')} inputMode="numeric" maxLength={10} autocomplete="postal-code" />
+          <TextField {...of('currentZip')} inputMode="numeric" maxLength={20} autocomplete="postal-code" />
         </div>
       </fieldset>
     </>

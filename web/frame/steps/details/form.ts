@@ -27,7 +27,13 @@ const EMPTY: Values = {
 };
 
 export function valuesFrom(prefill: Prefill): Values {
-  return { ...EMPTY, ...prefill, phoneNumber: written('phoneNumber', prefill.phoneNumber ?? '') };
+  const { phoneNumber = '', currentState = '' } = prefill;
+  return {
+    ...EMPTY,
+    ...prefill,
+    phoneNumber: written('phoneNumber', phoneNumber),
+    currentState: normalized('currentState', currentState),
+  };
 }
 
 /** As people read it: a phone number of ten digits in its groups, all else as it was typed. */

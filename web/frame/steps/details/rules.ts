@@ -1,6 +1,7 @@
 // What may be in the fields of the details: the rules of POST /screening/submit, so that a person hears at once what the API would
 // refuse. Pure; test/unit/embedded holds them against the rules of the API.
 import type { UserType } from '../../../contract/callbacks.js';
+import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from './folded.js';
 import { US_STATES } from './states.js';
 
 export type FieldName =
@@ -32,8 +33,12 @@ export const MAX_LENGTHS: Readonly<Partial<Record<FieldName, number>>> = {
 };
 
 const OPTIONAL: readonly FieldName[] = ['middleName', 'email', 'companyName'];
-const NAME = /^[\p{L}\p{M}][\p{L}\p{M}' .\u2019-]*$/u;
-const MIDDLE_NAME = /^[\p{L}\p{M}][\p{L}\p{M}\p{Nd}' .\u2019-]*$/u;
+/** What a folded name may hold besides letters: the maqaf is a hyphen, and the joiners that are left belong to their letters. */
+const BETWEEN = "'.,\\-\u00b7\u2027\u30fb\u05be\u200c\u200d";
+const IN_NAME = `\\p{L}\\p{Mn}\\p{Mc}${BETWEEN}`;
+const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
+const MIDDLE_NAME = new RegExp(`^[${IN_NAME}][${IN_NAME} \\p{Nd}]*$`, 'u');
+const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const ZIP = /^\d{5}(-?\d{4})?$/;
 /** Dots stand between other characters, a label of the domain does not begin or end with a hyphen, and the last one is letters. */
@@ -67,19 +72,19 @@ export function isOptional(field: FieldName): boolean {
 /** `value`: as it is sent; of `terms` the time when they were accepted. */
 export function problemOf(field: FieldName, value: string, now: Date): Problem | null {
   if (value === '') return isOptional(field) ? null : 'required';
-  if (value.length > (MAX_LENGTHS[field] ?? Infinity)) return 'long';
+  if (Array.from(value).length > (MAX_LENGTHS[field] ?? Infinity)) return 'long';
   switch (field) {
     case 'firstName':
     case 'lastName':
-      return NAME.test(value) ? null : 'name';
+      return NAME.test(value) && HAS_LETTER.test(value) ? null : 'name';
     case 'middleName':
-      return MIDDLE_NAME.test(value) ? null : 'name';
+      return MIDDLE_NAME.test(value) && HAS_LETTER.test(value) ? null : 'name';
     case 'dateOfBirth':
       return birthDateProblem(value, now);
     case 'ssn':
       return /^\d{9}$/.test(value) ? null : 'ssn';
     case 'phoneNumber':
-      return /^[2-90]\d{9}$/.test(value) ? null : 'phone';
+      return /^(?!1|00)\d{10}$/.test(value) ? null : 'phone';
     case 'email':
       return isEmail(value) ? null : 'email';
     case 'currentState':
@@ -89,7 +94,7 @@ export function problemOf(field: FieldName, value: string, now: Date): Problem |
     case 'companyName':
     case 'currentAddress':
     case 'currentCity':
-      return PLAIN_TEXT.test(value) ? null : 'characters';
+      return PLAIN_TEXT.test(value) && HAS_VISIBLE.test(value) ? null : 'characters';
     case 'terms':
       return null;
     default:
@@ -97,12 +102,23 @@ export function problemOf(field: FieldName, value: string, now: Date): Problem |
   }
 }
 
-/** As it is sent: without blanks around it, and of a phone number the ten digits. */
+/** As it is sent, and as the service would write it. Of a phone number the ten digits, without the country of the rules. */
 export function normalized(field: FieldName, value: string): string {
-  const text = value.trim();
-  if (field !== 'phoneNumber') return text;
-  const digits = text.replace(/\D/g, '');
-  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits === '' ? text : digits;
+  switch (field) {
+    case 'phoneNumber':
+      return phoneDigits(value).replace(/^(?:\+1|1(?=\d{10}$))/, '');
+    case 'currentState':
+      return stateCode(value);
+    case 'currentZip':
+      return zipCode(value);
+    case 'email':
+      // Pasted along, and not to be seen: the person could not take them out.
+      return value.trim().replace(/\p{Cf}/gu, '');
+    case 'terms':
+      return value;
+    default:
+      return folded(value.trim());
+  }
 }
 
 function birthDateProblem(value: string, now: Date): Problem | null {
@@ -124,5 +140,10 @@ function ageOf(mmddyyyy: string, now: Date): number {
 
 function isEmail(value: string): boolean {
   const local = value.slice(0, value.lastIndexOf('@'));
-  return EMAIL.test(value) && local.length <= EMAIL_PARTS.local && value.length <= EMAIL_PARTS.all;
+  return (
+    EMAIL.test(value) &&
+    !/[\p{Cf}\p{Cs}]/u.test(value) &&
+    local.length <= EMAIL_PARTS.local &&
+    value.length <= EMAIL_PARTS.all
+  );
 }

@@ -1,6 +1,7 @@
 // The documented form of answers. Their rules depend on the challenge and are the domain's, so these classes judge nothing.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
+import { folded } from '../../../../kernel/folded-text.js';
 import { TakesAnything } from '../../../../platform/http/body-pipe.js';
 import type { GivenAnswer } from '../../application/answer-registration.js';
 
@@ -34,10 +35,13 @@ export class PartyKbaBody {
   readonly kbaAnswers?: unknown;
 }
 
-/** A number is the code as well as its text. */
+/** A number is the code as well as its text, and spaces around it are formatting. An empty one is as good as absent. */
 export function codeIn({ code, otp }: PartyOtpBody): GivenAnswer {
-  const given = code ?? otp;
-  return { method: 'otp', code: typeof given === 'number' ? String(given) : given };
+  const given = code === '' ? otp : (code ?? otp);
+  return {
+    method: 'otp',
+    code: typeof given === 'number' || typeof given === 'string' ? folded(String(given)) : given,
+  };
 }
 
 export function positionsIn({ kbaAnswers }: PartyKbaBody): GivenAnswer {

@@ -1,9 +1,9 @@
 // What a hosted checkout takes and answers, as on the wire (docs/contract/direct.md#checkout).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import type { Environment } from '../../../../kernel/environment.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { Rule } from '../../../../platform/http/body-pipe.js';
+import { IsMailAddress, Rule } from '../../../../platform/http/body-pipe.js';
 import type { ReportFlags } from '../../../../published/checkouts.js';
 import {
   ADDRESS_RULES,
@@ -11,7 +11,7 @@ import {
   addressShape,
   addressText,
   isAddress,
-} from '../../../../platform/http/address.js';
+} from '../../../../surfaces/wire/address.js';
 import type { OpenCheckout } from '../../application/open-checkout.js';
 import { faultOfRedirect, MAX_REDIRECT } from './redirect-address.js';
 
@@ -25,7 +25,7 @@ const notEmpty = { message: 'must not be empty' };
 const atMost = (length: number): { readonly message: string } => ({
   message: `must have at most ${length} characters`,
 });
-const IsMailAddress = (): PropertyDecorator => IsEmail({}, { message: 'must be a mail address' });
+const mailAddress = { message: 'must be a mail address' };
 
 const REDIRECT_SHOWN = {
   format: 'uri',
@@ -54,13 +54,14 @@ export class CheckoutBody {
     description: 'Shown on the page',
   })
   @IsOptional()
-  @Rule((value) => isAddress(value, 'any'), { message: ADDRESS_RULES.any })
+  @Rule((value) => value === '' || isAddress(value, 'any'), { message: ADDRESS_RULES.any })
   readonly propertyAddress?: Address;
 
   @ApiPropertyOptional({ format: 'email' })
   @IsOptional()
   @MaxLength(MAX_MAIL_ADDRESS, atMost(MAX_MAIL_ADDRESS))
-  @IsMailAddress()
+  @IsMailAddress(mailAddress)
+  @IsString(text)
   readonly customerEmail?: string;
 
   @ApiPropertyOptional({ description: NOTED })
@@ -78,7 +79,8 @@ export class CheckoutBody {
   @ApiPropertyOptional({ format: 'email', description: "Of who pays, for the page's form; else the customer's" })
   @IsOptional()
   @MaxLength(MAX_MAIL_ADDRESS, atMost(MAX_MAIL_ADDRESS))
-  @IsMailAddress()
+  @IsMailAddress(mailAddress)
+  @IsString(text)
   readonly consumerEmail?: string;
 
   @ApiPropertyOptional({ description: NOTED })
@@ -127,10 +129,10 @@ export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCh
     wish: {
       successUrl,
       cancelUrl,
-      description: body.propertyAddress === undefined ? null : addressText(body.propertyAddress),
+      description: body.propertyAddress ? addressText(body.propertyAddress) : null,
       email: body.consumerEmail ?? body.customerEmail ?? null,
       notes: Object.fromEntries(
-        Object.entries(notes).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])),
+        Object.entries(notes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       ),
     },
     reportFlags: {

@@ -1,6 +1,7 @@
 // The documented form of answers. Their rules depend on the session and are the domain's, so these classes judge nothing.
 import { ApiProperty } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
+import { folded } from '../../../../kernel/folded-text.js';
 import { TakesAnything } from '../../../../platform/http/body-pipe.js';
 
 @TakesAnything()
@@ -20,4 +21,9 @@ export class KbaBody {
   @ApiProperty({ type: [KbaAnswerBody], description: 'One answer to each open question' })
   @Allow()
   readonly answers?: unknown;
+}
+
+/** Spaces around a code are formatting. */
+export function codeIn({ code }: OtpBody): unknown {
+  return typeof code === 'string' ? folded(code) : code;
 }

@@ -18,7 +18,7 @@ import { SubmitKba } from '../../application/submit-kba.js';
 import { SubmitOtp } from '../../application/submit-otp.js';
 import { SubmitScreening } from '../../application/submit-screening.js';
 import { ScreeningStatusReader, type SessionSummary } from '../../read/screening-status.js';
-import { KbaBody, OtpBody } from './answer-bodies.js';
+import { codeIn, KbaBody, OtpBody } from './answer-bodies.js';
 import { SessionResult, sessionResult, StatusResult, statusResult } from './session-result.js';
 import { applicantOf, saidIn, SubmitBody } from './submit-body.js';
 
@@ -70,7 +70,7 @@ export class ScreeningController {
     return this.present(
       id,
       request,
-      await this.commands.execute(new SubmitOtp(id, nameFor(request), body.code, context)),
+      await this.commands.execute(new SubmitOtp(id, nameFor(request), codeIn(body), context)),
     );
   }
 

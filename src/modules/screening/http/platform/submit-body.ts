@@ -1,43 +1,64 @@
 // The body of POST /screening/submit (docs/contract/platform.md#submission).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
+import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../../kernel/folded-text.js';
 import { TERMS_VERSION } from '../../../../kernel/terms.js';
-import { means, Rule } from '../../../../platform/http/body-pipe.js';
-import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../platform/http/address.js';
+import { IsMailAddress, means, Rule } from '../../../../platform/http/body-pipe.js';
+import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../surfaces/wire/address.js';
 import type { Applicant, SaidByPage } from '../../application/submit-screening.js';
 import { US_STATES } from './us-states.js';
 
-const nameRule = 'must be a name: letters, spaces, dots, hyphens and apostrophes, beginning with a letter';
+const nameRule =
+  'must be a name: letters, spaces, apostrophes, hyphens, dots, commas and middle dots; digits only behind the first word';
+const middleNameRule = nameRule.replace('digits only behind the first word', 'digits behind the first letter');
 const fingerprintRule = 'must have only letters, digits, spaces and the characters & . _ -';
-const phoneRule = 'must have ten digits and not begin with 1';
+const phoneRule = 'must have ten digits, with spaces and ( ) - . / between them at most, and not begin with 1 or 00';
+const zipRule = 'must have five digits, or nine with or without a dash';
 const timeRule = { message: 'must be an ISO 8601 time with a zone' };
 const required = { message: 'is required and must be a string' };
 const format = (message: string): ReturnType<typeof means> => means('screening.field_format', message);
 const impossible = (message: string): ReturnType<typeof means> => means('screening.birth_date_impossible', message);
 const FINGERPRINT = /^[ a-zA-Z0-9&._-]*$/;
-const NAME = /^[\p{L}\p{M}][\p{L}\p{M}' .\u2019-]*$/u;
+/** What a folded name may hold besides letters: the maqaf is a hyphen, and the joiners that are left belong to their letters. */
+const BETWEEN = "'.,\\-\u00b7\u2027\u30fb\u05be\u200c\u200d";
+const IN_NAME = `\\p{L}\\p{Mn}\\p{Mc}${BETWEEN}`;
+const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
+const MIDDLE_NAME = new RegExp(`^[${IN_NAME}][${IN_NAME} \\p{Nd}]*$`, 'u');
+const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const AHEAD_MS = 300_000;
 
+/** What people type is judged as it will be sent. */
+const Folded = (holds: (text: string) => boolean, options: ReturnType<typeof means>): PropertyDecorator =>
+  Rule((text: string) => holds(folded(text)), options);
+const IsName = (form: RegExp, rule: string): PropertyDecorator =>
+  Folded((name) => form.test(name) && HAS_LETTER.test(name), format(rule));
+const AtMost = (length: number): PropertyDecorator =>
+  Folded((text) => Array.from(text).length <= length, format(`must have at most ${length} characters`));
+const IsPlainText = (): PropertyDecorator =>
+  Folded((text) => PLAIN_TEXT.test(text), format('must have no control characters'));
+const IsVisible = (options: ReturnType<typeof means>): PropertyDecorator =>
+  Folded((text) => HAS_VISIBLE.test(text), options);
+
 export class SubmitBody {
   @ApiProperty()
-  @Matches(NAME, format(nameRule))
-  @MaxLength(60, format('must have at most 60 characters'))
+  @IsName(NAME, nameRule)
+  @AtMost(60)
   @MinLength(1, required)
   @IsString(required)
   readonly firstName!: string;
 
   @ApiPropertyOptional()
   @IsOptional()
-  @Matches(/^[\p{L}\p{M}][\p{L}\p{M}\p{Nd}' .\u2019-]*$/u, format(nameRule.replace('letters', 'letters, digits')))
-  @MaxLength(60, format('must have at most 60 characters'))
+  @IsName(MIDDLE_NAME, middleNameRule)
+  @AtMost(60)
   @IsString({ message: 'must be a string' })
   readonly middleName?: string;
 
   @ApiProperty()
-  @Matches(NAME, format(nameRule))
-  @MaxLength(60, format('must have at most 60 characters'))
+  @IsName(NAME, nameRule)
+  @AtMost(60)
   @MinLength(1, required)
   @IsString(required)
   readonly lastName!: string;
@@ -53,13 +74,16 @@ export class SubmitBody {
 
   @ApiPropertyOptional({ description: 'Nine digits; required for CONSUMER', example: '666123456' })
   @ValidateIf(({ ssn, userType }: SubmitBody) => userType === 'CONSUMER' || !isBlank(ssn))
-  @Matches(/^\d{9}$/, means('screening.ssn_malformed', 'must have nine digits'))
+  @Folded((ssn) => /^\d{9}$/.test(ssn), means('screening.ssn_malformed', 'must have nine digits'))
   @IsString({ message: 'must be a string' })
   @Rule((ssn) => !isBlank(ssn), means('screening.ssn_missing', 'is required for a consumer'))
   readonly ssn?: string;
 
-  @ApiProperty({ description: 'Ten digits after stripping all else, not beginning with 1', example: '(415) 555-0134' })
-  @Rule((text: string) => /^[2-90]\d{9}$/.test(digitsOf(text)), format(phoneRule))
+  @ApiProperty({
+    description: 'Ten digits, not beginning with 1 or 00; spaces and `( ) - . /` are stripped',
+    example: '(415) 555-0134',
+  })
+  @Rule((text: string) => /^(?!1|00)\d{10}$/.test(phoneDigits(text)), format(phoneRule))
   @MaxLength(40, format(phoneRule))
   @MinLength(1, required)
   @IsString(required)
@@ -72,42 +96,41 @@ export class SubmitBody {
   readonly phoneType?: 'C' | 'H' | 'W';
 
   @ApiPropertyOptional()
-  // The rule for mail addresses cannot take half a character, which the one before it refuses.
   @IsOptional()
-  @IsEmail({}, format('must be a mail address'))
-  @Matches(PLAIN_TEXT, format('must be a mail address'))
+  @IsMailAddress(format('must be a mail address'))
   @IsString({ message: 'must be a string' })
   readonly email?: string;
 
   @ApiPropertyOptional()
   @IsOptional()
-  @Matches(PLAIN_TEXT, format('must have no control characters'))
-  @MaxLength(120, format('must have at most 120 characters'))
+  @IsPlainText()
+  @AtMost(120)
+  @IsVisible(format('must have a visible character'))
   @IsString({ message: 'must be a string' })
   readonly companyName?: string;
 
   @ApiProperty()
-  @Matches(PLAIN_TEXT, format('must have no control characters'))
-  @MaxLength(120, format('must have at most 120 characters'))
-  @Matches(/\S/, required)
+  @IsPlainText()
+  @AtMost(120)
+  @IsVisible(required)
   @IsString(required)
   readonly currentAddress!: string;
 
   @ApiProperty()
-  @Matches(PLAIN_TEXT, format('must have no control characters'))
-  @MaxLength(60, format('must have at most 60 characters'))
-  @Matches(/\S/, required)
+  @IsPlainText()
+  @AtMost(60)
+  @IsVisible(required)
   @IsString(required)
   readonly currentCity!: string;
 
-  @ApiProperty({ description: 'Two-letter code of a state or territory', example: 'CA' })
-  @IsIn(US_STATES, format('must be a two-letter state code'))
+  @ApiProperty({ description: 'Two-letter code of a state or territory, in either case', example: 'CA' })
+  @Rule((text: string) => US_STATES.includes(stateCode(text)), format('must be a two-letter state code'))
   @MinLength(1, required)
   @IsString(required)
   readonly currentState!: string;
 
-  @ApiProperty({ description: 'Five digits, or nine with or without a dash', example: '94105' })
-  @Matches(/^\d{5}(-?\d{4})?$/, format('must have five digits, or nine with or without a dash'))
+  @ApiProperty({ description: 'Five digits, or nine with a dash, a space or nothing between', example: '94105' })
+  @Rule((text: string) => /^\d{5}(-?\d{4})?$/.test(zipCode(text)), format(zipRule))
   @MinLength(1, required)
   @IsString(required)
   readonly currentZip!: string;
@@ -144,12 +167,13 @@ export class SubmitBody {
 
   @ApiPropertyOptional({ ...addressShape('all'), description: 'The home that the screening is for' })
   @IsOptional()
-  @Rule((value) => isAddress(value, 'all'), { message: ADDRESS_RULES.all })
+  @Rule((value) => value === '' || isAddress(value, 'all'), { message: ADDRESS_RULES.all })
   readonly unitAddress?: Address;
 
   @ApiPropertyOptional({ enum: END_USER_TYPES, description: 'Under a session grant that says one, no other' })
   @IsOptional()
   @IsIn(END_USER_TYPES, { message: `must be one of ${END_USER_TYPES.join(', ')}` })
+  @IsString({ message: 'must be a string' })
   readonly endUserType?: EndUserType;
 
   @ApiPropertyOptional({ type: 'integer', description: 'One of the products that the options list' })
@@ -172,8 +196,8 @@ export function applicantOf(body: SubmitBody): Applicant {
     lastName: body.lastName,
     ...(body.middleName ? { middleName: body.middleName } : {}),
     dateOfBirth: body.dateOfBirth,
-    ...(body.ssn ? { ssn: body.ssn } : {}),
-    phoneNumber: digitsOf(body.phoneNumber),
+    ...(body.ssn ? { ssn: folded(body.ssn) } : {}),
+    phoneNumber: phoneDigits(body.phoneNumber),
     phoneType: body.phoneType ?? 'C',
     ...(body.email ? { email: body.email } : {}),
     ...(body.companyName ? { companyName: body.companyName } : {}),
@@ -189,14 +213,10 @@ export function applicantOf(body: SubmitBody): Applicant {
 export function saidIn({ unitAddress, endUserType, termsVersion }: SubmitBody): SaidByPage {
   return {
     // Nothing but what is documented is kept.
-    ...(unitAddress !== undefined && { unitAddress: onlyParts(unitAddress) }),
+    ...(unitAddress !== undefined && unitAddress !== '' && { unitAddress: onlyParts(unitAddress) }),
     ...(endUserType !== undefined && { endUserType }),
     ...(termsVersion !== undefined && { termsVersion }),
   };
-}
-
-function digitsOf(text: string): string {
-  return text.replace(/\D/g, '');
 }
 
 function isBlank(text: string | undefined): boolean {

@@ -1,5 +1,6 @@
 // Addresses as callers write them: one text, or a text for each part.
 import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { folded, HAS_VISIBLE } from '../../kernel/folded-text.js';
 
 const MAX_TEXT = 255;
 const PARTS = ['address', 'city', 'state', 'zip'] as const;
@@ -23,23 +24,27 @@ export function addressShape(needed: Needed): Pick<ApiPropertyOptions, 'oneOf'> 
 
 export function isAddress(value: unknown, needed: Needed): boolean {
   if (typeof value !== 'object' || value === null) return isText(value);
-  const given = PARTS.filter((part) => Object.hasOwn(value, part)).map(
-    (part) => (value as Record<string, unknown>)[part],
+  const given = PARTS.map((part) =>
+    Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined,
   );
-  return given.length >= (needed === 'all' ? PARTS.length : 1) && given.every(isText);
+  // Where any part will do, an empty one is as good as absent.
+  const texts = needed === 'all' ? given : given.filter((part) => part !== undefined && part !== '');
+  return texts.length > 0 && texts.every(isText);
 }
 
-/** Without what else a caller wrote beside the parts. */
+/** Folded, without empty parts and what else a caller wrote beside the parts. */
 export function onlyParts(address: Address): Address {
-  if (typeof address === 'string') return address;
-  return Object.fromEntries(PARTS.flatMap((part) => (address[part] === undefined ? [] : [[part, address[part]]])));
+  if (typeof address === 'string') return folded(address);
+  return Object.fromEntries(PARTS.flatMap((part) => (address[part] ? [[part, folded(address[part])]] : [])));
 }
 
 /** In one line. */
 export function addressText(address: Address): string {
-  return typeof address === 'string' ? address : PARTS.flatMap((part) => address[part] ?? []).join(', ');
+  const parts = onlyParts(address);
+  return typeof parts === 'string' ? parts : Object.values(parts).join(', ');
 }
 
 function isText(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '' && Array.from(value).length <= MAX_TEXT;
+  const text = typeof value === 'string' ? folded(value) : '';
+  return HAS_VISIBLE.test(text) && Array.from(text).length <= MAX_TEXT;
 }
