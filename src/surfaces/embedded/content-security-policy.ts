@@ -1,5 +1,6 @@
 // What the page of the frame may load, call and be embedded by, as its Content-Security-Policy.
 import { createHash } from 'node:crypto';
+import { isEmbeddable } from '../../kernel/embeddable-origin.js';
 import type { PublishableKey } from '../../published/access-keys.js';
 import { REPORT_STYLE } from '../platform/report-style.js';
 
@@ -85,13 +86,13 @@ export function permissionsPolicy({ processor }: BrowserScripts): string {
   return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...DENIED.map((name) => `${name}=()`)].join(', ');
 }
 
-/** The origins that a header can hold: a scheme, which is https for live keys, a host of letters, digits, dots and hyphens, and a port. */
+/** The origins that a header can hold; of live keys those with https. Keys of earlier versions may have others. */
 export function embeddableBy({
   environment,
   allowedOrigins,
 }: Pick<PublishableKey, 'environment' | 'allowedOrigins'>): string[] {
   const secure = allowedOrigins.filter((origin) => environment === 'test' || origin.startsWith('https:'));
-  return secure.filter((origin) => /^https?:\/\/[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?(?::\d{1,5})?$/.test(origin));
+  return secure.filter(isEmbeddable);
 }
 
 function sourcesOf(scriptUrl: string): Sources {

@@ -11,6 +11,7 @@ import {
   type AccessKeyEvent,
   type KeyUse,
 } from '../../../src/modules/accounts/domain/access-key.js';
+import { embeddableBy } from '../../../src/surfaces/embedded/content-security-policy.js';
 import { hashKey, isKey, keyIdIn, writeKey } from '../../../src/modules/accounts/domain/key-text.js';
 
 const ACCOUNT = '0190a6d0-0000-7000-8000-000000000001';
@@ -83,10 +84,41 @@ describe('an access key', () => {
     'null',
     '*',
     'https://',
+    'https://*',
+    'https://*.example.test',
+    'https://app.*.test',
+    "'self'",
+    "https://'unsafe-inline'",
+    'https://app.example.test;script-src',
+    "https://app.example.test,'unsafe-inline'",
+    'https://[2001:db8::1]',
+    'http://[::1]:3000',
+    'https://a..b.test',
   ])('refuses the origin %s', (origin) => {
     expect(
       refusal(() => given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null }))),
     ).toMatchObject({ detail: { field: 'origins' } });
+    expect(refusal(() => given(issued()).when({ kind: 'allow-origins', allowedOrigins: [origin] }))).toMatchObject({
+      detail: { field: 'origins' },
+    });
+  });
+
+  it.each([
+    'https://xn--bcher-kva.example',
+    'https://B\u00fccher.example',
+    'http://127.0.0.1:8080',
+    'https://my_host.test.',
+  ])('takes the origin %s, and a policy can name it', (origin) => {
+    const [event] = given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null }));
+    const { use } = (event as Extract<AccessKeyEvent, { type: 'AccessKeyIssued' }>).data;
+    const allowedOrigins = use.kind === 'publishable' ? use.allowedOrigins : [];
+    expect(embeddableBy({ environment: 'test', allowedOrigins })).toEqual([new URL(origin).origin]);
+  });
+
+  it('keeps an origin of before that no page can use', () => {
+    const before = { type: 'OriginsAllowed', data: { allowedOrigins: ['https://*.example.test'] } } as const;
+    expect(given(issued(), before).state()).toMatchObject({ use: { allowedOrigins: ['https://*.example.test'] } });
+    expect(given(issued(), before).when({ kind: 'limit-exchanges', perMinute: 9 })).toHaveLength(1);
   });
 
   it('refuses a publishable key without origins, and a live one with plain HTTP', () => {

@@ -1,4 +1,5 @@
 // The accounts that the first start outside production makes, for trying the service and for tests (docs/contract/general.md#demo-accounts).
+import { isEmbeddable } from '../../../kernel/embeddable-origin.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { SettingsToSet } from '../domain/account.js';
 
@@ -50,5 +51,6 @@ export function demoAccountId(name: DemoName): string {
 
 export function demoOrigins(publicUrl: string, demoPort: number): string[] {
   const documented = ['http://localhost:5173', 'https://app.example.test', new URL(publicUrl).origin];
-  return [...new Set([...documented, `http://localhost:${demoPort}`])];
+  // A service that is reached by an IPv6 address has no origin that may embed.
+  return [...new Set([...documented, `http://localhost:${demoPort}`])].filter(isEmbeddable);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
+import { isEmbeddable } from '../../../kernel/embeddable-origin.js';
 import type { Environment } from '../../../kernel/environment.js';
 import type { JsonObject, JsonValue } from '../../../kernel/json.js';
 import { systemContext, type ActionContext } from '../../../kernel/context.js';
@@ -133,7 +134,8 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     if (wanted.kind === 'publishable' && state.use.kind === 'publishable') {
       const { allowedOrigins } = state.use;
       if (!wanted.allowedOrigins.every((origin) => allowedOrigins.includes(origin))) {
-        const allowed = [...new Set([...wanted.allowedOrigins, ...allowedOrigins])].slice(0, MAX_ORIGINS);
+        const good = [...wanted.allowedOrigins, ...allowedOrigins].filter(isEmbeddable);
+        const allowed = [...new Set(good)].slice(0, MAX_ORIGINS);
         await this.commands.execute(new AllowOrigins(keyId, allowed, seedingContext()));
       }
     }

@@ -1,3 +1,4 @@
+import { isEmbeddable } from '../../../kernel/embeddable-origin.js';
 import type { Decider } from '../../../kernel/decider.js';
 import type { Environment } from '../../../kernel/environment.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -173,5 +174,10 @@ function checkedOrigin(text: string, environment: Environment): string {
   }
   if (url.protocol === 'http:' && environment === 'live')
     throw wrong('origins', 'A live key allows https origins only.');
+  if (!isEmbeddable(url.origin))
+    throw wrong(
+      'origins',
+      'The host of an origin is written out: no page can embed the component by a wildcard, an IPv6 address or quotes.',
+    );
   return url.origin;
 }
