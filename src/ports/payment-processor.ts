@@ -40,11 +40,17 @@ export interface Charge {
   readonly applicationFeeCents: number;
 }
 
+/** What the caller says, and a processor may refuse by rules of its own. Of notes the name. */
+export type CallersPart = 'amount' | 'email' | 'successUrl' | 'cancelUrl' | 'description' | `notes.${string}`;
+
 export type IntentVerdict =
   | { readonly kind: 'intent'; readonly intent: PaymentIntent }
   | { readonly kind: 'not-found' }
-  /** The processor will not do it: the intent's state does not allow it, or what we sent or our configuration is wrong. `code` is the processor's own. */
-  | { readonly kind: 'refused'; readonly code: string }
+  /**
+   * The processor will not do it: the intent's state does not allow it, or what we sent or our configuration is wrong. `code` is the processor's
+   * own; `part`: which of the caller's own words it does not take.
+   */
+  | { readonly kind: 'refused'; readonly code: string; readonly part?: CallersPart }
   | NoVerdict;
 
 /** A hosted checkout session as the processor has it. */

@@ -6,6 +6,7 @@ import type { IdentityVendor } from '../ports/identity-vendor.js';
 import type { IncomeVendor } from '../ports/income-vendor.js';
 import type { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import type { DeliverySemantics } from '../ports/vendor-call.js';
+import type { ChargedCurrency } from '../ports/vendors.js';
 
 export interface VendorPorts {
   readonly identity: IdentityVendor;
@@ -18,6 +19,8 @@ export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
   /** Identity vendors whose session names the person to this vendor. For `credit` and `income`. */
   readonly sessionsOf?: readonly string[];
+  /** By their lowercase ISO 4217 codes. For `payment`. */
+  readonly currencies?: Readonly<Record<string, ChargedCurrency>>;
 }
 
 /** The adapters of one environment. `close` lets calls under way end, each within its time limit. */

@@ -7,7 +7,7 @@ import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
 import type { VendorSettings } from '../kernel/vendor-settings.js';
 import type { ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import type { VendorCall } from '../ports/vendor-call.js';
-import { Vendors } from '../ports/vendors.js';
+import { Vendors, type ChargedCurrency } from '../ports/vendors.js';
 import type { OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
 const FOLDERS = join(import.meta.dirname, '..', 'vendors');
@@ -86,6 +86,11 @@ export class VendorRegistry extends Vendors {
 
   override takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean {
     return this.vendors.get(vendor)?.capabilities[capability]?.sessionsOf?.includes(identityVendor) ?? false;
+  }
+
+  override currency(code: string): ChargedCurrency | null {
+    const currencies = this.vendors.get(FIRST_VENDORS.payment)?.capabilities.payment?.currencies ?? {};
+    return Object.hasOwn(currencies, code) ? (currencies[code] ?? null) : null;
   }
 
   /** The names of the operations, by the vendor of those who chose none. */

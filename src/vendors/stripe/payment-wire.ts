@@ -1,6 +1,6 @@
 // How a payment intent is asked for, and how the processor's answers and errors are read. Nothing here is taken on trust.
 import Stripe from 'stripe';
-import type { Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../ports/payment-processor.js';
+import type { CallersPart, Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../ports/payment-processor.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /** `again`: the end of the call is not known, and asking again with the same key is how to learn it. */
@@ -104,7 +104,22 @@ export function readError(error: unknown, aboutOne: boolean): Unsettled {
   if (statusCode === 409 && code === 'idempotency_key_in_use') return { kind: 'again' };
   if (code === 'rate_limit' || code === 'lock_timeout') return { kind: 'unavailable' };
   if (statusCode === 404 && code === 'resource_missing' && aboutOne) return { kind: 'not-found' };
-  return { kind: 'refused', code: codeOf(code ?? error.rawType) ?? 'unlisted' };
+  const part = partOf(error.param);
+  return { kind: 'refused', code: codeOf(code ?? error.rawType) ?? 'unlisted', ...(part !== undefined && { part }) };
+}
+
+const PARTS: Readonly<Record<string, CallersPart>> = {
+  amount: 'amount',
+  customer_email: 'email',
+  success_url: 'successUrl',
+  cancel_url: 'cancelUrl',
+  'line_items[0][price_data][product_data][description]': 'description',
+};
+
+/** Undefined for a parameter that is ours. */
+function partOf(parameter = ''): CallersPart | undefined {
+  const [, note] = /^metadata\[(\w{1,40})\]$/.exec(parameter) ?? [];
+  return note === undefined ? (Object.hasOwn(PARTS, parameter) ? PARTS[parameter] : undefined) : `notes.${note}`;
 }
 
 function readEnd({ end }: ExchangeFailed): Unsettled {

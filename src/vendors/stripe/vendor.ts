@@ -1,4 +1,5 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
+import { CURRENCIES } from './currencies.js';
 
 /** The payment processor. Card data goes from the browser to it and never through the service. */
 export const vendor = defineVendor({
@@ -13,6 +14,7 @@ export const vendor = defineVendor({
         retrieveCheckout: 'query',
         expireCheckout: 'idempotent',
       },
+      currencies: CURRENCIES,
     },
   },
   settings: {

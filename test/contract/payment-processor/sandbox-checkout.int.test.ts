@@ -198,6 +198,17 @@ describe('the checkout page', () => {
     expect([late.status, late.text]).toEqual([400, expect.stringContaining('Nothing was paid here.')]);
   });
 
+  it.each([
+    ['jpy', 3_500, '¥3,500'],
+    ['kwd', 35_000, 'KWD 35.000'],
+    ['isk', 350_000, 'ISK 3,500'],
+  ])('shows what is charged: %s', async (currency, unit_amount, shown) => {
+    const { id } = await stripe.checkout.sessions.create(
+      wanted({ line_items: [{ quantity: 1, price_data: { currency, unit_amount, product_data: { name: 'x' } } }] }),
+    );
+    expect((await page(`/checkout/${id}`)).text).toContain(`Pay ${shown.replace(' ', '\u00a0')}`);
+  });
+
   it('works without script', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     expect((await page(`/checkout/${id}`)).text).not.toMatch(/<script|javascript:| on[a-z]+=/i);

@@ -168,8 +168,14 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       });
 
       it.each([
-        ['less than the minimum', aCharge({ amountCents: 49, applicationFeeCents: 0 }), 'amount_too_small'],
-        ['more than the maximum', aCharge({ amountCents: 100_000_000 }), 'amount_too_large'],
+        ['less than the minimum', aCharge({ amountCents: 49, applicationFeeCents: 0 }), 'amount_too_small', 'amount'],
+        ['more than the maximum', aCharge({ amountCents: 100_000_000 }), 'amount_too_large', 'amount'],
+        [
+          'part of a unit that is counted whole',
+          aCharge({ amountCents: 2_550, currency: 'isk' }),
+          'parameter_invalid_integer',
+          'amount',
+        ],
         [
           'a fee above the amount',
           aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 2_501 }),
@@ -177,9 +183,13 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ],
         ['an unknown connected account', aCharge({ connectedAccount: 'acct_missing1' }), 'resource_missing'],
         ['an unknown currency', aCharge({ currency: 'xxz' }), 'invalid_request_error'],
-      ])('is refused: %s', async (_name, charge, code) => {
+      ])('is refused: %s', async (_name, charge, code, part?: string) => {
         const names = newNames();
-        expect(await processor.createIntent(newCall(), charge, names)).toEqual({ kind: 'refused', code });
+        expect(await processor.createIntent(newCall(), charge, names)).toEqual({
+          kind: 'refused',
+          code,
+          ...(part !== undefined && { part }),
+        });
         expect(await harness.intentsOf(names.transactionId)).toEqual([]);
       });
     });
@@ -404,6 +414,15 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ['an unknown connected account', aCharge({ connectedAccount: 'acct_missing1' }), 'resource_missing'],
       ])('is refused: %s', async (_name, charge, code) => {
         expect(await processor.createCheckout(newCall(), charge, aPage())).toEqual({ kind: 'refused', code });
+      });
+
+      it.each([
+        ['email', 'email_invalid', { email: 'o\u2019neil@example.com' }],
+        ['successUrl', 'url_invalid', { successUrl: 'https://' }],
+        ['cancelUrl', 'url_invalid', { cancelUrl: 'https://' }],
+      ])('is refused for a %s of the caller that is not taken, and it is said which', async (part, code, wrong) => {
+        const verdict = await processor.createCheckout(newCall(), aCharge(), { ...aPage(), ...wrong });
+        expect(verdict).toEqual({ kind: 'refused', code, part });
       });
 
       it.each(['cs_test_0123456789', 'pi_0123456789', '', '../refunds', 'cs_1?expand=x'])(

@@ -41,7 +41,7 @@ describe('GET /screening/options', () => {
       environment: 'test',
       userTypes: ['CONSUMER', 'AGENT', 'PMC'],
       productIds: [1, 2],
-      price: { amount: 3_500, currency: 'usd' },
+      price: { amount: 3_500, currency: 'usd', exponent: 2 },
       applicationFee: { fixed: null, max: 3_500 },
       grant: null,
       terms: { version: 'standard-1', language: 'en', paragraphs: expect.any(Array) },

@@ -224,6 +224,16 @@ describe('an account', () => {
     expect(given(...before, ...events).state()).toMatchObject({ settings });
   });
 
+  it('keeps a currency that was chosen before it was checked, until another is chosen', () => {
+    const before = given(OPENED, { type: 'CurrencyChosen', data: { currency: 'xyz' } });
+    expect(before.when({ kind: 'set', settings: { feeCents: 7 } })).toEqual([
+      { type: 'FeeSet', data: { feeCents: 7 } },
+    ]);
+    expect(before.when({ kind: 'set', settings: { currency: 'jpy' } })).toEqual([
+      { type: 'CurrencyChosen', data: { currency: 'jpy' } },
+    ]);
+  });
+
   it('changes nothing when a setting is set to what it is', () => {
     expect(
       given(OPENED, { type: 'FeeSet', data: { feeCents: 7 } }).when({
@@ -238,6 +248,11 @@ describe('an account', () => {
     ['fee', { feeCents: 1.5 }],
     ['fee', { feeCents: 100_000_000 }],
     ['currency', { currency: 'USD' }],
+    ['currency', { currency: 'xyz' }],
+    ['currency', { currency: 'xxx' }],
+    ['currency', { currency: 'us' }],
+    ['currency', { currency: 'constructor' }],
+    ['terms', { terms: { version: '1', text: { en: ['Half: \ud800'] } } }],
     ['payer', { payer: 'somebody' as never }],
     ['payment-account', { connectedPaymentAccount: 'cus_1' }],
     ['products', { products: [] }],

@@ -40,6 +40,7 @@ import { CallsAtOnce } from '../../support/external-calls.js';
 
 const ACCOUNT = newId();
 const GUARD = 30 * 86_400;
+const FIELDS = { email: 'customerEmail', successUrl: 'successUrl', cancelUrl: 'cancelUrl' };
 const WISH = {
   successUrl: 'https://app.example.test/paid?session={CHECKOUT_SESSION_ID}',
   cancelUrl: 'https://app.example.test/canceled',
@@ -227,7 +228,11 @@ function house() {
       attemptId?: string,
     ): Promise<OpenedCheckout> =>
       handler.execute(
-        new OpenCheckout({ renterId, wish: { ...WISH, ...wish }, reportFlags: { ...flags } }, context, attemptId),
+        new OpenCheckout(
+          { renterId, wish: { ...WISH, ...wish }, reportFlags: { ...flags }, fields: FIELDS },
+          context,
+          attemptId,
+        ),
       ),
     /** On the page, as a renter. */
     pay: async ({ checkoutSessionId }: OpenedCheckout, card: Record<string, string> = CARD): Promise<number> =>
@@ -333,6 +338,20 @@ describe('a renter at a hosted checkout', () => {
     expect([await types(), kept.size]).toEqual([['CheckoutOpened', 'CheckoutAbandoned'], 0]);
     account.connectedPaymentAccount = 'acct_good1';
     expect(await open()).toMatchObject({ url: expect.any(String) });
+  });
+
+  it.each([
+    ['customerEmail', { email: 'o\u2019neil@example.com' }],
+    ['successUrl', { successUrl: 'https://' }],
+    ['cancelUrl', { cancelUrl: 'https://' }],
+  ])('hears which field only the processor refuses: %s, and is sent there without it', async (field, wrong) => {
+    const { open, pay } = house();
+    for (let time = 0; time < 2; time++)
+      await expect(open(wrong)).rejects.toMatchObject({
+        code: 'request.invalid',
+        detail: { field, details: [{ field, message: 'is not taken by the payment processor' }] },
+      });
+    expect(await pay(await open())).toBe(303);
   });
 
   it.each(['BLOCKED', 'EXPIRED', 'ERROR'] as const)(

@@ -8,8 +8,13 @@ export interface ScreeningOptions {
   readonly userTypes: readonly UserType[];
   /** Products that the account may name; the default is its own. */
   readonly productIds: readonly number[];
-  /** What a consumer pays: cents, and a lowercase ISO 4217 code. Null: nothing. */
-  readonly price: { readonly amount: number; readonly currency: string } | null;
+  /** What a consumer pays: in the smallest unit of a currency, which is a lowercase ISO 4217 code. Null: nothing. */
+  readonly price: {
+    readonly amount: number;
+    readonly currency: string;
+    /** How the processor counts the currency; an older service does not say it. */
+    readonly exponent?: number;
+  } | null;
   /** Bounds of the application fee, in cents; `fixed`: what a page says does not count. */
   readonly applicationFee: { readonly fixed: number | null; readonly max: number | null };
   /** What the session grant of the token binds; null without one. */

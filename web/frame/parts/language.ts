@@ -14,9 +14,3 @@ export function useTexts<Keys extends string>(texts: Texts<Keys>): Readonly<Reco
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
-
-/** Of cents; `currency` is an ISO 4217 code. */
-export function money(language: Language, amount: number, currency: string): string {
-  // As it is written in the country where people pay: Spanish elsewhere puts it otherwise.
-  return new Intl.NumberFormat(`${language}-US`, { style: 'currency', currency }).format(amount / 100);
-}

@@ -1,9 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { account, wrong, type SettingsToSet } from '../domain/account.js';
+import { account, DEFAULT_SETTINGS, wrong, type SettingsToSet } from '../domain/account.js';
 import { VendorRules } from './vendor-rules.js';
 
 /** Opening an account that is open already changes nothing. */
@@ -31,7 +30,7 @@ export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
     if (parentId !== null && (await this.aggregates.load(account, parentId)).state.status !== 'open') {
       throw wrong('parent', 'There is no account with the id given as the parent.');
     }
-    this.vendors.check(settings.vendors, FIRST_CHOICE);
+    this.vendors.check(settings, DEFAULT_SETTINGS);
     await this.aggregates.execute(
       account,
       accountId,

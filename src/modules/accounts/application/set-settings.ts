@@ -26,7 +26,7 @@ export class SetSettingsHandler implements ICommandHandler<SetSettings> {
 
   async execute({ accountId, settings, context }: SetSettings): Promise<void> {
     const loaded = await this.aggregates.load(account, accountId);
-    if (loaded.state.status === 'open') this.vendors.check(settings.vendors, loaded.state.settings.vendors);
+    if (loaded.state.status === 'open') this.vendors.check(settings, loaded.state.settings);
     await this.aggregates.execute(
       account,
       accountId,

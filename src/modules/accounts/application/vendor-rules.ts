@@ -1,23 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { CHOSEN_CAPABILITIES, type VendorChoice } from '../../../kernel/vendor-choice.js';
-import { Vendors } from '../../../ports/vendors.js';
-import { wrong } from '../domain/account.js';
+import { CHOSEN_CAPABILITIES } from '../../../kernel/vendor-choice.js';
+import { Vendors, type ChargedCurrency } from '../../../ports/vendors.js';
+import { wrong, type Settings, type SettingsToSet } from '../domain/account.js';
 
-/** Holds the choice of an account against the vendors that this installation has. */
+/** Holds the settings of an account against the vendors that this installation has. */
 @Injectable()
 export class VendorRules {
   constructor(private readonly vendors: Vendors) {}
 
   /** Throws when a wanted vendor cannot serve. What was chosen earlier may be gone: it is looked at only with the others. */
-  check(wanted: Partial<VendorChoice> = {}, current: VendorChoice): void {
+  check(settings: SettingsToSet, now: Settings): void {
+    const { vendors: wanted = {} } = settings;
     for (const capability of CHOSEN_CAPABILITIES) {
       const offered = this.vendors.offering(capability);
       if (wanted[capability] !== undefined && !offered.includes(wanted[capability]))
         throw wrong(`${capability}-vendor`, `The ${capability} vendor must be one of ${offered.join(', ')}.`);
     }
-    const { identity, credit } = { ...current, ...wanted };
+    const { identity, credit } = { ...now.vendors, ...wanted };
     // A consumer would be verified, would pay, and would never get the report.
     if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.takesSessionsOf('credit', credit, identity))
       throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);
+    if ((settings.currency ?? settings.feeCents) !== undefined) this.checkFee({ ...now, ...settings });
   }
+
+  private checkFee({ currency: code, feeCents }: Pick<Settings, 'currency' | 'feeCents'>): void {
+    const currency = this.vendors.currency(code);
+    if (currency === null)
+      throw wrong('currency', 'The currency must be a lowercase ISO 4217 code that the payment processor charges.');
+    if (feeCents % currency.step !== 0)
+      throw wrong('fee', `A fee in this currency must be a multiple of ${currency.step}: ${countedIn(currency)}.`);
+  }
+}
+
+function countedIn({ exponent }: ChargedCurrency): string {
+  return `the payment processor counts ${10 ** exponent} to the unit and takes no finer amounts`;
 }

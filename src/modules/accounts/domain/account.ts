@@ -52,6 +52,8 @@ export interface Settings {
 /** What is not named stays as it is. */
 export type SettingsToSet = Partial<Omit<Settings, 'vendors'>> & { readonly vendors?: Partial<VendorChoice> };
 
+/** The codes of ISO 4217 that this runtime knows, in lowercase. */
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
 const MAX_PRODUCT_IDS = 50;
 /** Of what the vendor takes as an integer. */
 const MAX_INT = 2_147_483_647;
@@ -246,7 +248,12 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
   const next = checked({ ...current, ...wanted, vendors: { ...current.vendors, ...wanted.vendors } });
   const events: AccountEvent[] = [];
   if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
-  if (next.currency !== current.currency) events.push({ type: 'CurrencyChosen', data: { currency: next.currency } });
+  if (next.currency !== current.currency) {
+    // One that was chosen before it was checked stands until another is chosen.
+    if (!CURRENCIES.has(next.currency))
+      throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
+    events.push({ type: 'CurrencyChosen', data: { currency: next.currency } });
+  }
   if (next.payer !== current.payer) events.push({ type: 'PayerChosen', data: { payer: next.payer } });
   if (next.provisionedForLive !== current.provisionedForLive) {
     events.push({ type: next.provisionedForLive ? 'LiveTrafficProvisioned' : 'LiveTrafficWithdrawn', data: {} });
@@ -288,13 +295,10 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
 }
 
 function checked(settings: Settings): Settings {
-  const { feeCents, currency, payer, connectedPaymentAccount, products, exchangesPerMinute, submitsPerMinute } =
-    settings;
+  const { feeCents, payer, connectedPaymentAccount, products, exchangesPerMinute, submitsPerMinute } = settings;
   if (!Number.isSafeInteger(feeCents) || feeCents < 0 || feeCents > 99_999_999) {
     throw wrong('fee', 'The fee must be a whole number of cents from 0 to 99999999.');
   }
-  if (!/^[a-z]{3}$/.test(currency))
-    throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
   if (!PAYERS.includes(payer)) throw wrong('payer', `The payer must be one of ${PAYERS.join(', ')}.`);
   if (connectedPaymentAccount !== null && !/^acct_[A-Za-z0-9_]{1,250}$/.test(connectedPaymentAccount)) {
     throw wrong('payment-account', 'The connected payment account must be an id that begins with acct_.');
@@ -348,7 +352,9 @@ function checkTerms({ version, text }: Terms): void {
   if (!TERMS_VERSION.test(version))
     throw wrong('terms', 'The version of the terms has 1 to 40 letters, digits, dots, dashes and underscores.');
   for (const paragraphs of [text.en, ...(text.es === undefined ? [] : [text.es])]) {
-    const fit = paragraphs.every((one) => one.trim() !== '' && one.length <= MAX_PARAGRAPH && !/\p{Cc}/u.test(one));
+    const fit = paragraphs.every(
+      (one) => one.trim() !== '' && one.length <= MAX_PARAGRAPH && !/[\p{Cc}\p{Cs}]/u.test(one),
+    );
     if (paragraphs.length === 0 || paragraphs.length > MAX_PARAGRAPHS || !fit)
       throw wrong(
         'terms',

@@ -9,7 +9,7 @@ import { vendorCall, type VendorCall } from '../../../ports/vendor-call.js';
 import { checkout, lookAt, type Checkout } from '../domain/checkout.js';
 import { CheckoutPageStore } from './checkout-page-store.js';
 import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
-import { refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { isPartRefused, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 
 /**
  * Asks the processor about an open checkout session of which nobody has said anything for a while: its notice was lost, or nobody
@@ -61,7 +61,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     if (!hasSession(state)) {
       const end = await this.reconciler.create(call, id, state, context);
       // Then it is given up, and recorded so.
-      return end === 'refused' ? 'recorded' : end;
+      return end === 'refused' || isPartRefused(end) ? 'recorded' : end;
     }
     const isErased = (await this.pages.of(state.opening)) === 'erased';
     return isErased

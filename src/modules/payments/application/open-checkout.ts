@@ -7,12 +7,13 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import type { CallersPart } from '../../../ports/payment-processor.js';
 import { checkout, type Checkout, type CheckoutState, type ReportFlags } from '../domain/checkout.js';
 import { CreateCheckoutSession, SetCheckoutAside } from './checkout-calls.js';
 import { CheckoutPageStore, type PagePlace, type PageWish } from './checkout-page-store.js';
 import { CheckoutPolicy } from './checkout-policy.js';
 import { CheckoutTerms, type Terms } from './checkout-terms.js';
-import { refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { isPartRefused, NOT_TAKEN, refusedPart, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 
 export interface OpenedCheckout {
   /** Where the renter pays. Whoever knows it may. */
@@ -37,6 +38,8 @@ export class OpenCheckout extends Command<OpenedCheckout> {
       readonly renterId: string;
       readonly wish: PageWish;
       readonly reportFlags: ReportFlags;
+      /** What the caller calls the parts of the wish, for when the processor refuses one. */
+      readonly fields: Readonly<Partial<Record<CallersPart, string>>>;
     },
     readonly context: CallerContext,
     /** Names the request: the same again is answered with what was opened the first time. */
@@ -79,7 +82,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
       }
       if (own !== null && state.status !== 'NONE' && state.opening.ordinal !== own) break;
       if (state.status === 'OPENING' || state.status === 'OPEN') {
-        await this.make(own === null ? this.setAside : this.createSession, terms.partyId, state, context);
+        await this.make(own === null ? this.setAside : this.createSession, terms.partyId, state, request, context);
       } else {
         own = await this.open(terms, request, context, attemptId);
       }
@@ -136,12 +139,16 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
     call: ExternalCall<{ readonly ordinal: number }, PaymentCallEnd>,
     id: string,
     { status, opening: { ordinal } }: Checkout,
+    { fields }: OpenCheckout['request'],
     context: CallerContext,
   ): Promise<void> {
     const attempt = { id, attemptId: newId(), subject: null, context };
     await this.calls.admit(call, attempt);
     const end = await this.calls.make(call, attempt, { ordinal });
-    if (end === 'refused') throw new DomainError('checkout.misconfigured');
+    const field = isPartRefused(end) ? fields[refusedPart(end)] : undefined;
+    if (field !== undefined)
+      throw new DomainError('request.invalid', { field, details: [{ field, message: NOT_TAKEN }] });
+    if (end === 'refused' || isPartRefused(end)) throw new DomainError('checkout.misconfigured');
     if (end === 'went-on') throw new DomainError('checkout.already_paid');
     const { state } = await this.aggregates.load(checkout, id);
     const changed = state.status !== status;

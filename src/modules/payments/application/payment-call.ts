@@ -1,8 +1,8 @@
 // What all calls to the payment processor have in common: how they end, and what that is to the caller.
 import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
-import { DomainError } from '../../../kernel/domain-error.js';
-import type { CheckoutVerdict, IntentVerdict } from '../../../ports/payment-processor.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import type { CallersPart, CheckoutVerdict, IntentVerdict } from '../../../ports/payment-processor.js';
 import type { Payment, PaymentState } from '../domain/payment.js';
 
 /** `recorded`: what the processor said is in the payment. Everything else is no fact of the payment, and the caller hears of it. */
@@ -12,7 +12,12 @@ export type PaymentCallEnd =
   | 'person-erased'
   /** The intent's state does not allow the change any more. */
   | 'went-on'
+  /** The processor does not take what the caller said. */
+  | PartRefused
   | Exclude<IntentVerdict['kind'], 'intent'>;
+
+const PART_REFUSED = 'refused:';
+type PartRefused = `${typeof PART_REFUSED}${CallersPart}`;
 
 /** The processor's code for an intent whose state does not allow it any more. */
 const WENT_ON = 'payment_intent_unexpected_state';
@@ -35,12 +40,29 @@ export function endOf(verdict: Pick<IntentVerdict, 'kind'> | Verdict): PaymentCa
   if (verdict.kind === 'intent' || verdict.kind === 'checkout') return 'recorded';
   if (!('code' in verdict)) return verdict.kind;
   if (verdict.code === WENT_ON) return 'went-on';
+  if (verdict.part !== undefined) return `${PART_REFUSED}${verdict.part}`;
   logger.error(`The payment processor refused: ${verdict.code}`);
   return 'refused';
 }
 
+/** Whether the processor does not take something that the caller said. */
+export function isPartRefused(end: PaymentCallEnd | null): end is PartRefused {
+  return end?.startsWith(PART_REFUSED) === true;
+}
+
+export function refusedPart(end: PartRefused): CallersPart {
+  return end.slice(PART_REFUSED.length) as CallersPart;
+}
+
+export const NOT_TAKEN = 'is not taken by the payment processor';
+
 /** Throws what the caller hears of a call whose end is not recorded. A processor that refuses what we made is a fault of ours. */
 export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
+  if (isPartRefused(end)) {
+    if (refusedPart(end) === 'amount')
+      throw fieldError('request.invalid', 'payment.amount', `${NOT_TAKEN} in this currency`);
+    throw new Error('The payment processor refused what was said of a checkout');
+  }
   switch (end) {
     case 'recorded':
       return;

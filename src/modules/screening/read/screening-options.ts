@@ -2,16 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { leastAmountCents, mostApplicationFeeCents } from '../../../kernel/consumer-price.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Terms } from '../../../kernel/terms.js';
+import { Vendors } from '../../../ports/vendors.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 
-/** What a page under a token may do. Amounts are cents. */
+/** What a page under a token may do. Amounts are in the smallest unit that the processor counts of the currency. */
 export interface ScreeningOptions {
   readonly userTypes: readonly UserType[];
   readonly productIds: readonly number[];
   /** What a consumer pays; null: nothing. */
-  readonly price: { readonly amountCents: number; readonly currency: string } | null;
+  readonly price: { readonly amountCents: number; readonly currency: string; readonly exponent: number } | null;
   /** Null: not fixed; not bounded, because nobody pays. */
   readonly applicationFee: { readonly fixedCents: number | null; readonly mostCents: number | null };
   /** What the grant of the token says; null without one. */
@@ -31,6 +32,7 @@ export class ScreeningOptionsReader {
   constructor(
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
+    private readonly vendors: Vendors,
   ) {}
 
   /** Null where there is no such account. */
@@ -50,7 +52,7 @@ export class ScreeningOptionsReader {
     return {
       userTypes: products,
       productIds,
-      price: amountCents === null ? null : { amountCents, currency },
+      price: amountCents === null ? null : { amountCents, currency, exponent: this.exponentOf(currency) },
       applicationFee: {
         fixedCents,
         mostCents: amountCents === null ? null : mostApplicationFeeCents(amountCents, fees),
@@ -62,6 +64,11 @@ export class ScreeningOptionsReader {
       },
       terms: wordsOf(account.terms ?? INSTALLATION_TERMS, language),
     };
+  }
+
+  /** Of a currency that was chosen before the processor was asked, as most are counted. */
+  private exponentOf(currency: string): number {
+    return this.vendors.currency(currency)?.exponent ?? 2;
   }
 }
 

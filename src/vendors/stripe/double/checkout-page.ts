@@ -1,5 +1,6 @@
 // The hosted checkout page: plain forms for people and tests, without script. A card is typed in, or one of the two at hand is used.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { amountText } from './amounts.js';
 import { HOSTED_PAGE_CARDS, grouped, methodOf } from './cards.js';
 import { paySession, successAddress } from './checkout-sessions.js';
 import type { Engine } from './engine.js';
@@ -60,9 +61,7 @@ function chosenMethod(form: FormEntries, now: number): { readonly method: string
 }
 
 function checkout(session: CheckoutSession, problem: string | null): string {
-  const amount = escaped(
-    new Intl.NumberFormat('en-US', { style: 'currency', currency: session.currency }).format(session.amount / 100),
-  );
+  const amount = escaped(amountText(session.amount, session.currency));
   if (session.status === 'complete') return page('<p role="status">This is paid. You may close this page.</p>');
   if (session.status === 'expired')
     return page('<p role="status">This page has expired or was replaced by a newer one. Nothing was paid here.</p>');

@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** `pageRoot`: address of the pages, without a trailing slash. */
 export function openSession(wanted: NewCheckoutSession, pageRoot: string, now: number): CheckoutSession {
-  checkAmount(wanted.amount, 'line_items');
+  checkAmount(wanted.amount, wanted.currency, 'line_items');
   checkSplit(wanted.amount, wanted.applicationFee, wanted.destination);
   for (const [param, url] of [
     ['success_url', wanted.successUrl],

@@ -1,5 +1,6 @@
 // What becomes of a payment intent: pure but for new ids. Times are milliseconds since 1970.
 import { randomBytes } from 'node:crypto';
+import { isChargeable } from './amounts.js';
 import { ProcessorError, invalid, unexpectedState } from './errors.js';
 import { intentObject, messageOf } from './objects.js';
 import { reactionOf } from './payment-methods.js';
@@ -46,7 +47,8 @@ export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }
 
-export function checkAmount(amount: number, param = 'amount'): void {
+export function checkAmount(amount: number, currency: string, param = 'amount'): void {
+  if (!isChargeable(amount, currency)) throw invalid(param, 'parameter_invalid_integer', `Invalid amount: ${param}`);
   if (amount < MIN_AMOUNT) throw invalid(param, 'amount_too_small', `Amount must be at least ${MIN_AMOUNT} cents.`);
   if (amount > MAX_AMOUNT) throw invalid(param, 'amount_too_large', `Amount must be no more than ${MAX_AMOUNT} cents.`);
 }
@@ -74,7 +76,7 @@ export function checkSplit(amount: number, applicationFee: number | null, destin
 }
 
 export function createIntent(wanted: NewIntent, now: number): IntentChange {
-  checkAmount(wanted.amount);
+  checkAmount(wanted.amount, wanted.currency);
   checkSplit(wanted.amount, wanted.applicationFee, wanted.destination);
   if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
   const id = newId('pi');
@@ -101,7 +103,7 @@ export function changeIntent(intent: Intent, wanted: ChangedIntent): IntentChang
   if (isSettledOrUnderWay(intent)) throw unexpectedState('update', intent, intentObject(intent));
   const amount = wanted.amount ?? intent.amount;
   const applicationFee = wanted.applicationFee === undefined ? intent.applicationFee : wanted.applicationFee;
-  checkAmount(amount);
+  checkAmount(amount, wanted.currency ?? intent.currency);
   checkSplit(amount, applicationFee, intent.destination);
   if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
   const status =

@@ -63,7 +63,7 @@ export function readIntentChange(parameters: Parameters): ChangedIntent {
   };
 }
 
-/** An e-mail address of the customer is taken and forgotten: nothing here sends mail. */
+/** An e-mail address of the customer is judged and forgotten: nothing here sends mail. */
 export function readCheckoutSession(parameters: Parameters): NewCheckoutSession {
   parameters.only(
     'mode',
@@ -96,6 +96,10 @@ export function readCheckoutSession(parameters: Parameters): NewCheckoutSession 
       name: price.nested('product_data').only('name', 'description').requiredText('name'),
     };
   });
+  const email = parameters.text('customer_email');
+  // The processor takes ASCII before the @ only.
+  if (email !== null && !/^[\x21-\x3f\x41-\x7e]+@[^\s@]+\.[^\s@]+$/.test(email))
+    throw invalid('customer_email', 'email_invalid', 'Invalid email address');
   const [first] = items;
   if (first === undefined) throw invalid('line_items', 'parameter_missing', 'Missing required param: line_items.');
   if (items.some(({ currency }) => currency !== first.currency))

@@ -4,7 +4,8 @@ import type { Intent, Payment, Refusal } from '../../api/wire.js';
 import { browser } from '../../browser.js';
 import type { Journey, StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
-import { fill, money, useTexts } from '../../parts/language.js';
+import { fill, useTexts } from '../../parts/language.js';
+import { money } from '../../parts/money.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
 import { loadScript } from '../../trusted-types.js';
 import { openPayment } from './open.js';
@@ -143,8 +144,10 @@ export function PaymentStep({ journey }: StepProps) {
   }
 
   // What is charged, where that is known: the price may have changed since the view was opened.
-  const price = intent.current ?? journey.options.price;
-  const amount = price ? money(journey.language, price.amount, price.currency) : '';
+  const { price: told } = journey.options;
+  const price = intent.current ?? told;
+  const exponent = price?.currency === told?.currency ? told?.exponent : undefined;
+  const amount = price ? money(journey.language, price.amount, price.currency, exponent) : '';
   const showsCard = shown.kind === 'card';
   return (
     <StepFrame title={texts.title} lead={texts.why}>

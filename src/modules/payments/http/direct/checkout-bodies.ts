@@ -135,6 +135,15 @@ export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCh
         Object.entries(notes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       ),
     },
+    fields: {
+      email: body.consumerEmail === undefined ? 'customerEmail' : 'consumerEmail',
+      successUrl: 'successUrl',
+      cancelUrl: 'cancelUrl',
+      description: 'propertyAddress',
+      'notes.customer_user_id': 'customerUserIdTsp',
+      'notes.customer_role': 'customerRoleTsp',
+      'notes.consumer_id': 'consumerIdTsp',
+    },
     reportFlags: {
       ...(excludeBackground !== undefined && { excludeBackground }),
       ...(excludeHousingCourt !== undefined && { excludeHousingCourt }),

@@ -8,8 +8,15 @@ const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
 type UserType = (typeof USER_TYPES)[number];
 
 class PriceResult {
-  @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
+  @ApiProperty({ type: 'integer', description: 'In the smallest unit of the currency, such as cents' })
+  readonly amount!: number;
   @ApiProperty({ description: 'Lowercase ISO 4217', example: 'usd' }) readonly currency!: string;
+  @ApiProperty({
+    type: 'integer',
+    description: 'The amount divided by ten to this power is what people read',
+    example: 2,
+  })
+  readonly exponent!: number;
 }
 
 class FeeResult {
@@ -58,7 +65,7 @@ export function optionsResult(
     environment,
     userTypes,
     productIds,
-    price: price && { amount: price.amountCents, currency: price.currency },
+    price: price && { amount: price.amountCents, currency: price.currency, exponent: price.exponent },
     applicationFee: { fixed: applicationFee.fixedCents, max: applicationFee.mostCents },
     grant: grant && {
       userType: grant.userType,

@@ -1,0 +1,48 @@
+// The settings of an account are held against what the payment processor charges, and how it counts it (docs/contract/server.md).
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { VendorRules } from '../../../src/modules/accounts/application/vendor-rules.js';
+import { DEFAULT_SETTINGS, type SettingsToSet } from '../../../src/modules/accounts/domain/account.js';
+import { findVendors, VendorRegistry } from '../../../src/vendor-kit/registry.js';
+import { CURRENCIES } from '../../../src/vendors/stripe/currencies.js';
+
+const registry = new VendorRegistry(await findVendors(), {});
+const refused = (settings: SettingsToSet, now = DEFAULT_SETTINGS): string | undefined => {
+  try {
+    new VendorRules(registry).check(settings, now);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DomainError) return error.detail.field;
+    throw error;
+  }
+};
+
+describe('the currency of an account', () => {
+  it.each([
+    ['usd', 3_501, undefined],
+    ['jpy', 3_501, undefined],
+    ['kwd', 3_510, undefined],
+    ['isk', 3_500, undefined],
+    ['kwd', 3_505, 'fee'],
+    ['isk', 3_550, 'fee'],
+    ['ugx', 1, 'fee'],
+    // A code of ISO 4217 that the processor does not charge.
+    ['mru', 3_500, 'currency'],
+    ['constructor', 3_500, 'currency'],
+  ] as const)('%s with a fee of %s: %s is refused', (currency, feeCents, field) => {
+    expect(refused({ currency, feeCents })).toBe(field);
+    expect(refused({ feeCents }, { ...DEFAULT_SETTINGS, currency })).toBe(field);
+    expect(refused({ currency }, { ...DEFAULT_SETTINGS, feeCents })).toBe(field);
+  });
+
+  it('is not looked at when something else is set', () => {
+    expect(refused({ payer: 'consumer' }, { ...DEFAULT_SETTINGS, currency: 'xyz', feeCents: 1 })).toBeUndefined();
+  });
+});
+
+it('every currency that the processor charges is one that the runtime knows', () => {
+  const known = Intl.supportedValuesOf('currency').map((code) => code.toLowerCase());
+  expect(Object.keys(CURRENCIES).filter((code) => !known.includes(code))).toEqual([]);
+  expect(Object.keys(CURRENCIES)).toHaveLength(new Set(Object.keys(CURRENCIES)).size);
+  expect(Object.keys(CURRENCIES).length).toBeGreaterThan(130);
+});

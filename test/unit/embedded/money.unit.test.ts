@@ -1,0 +1,26 @@
+// How amounts are shown: what a person agrees to is what the processor charges.
+import { expect, it } from '@jest/globals';
+import { money } from '../../../web/frame/parts/money.js';
+import { CURRENCIES } from '../../../src/vendors/stripe/currencies.js';
+
+it.each([
+  ['usd', 3_500, '$35.00'],
+  ['usd', 5, '$0.05'],
+  ['eur', 3_599, '\u20ac35.99'],
+  ['jpy', 3_500, '\u00a53,500'],
+  ['krw', 50_000, '\u20a950,000'],
+  ['xof', 3_500, 'F\u202fCFA\u00a03,500'],
+  ['kwd', 35_000, 'KWD\u00a035.000'],
+  ['kwd', 3_510, 'KWD\u00a03.510'],
+  // Counted in hundredths by the processor, and in whole units by everybody else.
+  ['isk', 350_000, 'ISK\u00a03,500'],
+  ['ugx', 350_000, 'UGX\u00a03,500'],
+  ['huf', 350_000, 'HUF\u00a03,500'],
+  ['huf', 350_050, 'HUF\u00a03,500.50'],
+])('%s: %s is shown as %s', (currency, amount, shown) => {
+  expect(money('en', amount, currency, CURRENCIES[currency]?.exponent)).toBe(shown);
+});
+
+it('a service that does not say how a currency is counted leaves it to the browser', () => {
+  expect([money('en', 3_500, 'usd'), money('es', 3_500, 'jpy')]).toEqual(['$35.00', '\u00a53,500']);
+});
