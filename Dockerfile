@@ -17,8 +17,8 @@ RUN npm ci --omit=dev
 FROM node:20-slim
 ENV NODE_ENV=production PORT=3000 DATA_DIR=/data
 WORKDIR /app
-# The browser that prints PDFs, with fonts. A worker without it answers them with 503.
-RUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell fonts-liberation && rm -rf /var/lib/apt/lists/*
+# The browser that prints PDFs, with fonts for every script that a name may have, and `fc-list`, which says what they can draw. A worker without it answers them with 503.
+RUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell fontconfig fonts-liberation fonts-noto-core fonts-noto-cjk && rm -rf /var/lib/apt/lists/*
 # Vault, and the event log where it is the embedded one. A volume made from this folder is the service's own.
 RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules

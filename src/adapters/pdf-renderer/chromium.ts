@@ -5,6 +5,7 @@ import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
+import { knownCharacters, withNoteOfMissing } from './drawn-characters.js';
 import { quickToPrint } from './quick-to-print.js';
 import { PageTurns } from './page-turns.js';
 
@@ -59,6 +60,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly limitMs: number;
   private readonly mostBytes: number;
   private readonly notStarted: (error: unknown) => void;
+  private readonly known: ReturnType<typeof knownCharacters>;
   private readonly running = new Set<Promise<unknown>>();
   private closing = false;
 
@@ -74,6 +76,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }: ChromiumPdfRendererOptions) {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
+    this.known = knownCharacters(searchPath);
     this.turns = {
       live: new PageTurns(pagesAtOnce, waitingAtMost),
       test: new PageTurns(pagesAtOnce, waitingAtMost),
@@ -84,7 +87,10 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }
 
   override async render(html: string, environment: Environment): Promise<RenderedPdf> {
-    const rendering = this.turns[environment].take(() => this.print(html));
+    const rendering = this.turns[environment].take(async () => {
+      const isKnown = await this.known;
+      return this.print(isKnown === null ? html : withNoteOfMissing(html, isKnown));
+    });
     this.running.add(rendering);
     try {
       return (await rendering) ?? { kind: 'unavailable' };
