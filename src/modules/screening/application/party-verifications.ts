@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
+import { phoneDigits } from '../../../kernel/folded-text.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
 import { Verifications, type PartyRegistration, type VerificationStep } from '../../../published/verifications.js';
@@ -33,9 +34,10 @@ export class PartyVerifications extends Verifications {
     context: CallerContext,
     registration: PartyRegistration,
   ): Promise<VerificationStep> {
-    const digits = applicant.phoneNumber?.replace(/\D/g, '');
-    const stripped = { ...applicant, ...(digits !== undefined && { phoneNumber: digits }) };
-    await this.submitting.take(new SubmitScreening(sessionId, stripped, context, null, null, partyId), registration);
+    const { phoneNumber } = applicant;
+    // A person without an SSN is known by the number, however it is spelled.
+    const given = phoneNumber === undefined ? applicant : { ...applicant, phoneNumber: phoneDigits(phoneNumber) };
+    await this.submitting.take(new SubmitScreening(sessionId, given, context, null, null, partyId), registration);
     return this.standing(sessionId, ([registration]) => registration);
   }
 
