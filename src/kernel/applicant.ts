@@ -1,5 +1,4 @@
 // Who is verified, as an identity vendor is told.
-import { folded, phoneDigits, stateCode, zipCode } from './folded-text.js';
 
 /**
  * The person and device as sent to the vendor. Personal data: only ever in memory, or sealed on its way to a worker. What the
@@ -36,37 +35,4 @@ export interface Device {
   /** Device fingerprint, opaque. Never logged, cached or stored. */
   readonly jscPayload: string;
   readonly hdimPayload?: string;
-}
-
-type Spelling = (text: string) => string;
-const PERSON: Readonly<Partial<Record<keyof Applicant, Spelling>>> = {
-  firstName: folded,
-  middleName: folded,
-  lastName: folded,
-  companyName: folded,
-  mothersMaidenName: folded,
-  spouseName: folded,
-  ssn: folded,
-  phoneNumber: phoneDigits,
-  propertyZip: zipCode,
-};
-const ADDRESS = { street: folded, city: folded, state: stateCode, zip: zipCode };
-
-/** As the vendor is told. The id of a person is made from the spelling that was given: another one would be another person. */
-export function foldedApplicant(applicant: Applicant): Applicant {
-  return foldedDevice(spelled(applicant, PERSON));
-}
-
-export function foldedDevice<Where extends Pick<Device, 'address'>>(device: Where): Where {
-  return device.address ? { ...device, address: spelled(device.address, ADDRESS) } : device;
-}
-
-function spelled<Texts extends object>(
-  texts: Texts,
-  spellings: Readonly<Partial<Record<keyof Texts, Spelling>>>,
-): Texts {
-  const entries = Object.entries(texts) as [keyof Texts, unknown][];
-  return Object.fromEntries(
-    entries.map(([name, text]) => [name, typeof text === 'string' ? (spellings[name]?.(text) ?? text) : text]),
-  ) as Texts;
 }

@@ -62,7 +62,10 @@ abstract class SettingOptions extends OperatorCommand {
     return wholeNumber(text, '--fee');
   }
 
-  @Option({ flags: '--currency <code>', description: 'lowercase ISO 4217 code of a currency that the payment processor charges' })
+  @Option({
+    flags: '--currency <code>',
+    description: 'lowercase ISO 4217 code of a currency that the payment processor charges',
+  })
   readCurrency(text: string): string {
     return text;
   }

@@ -1,6 +1,6 @@
 // Addresses as callers write them: one text, or a text for each part.
 import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { folded, HAS_VISIBLE } from '../../kernel/folded-text.js';
+import { folded, HAS_VISIBLE } from '../../published/folded-text.js';
 
 const MAX_TEXT = 255;
 const PARTS = ['address', 'city', 'state', 'zip'] as const;

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { foldedApplicant } from '../../../src/kernel/applicant.js';
+import { foldedApplicant } from '../../../src/published/folded-applicant.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { applicantOf, saidIn, SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
 import { US_STATES } from '../../../src/modules/screening/http/platform/us-states.js';

@@ -1,5 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import { foldedDevice, type Device } from '../../../kernel/applicant.js';
+import type { Device } from '../../../kernel/applicant.js';
+import { foldedDevice } from '../../../published/folded-applicant.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';

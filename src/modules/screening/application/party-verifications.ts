@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
-import { phoneDigits } from '../../../kernel/folded-text.js';
+import { phoneDigits } from '../../../published/folded-text.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
 import { Verifications, type PartyRegistration, type VerificationStep } from '../../../published/verifications.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
-import { foldedApplicant } from '../../../kernel/applicant.js';
+import { foldedApplicant } from '../../../published/folded-applicant.js';
 import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';

@@ -1,7 +1,7 @@
 // The documented form of answers. Their rules depend on the challenge and are the domain's, so these classes judge nothing.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import { folded } from '../../../../kernel/folded-text.js';
+import { folded } from '../../../../published/folded-text.js';
 import { TakesAnything } from '../../../../platform/http/body-pipe.js';
 import type { GivenAnswer } from '../../application/answer-registration.js';
 

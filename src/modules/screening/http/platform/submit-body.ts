@@ -2,7 +2,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
-import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../../kernel/folded-text.js';
+import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../../published/folded-text.js';
 import { TERMS_VERSION } from '../../../../kernel/terms.js';
 import { IsMailAddress, means, Rule } from '../../../../platform/http/body-pipe.js';
 import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../surfaces/wire/address.js';

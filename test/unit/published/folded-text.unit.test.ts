@@ -1,8 +1,9 @@
 // One spelling for what people type and paste: docs/contract/general.md#text.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { foldedApplicant, foldedDevice, type Applicant } from '../../../src/kernel/applicant.js';
-import { folded, phoneDigits, zipCode } from '../../../src/kernel/folded-text.js';
+import type { Applicant } from '../../../src/kernel/applicant.js';
+import { foldedApplicant, foldedDevice } from '../../../src/published/folded-applicant.js';
+import { folded, phoneDigits, zipCode } from '../../../src/published/folded-text.js';
 import { REAL_WORLD } from '../../support/real-world.js';
 
 it.each(REAL_WORLD.folded)('%j is folded to %j', (given, written) => expect(folded(given)).toBe(written));
