@@ -345,7 +345,7 @@ describe('a registration', () => {
     });
   });
 
-  it('sends the digits of the phone to the vendor, and all else as it came', async () => {
+  it('sends the phone without its formatting to the vendor, and what only the vendor may judge as it came', async () => {
     await registered(STEP_UP, {
       userType: 'PMC',
       dateOfBirth: 'spring',
@@ -353,7 +353,7 @@ describe('a registration', () => {
       jscPayload: 'fp',
     });
     expect(asked).toEqual([
-      ['register', { userType: 'PMC', dateOfBirth: 'spring', phoneNumber: '1415555', jscPayload: 'fp' }],
+      ['register', { userType: 'PMC', dateOfBirth: 'spring', phoneNumber: '+1415555', jscPayload: 'fp' }],
     ]);
   });
 
