@@ -114,7 +114,7 @@ describe('POST /screening/submit', () => {
 
   it.each([
     ['unitAddress', { city: 'Springfield' }],
-    ['unitAddress', ''],
+    ['unitAddress', ' '],
     ['endUserType', 'LANDLORD'],
     ['productId', '1'],
     ['termsVersion', 'two words'],
