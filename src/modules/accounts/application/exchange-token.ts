@@ -119,11 +119,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   }
 
   /** The new token is for the same account, under the same grant, which is not consumed again. */
-  private async renew(
-    key: PublishableKey,
-    origin: string,
-    renewed: RenewedToken,
-  ): Promise<ExchangedToken> {
+  private async renew(key: PublishableKey, origin: string, renewed: RenewedToken): Promise<ExchangedToken> {
     const account = await this.accounts.find(renewed.accountId);
     if (account === null) throw new Error(`A token of key ${key.keyId} is for no account`);
     return { ...(await this.issue(key, origin, account, renewed.grantId, newId(), renewed)), grant: null };
