@@ -148,6 +148,19 @@ describe('the edge of HTTP', () => {
         }
     });
 
+    it('costs no more where a header that the parser refuses is a long run of spaces', async () => {
+      const cpuOf = async (filler: string): Promise<number> => {
+        const before = process.cpuUsage();
+        const header = `origin:${filler.repeat(60_000)}\x80`;
+        expect((await only(ask('FOO / HTTP/1.1').replace('Host: x', header))).status).toBe(400);
+        const { user, system } = process.cpuUsage(before);
+        return user + system;
+      };
+      const letters = await cpuOf('y');
+      // Microseconds. A pattern that goes back over the spaces took four seconds.
+      for (const filler of [' ', '\t', ' \t']) expect(await cpuOf(filler)).toBeLessThan(20 * letters + 500_000);
+    });
+
     it.each(['x', 'x:443', '', '%2f', 'api/idv'])('is 400 where the parser refuses it already: %s', async (target) => {
       for (const at of [port, privatePort]) {
         const reply = await only(ask(`GET ${target} HTTP/1.1`), at);
