@@ -6,11 +6,11 @@ import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
-import { accessKey, type AccessKeyEvent, type IssuedKey, type KeyUse } from '../domain/access-key.js';
+import { accessKey, type AccessKeyEvent, type AccessKeyState, type IssuedKey, type KeyUse } from '../domain/access-key.js';
 import { dashboardToken, type DashboardTokenEvent } from '../domain/dashboard-token.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AccountDirectory } from './accounts.js';
-import { TtlCache } from './ttl-cache.js';
+import { RememberedStreams } from './remembered-streams.js';
 
 const known = exhaustiveEvents<AccessKeyEvent>('access_key', {
   AccessKeyIssued: true,
@@ -53,7 +53,7 @@ const PUBLISHABLE_FOR_MS = 30_000;
 
 @Injectable()
 export class AccessKeyDirectory extends AccessKeys {
-  private readonly recent: TtlCache<AccessKeyView>;
+  private readonly keys: RememberedStreams<AccessKeyState, AccessKeyEvent>;
 
   constructor(
     private readonly store: EventStore,
@@ -61,12 +61,12 @@ export class AccessKeyDirectory extends AccessKeys {
     clock: Clock,
   ) {
     super();
-    this.recent = new TtlCache(clock, PUBLISHABLE_FOR_MS);
+    this.keys = new RememberedStreams(store, accessKey, clock, PUBLISHABLE_FOR_MS);
   }
 
   override async publishable(text: string): Promise<PublishableKey | null> {
     const keyId = keyIdIn('publishable', text);
-    const key = await this.recent.get(keyId, () => this.fromLog(keyId));
+    const key = issued(await this.keys.recent(keyId));
     if (!isKey(text, key?.keyHash ?? null) || key?.use.kind !== 'publishable') return null;
     const { accountId, environment, status, use } = key;
     const exchangesPerMinute = use.perMinute ?? (await this.accounts.recall(accountId))?.exchangesPerMinute ?? null;
@@ -82,7 +82,7 @@ export class AccessKeyDirectory extends AccessKeys {
 
   override async authenticate(kind: 'secret' | 'api', text: string): Promise<KeyHolder | null> {
     const keyId = keyIdIn(kind, text);
-    const key = await this.fromLog(keyId);
+    const key = issued(await this.keys.now(keyId));
     // The hash covers the prefix, so a key that matches is of the kind it was looked up as.
     if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active') return null;
     const { accountId, environment, use } = key;
@@ -94,16 +94,13 @@ export class AccessKeyDirectory extends AccessKeys {
     return fold(dashboardToken, history as Iterable<RecordedEvent & DashboardTokenEvent>).revoked;
   }
 
-  /** As the log has it now. */
+  /** As the log has it now. A read model could lag behind a deactivation, and could be changed without a trace. */
   async read(keyId: string): Promise<ListedKey | null> {
-    const key = await this.fromLog(keyId);
+    const key = issued(await this.keys.now(keyId));
     return key === null ? null : { keyId, ...accessKeyProjection.view(key) };
   }
+}
 
-  /** A read model could lag behind a deactivation, and could be changed without a trace. */
-  private async fromLog(keyId: string): Promise<IssuedKey | null> {
-    const history = await this.store.readStream(`${accessKey.category}-${keyId}`);
-    const state = fold(accessKey, history as Iterable<RecordedEvent & AccessKeyEvent>);
-    return state.status === 'unknown' ? null : state;
-  }
+function issued(state: AccessKeyState): IssuedKey | null {
+  return state.status === 'unknown' ? null : state;
 }

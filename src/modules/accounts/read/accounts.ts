@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { fold } from '../../../kernel/decider.js';
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
-import { TtlCache } from './ttl-cache.js';
+import { RememberedStreams } from './remembered-streams.js';
 
 const known = exhaustiveEvents<AccountEvent>('account', {
   AccountOpened: true,
@@ -87,15 +85,15 @@ export type FoundAccount = AccountView & AccountFacts;
 /** Accounts as the rest of the service and the operator see them. */
 @Injectable()
 export class AccountDirectory extends Accounts {
-  private readonly recent: TtlCache<FoundAccount>;
+  private readonly accounts: RememberedStreams<AccountState, AccountEvent>;
 
   constructor(
-    private readonly store: EventStore,
+    store: EventStore,
     private readonly options: AccountsOptions,
     clock: Clock,
   ) {
     super();
-    this.recent = new TtlCache(clock, 1_000);
+    this.accounts = new RememberedStreams(store, account, clock, 1_000);
   }
 
   override async find(accountId: string): Promise<AccountFacts | null> {
@@ -113,13 +111,15 @@ export class AccountDirectory extends Accounts {
 
   /** As `find`, with what only this module looks at. */
   async recall(accountId: string): Promise<FoundAccount | null> {
-    return this.recent.get(accountId, () => this.read(accountId));
+    return found(accountId, await this.accounts.recent(accountId));
   }
 
   /** As the log has it now. A copy elsewhere could be changed, and with it who reads whose reports. */
   async read(accountId: string): Promise<FoundAccount | null> {
-    const history = await this.store.readStream(`${account.category}-${accountId}`);
-    const state = fold(account, history as Iterable<RecordedEvent & AccountEvent>);
-    return state.status === 'open' ? { accountId, ...accountProjection.view(state) } : null;
+    return found(accountId, await this.accounts.now(accountId));
   }
+}
+
+function found(accountId: string, state: AccountState): FoundAccount | null {
+  return state.status === 'open' ? { accountId, ...accountProjection.view(state) } : null;
 }

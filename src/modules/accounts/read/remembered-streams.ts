@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../kernel/clock.js';
+import { type Decider, fold } from '../../../kernel/decider.js';
+import type { DomainEvent, RecordedEvent } from '../../../kernel/domain-event.js';
+import { cachedBytes } from '../../../kernel/json.js';
+import type { EventStore } from '../../../ports/event-store.js';
+
+const REMEMBERED_BYTES = 8 * 2 ** 20;
+
+interface Seen<State> {
+  readonly state: State;
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly asOf: number;
+}
+
+/** States of streams as the log has them. Of a stream that this process has seen, only later events are read. */
+export class RememberedStreams<State, Event extends DomainEvent> {
+  private readonly seen = new LRUCache<string, Seen<State>>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: cachedBytes,
+  });
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly decider: Pick<Decider<State, never, Event>, 'category' | 'initial' | 'evolve'>,
+    private readonly clock: Clock,
+    private readonly forMs: number,
+  ) {}
+
+  /** As of at most `forMs` ago. Absence is not remembered. */
+  async recent(id: string): Promise<State> {
+    const seen = this.seen.get(id);
+    return seen !== undefined && this.clock.now().getTime() < seen.asOf + this.forMs ? seen.state : this.now(id);
+  }
+
+  /** As of now. */
+  async now(id: string): Promise<State> {
+    // The age counts from before the read: another event may follow while the answer is on its way.
+    const asOf = this.clock.now().getTime();
+    const { state: before, revision = -1 } = this.seen.get(id) ?? { state: this.decider.initial };
+    const news = await this.store.readStream(`${this.decider.category}-${id}`, { from: revision + 1 });
+    const state = fold({ ...this.decider, initial: before }, news as Iterable<RecordedEvent & Event>);
+    const last = news.at(-1)?.revision ?? revision;
+    if (last >= 0) this.seen.set(id, { state, revision: last, asOf });
+    return state;
+  }
+}
