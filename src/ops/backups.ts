@@ -17,6 +17,7 @@ import {
 import { MasterKeys, MasterKeysMissing } from '../adapters/vault/master-keys.js';
 import type { Config } from '../config/config.js';
 import { RESTORED_FILE } from '../config/data-folder.js';
+import { type GivenUp, givenUpIn, type RestoredFrom } from './given-up.js';
 import type { Clock } from '../kernel/clock.js';
 import { WrongInput } from './operator.js';
 
@@ -44,11 +45,13 @@ export interface Manifest {
   readonly ledger: LedgerMark | null;
   /** Streams that went on while the vault was copied: what it has of them may be newer than what the log's copy says. */
   readonly wentOn: readonly string[];
+  /** What had been given up of the log: the vault's copy may know of it. Absent in backups of earlier versions. */
+  readonly givenUp?: readonly GivenUp[];
   readonly files: readonly BackedUpFile[];
 }
 
 /** What stands in RESTORED_FILE of a restored data folder. */
-interface Restored {
+interface Restored extends RestoredFrom {
   readonly state: 'restoring' | 'quarantined' | 'released';
   readonly [detail: string]: unknown;
 }
@@ -145,7 +148,17 @@ export class Backups {
         await syncPath(join(partial, path));
       }
       for (const path of [LOG, VALUES]) await rm(`${join(partial, path)}-lock`, { force: true });
-      const manifest: Manifest = { format: 1, createdAt, checkpoint, masterKeyIds, ledger: mark, wentOn, files };
+      const givenUp = await givenUpIn(config.dataFolder.path, await restoredIn(config.dataFolder.path));
+      const manifest: Manifest = {
+        format: 1,
+        createdAt,
+        checkpoint,
+        masterKeyIds,
+        ledger: mark,
+        wentOn,
+        givenUp,
+        files,
+      };
       await writeNew(join(partial, MANIFEST), sealed(manifest));
       await settle(partial, backup, ['events', 'vault', ...(ownKeys.length > 0 ? [KEYS] : [])]);
       return { backup, ...manifest };
@@ -217,6 +230,7 @@ export class Backups {
       restoredAt: this.clock.now().toISOString(),
       backupOf: manifest.createdAt,
       checkpoint: manifest.checkpoint,
+      ...(manifest.givenUp && { givenUp: manifest.givenUp }),
       ...('file' in ledger ? { erasedByLedger: erased } : { withoutLedger: ledger.missingBecause }),
     });
     await settle(partial, dataDir, ['events', 'vault', ...(existsSync(join(partial, KEYS)) ? [KEYS] : [])]);

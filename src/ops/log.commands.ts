@@ -10,7 +10,7 @@ import { isId } from '../kernel/ids.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
-import { type Acceptance, LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
+import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { type LogReport, verifyLog, type VerifyOptions } from '../platform/audit/verify.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
@@ -18,11 +18,12 @@ import { EventStore, StoredLog } from '../ports/event-store.js';
 import { Vault, VaultSubjects } from '../ports/vault.js';
 import { restoredIn } from './backups.js';
 import { CommandGroup } from './command-group.js';
+import { givenUpIn } from './given-up.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { eventsAbout } from './events-about.js';
 import { print, Progress, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
-import { type GivenUp, SubjectAudit } from './subject-audit.js';
+import { SubjectAudit } from './subject-audit.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
@@ -68,7 +69,7 @@ export class VerifyAuditCommand extends OperatorCommand {
       store,
       subjects: this.subjects,
       ledger: this.ledger,
-      givenUp: [...(compared?.memory.accepted ?? []).map(givenUpWith), ...(await givenUpByRestore(this.folder.path))],
+      givenUp: await givenUpIn(this.folder.path, await restoredIn(this.folder.path)),
       isWhole: () => since === null && !interrupted.signal.aborted,
     });
     const verified = verifyLog(store, {
@@ -108,18 +109,6 @@ export class VerifyAuditCommand extends OperatorCommand {
     const directory = eventsFolder(this.folder);
     return (chosenTypes) => walkInThreads(ranges, { directory, mapSizeBytes: place.maxBytes, chosenTypes });
   }
-}
-
-function givenUpWith({ at, found }: Acceptance): GivenUp {
-  return { from: '', position: found?.position ?? '', until: at };
-}
-
-/** What came after a backup, up to the release of what was restored from it. */
-async function givenUpByRestore(folder: string): Promise<GivenUp[]> {
-  const restored = await restoredIn(folder);
-  if (restored === null) return [];
-  const { backupOf = '', restoredAt = '', releasedAt = restoredAt } = restored as Partial<Record<string, string>>;
-  return [{ from: backupOf, position: '', until: releasedAt }];
 }
 
 /** As a shell has it for a program that was interrupted. */

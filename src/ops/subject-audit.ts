@@ -7,16 +7,8 @@ import { walk } from '../platform/audit/walk.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { LogFault } from '../ports/inspectable-log.js';
 import type { VaultSubjects } from '../ports/vault.js';
+import type { GivenUp } from './given-up.js';
 import { comesBeforeItsEvent, NAMING, subjectsNamedBy } from './vault-knowledge.js';
-
-/** A part of the log that an operator gave up, by a backup that was restored or a log that was accepted. Vault and ledger may know of it. */
-export interface GivenUp {
-  /** ISO 8601 UTC; '': the time of the last event up to `position`. */
-  from: string;
-  /** Where the log ended that was taken instead; '' where `from` says it. */
-  readonly position: string;
-  readonly until: string;
-}
 
 export interface SubjectAuditOptions {
   readonly entries: VaultAudit;
@@ -43,10 +35,13 @@ export class SubjectAudit {
   /** Events cannot be read, and may be those that name a subject. */
   isDamaged = false;
   private readonly named = new IdSet();
+  /** With the times that the log says. */
+  private readonly givenUp: { from: string; readonly position: string; readonly until: string }[];
   private through: string | null = null;
 
   constructor(private readonly options: SubjectAuditOptions) {
     this.types = new Set([...options.entries.types, ...NAMING]);
+    this.givenUp = options.givenUp.map((part) => ({ ...part }));
   }
 
   check(events: readonly RecordedEvent[]): Promise<LogFault[]> {
@@ -73,8 +68,7 @@ export class SubjectAudit {
   private note(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       for (const subject of subjectsNamedBy(event)) this.named.add(subject);
-      for (const part of this.options.givenUp)
-        if (event.position <= part.position) part.from = event.metadata.occurredAt;
+      for (const part of this.givenUp) if (event.position <= part.position) part.from = event.metadata.occurredAt;
       this.through = event.position;
     }
   }
@@ -121,9 +115,9 @@ export class SubjectAudit {
 
   /** Of what an earlier version made, the time is not known. */
   private wasGivenUp(at: string | null): boolean {
-    if (at === null) return this.options.givenUp.length > 0;
+    if (at === null) return this.givenUp.length > 0;
     const time = Date.parse(at);
-    return this.options.givenUp.some(
+    return this.givenUp.some(
       ({ from, until }) => (from === '' || time + BEFORE_EVENT_MS >= Date.parse(from)) && time <= Date.parse(until),
     );
   }

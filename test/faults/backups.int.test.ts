@@ -23,7 +23,9 @@ import {
   type Completion,
   type ReleaseOptions,
   type RestoreOptions,
+  restoredIn,
 } from '../../src/ops/backups.js';
+import { givenUpIn } from '../../src/ops/given-up.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { SubjectErased } from '../../src/ports/vault.js';
@@ -310,6 +312,25 @@ describe('a restore', () => {
     await restored.close();
     await log.close();
     expect(readFileSync(join(to, 'erasures.jsonl'))).toEqual(readFileSync(ledgerOf(live).file));
+  });
+});
+
+describe('what was given up of a log', () => {
+  it('is known to the copy of a copy, so that its vault is not blamed for what the first one lost', async () => {
+    const [first, second] = [newFolder(), newFolder()];
+    await restore(good, { to: first });
+    await release(first);
+    const accepted = { at: '2026-02-01T00:00:00.000Z', found: { position: '00000000000000000001' } };
+    writeFileSync(join(first, 'log-watch.json'), JSON.stringify({ accepted: [accepted] }));
+    const { backup, createdAt } = await backupsOf(first).create(store);
+    await restore(backup, { to: second, ledger: ledgerOf(first) });
+    await release(second, { ledger: ledgerOf(first) });
+    const windows = await givenUpIn(second, await restoredIn(second));
+    expect(windows.map(({ from, position }) => [from, position])).toEqual([
+      [(await inspect(good)).createdAt, ''],
+      ['', '00000000000000000001'],
+      [createdAt, ''],
+    ]);
   });
 });
 

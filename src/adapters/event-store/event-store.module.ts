@@ -5,7 +5,7 @@ import { DataFolderSettings } from '../../config/data-folder.js';
 import { EventStoreSettings } from '../../config/event-store.js';
 import { ProcessSettings } from '../../config/process.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
-import { LogWatch } from '../../platform/audit/log-watch.js';
+import { LogWatch, WATCH_FILE } from '../../platform/audit/log-watch.js';
 import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
@@ -43,7 +43,7 @@ const LAST_LOOK_WITHIN_MS = 5_000;
         { path }: DataFolderSettings,
         { readOnly }: ProcessSettings,
         log: Log,
-      ) => new LogWatch(stored, place.kind, new ReplacedFile(join(path, 'log-watch.json')), log, readOnly),
+      ) => new LogWatch(stored, place.kind, new ReplacedFile(join(path, WATCH_FILE)), log, readOnly),
       inject: [StoredLog, EventStoreSettings, DataFolderSettings, ProcessSettings, Log],
     },
     {

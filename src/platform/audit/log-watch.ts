@@ -44,6 +44,8 @@ export interface WatchFile {
   replace(before: string | null, content: string): Promise<boolean>;
 }
 
+/** In the data folder. */
+export const WATCH_FILE = 'log-watch.json';
 const NOTHING: Memory = { seen: null, complaint: null, accepted: [] };
 const UNREADABLE: Memory = {
   ...NOTHING,
@@ -69,6 +71,8 @@ export class LogWatch {
   private hasLooked = false;
   private remembers = true;
   private looking: Promise<void> = Promise.resolve();
+  /** Of all that wait for this process's first look. */
+  private first: Promise<void> | null = null;
 
   constructor(
     private readonly events: EventStore,
@@ -95,7 +99,7 @@ export class LogWatch {
   /** Why nothing may be appended; null when it may. A process that has not looked yet looks first. */
   async refusal(): Promise<DomainError | LogRefused | null> {
     if (this.readOnly) return new DomainError('service.read_only');
-    if (!this.hasLooked) await this.look();
+    if (!this.hasLooked) await (this.first ??= this.look().finally(() => (this.first = null)));
     return this.complaint === null ? null : new LogRefused(this.complaint);
   }
 
@@ -212,6 +216,11 @@ function differenceOf(seen: Extent | null, found: Extent | null, store: string):
   if (!isPositionUpTo(found.position, seen.position))
     return `The log ends at position ${found.position}, but went to ${seen.position} when it was last seen.`;
   return null;
+}
+
+/** What was accepted, by the content of WATCH_FILE. */
+export function acceptancesIn(text: string | null): readonly Acceptance[] {
+  return text === null ? [] : memoryIn(text).accepted;
 }
 
 function memoryIn(text: string): Memory {
