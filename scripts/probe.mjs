@@ -24,8 +24,12 @@ export async function isAlive(address) {
 /** Null when it is ready; else why not, by check. Undefined while it does not answer. */
 export async function whyNotReady(address) {
   const answer = await answerOf(`${address}/health/ready`);
-  if (answer?.status !== 503) return answer && null;
-  return JSON.parse(answer.text).reasons;
+  if (answer === undefined || answer.status === 200) return answer && null;
+  try {
+    return JSON.parse(answer.text).reasons ?? { process: `It answers ${answer.status}.` };
+  } catch {
+    return { process: `It answers ${answer.status}.` };
+  }
 }
 
 function answerOf(url) {

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBrowserOfPeople, ensureChromium, ensureOtherEngines, NO_CHROMIUM } from './chromium.mjs';
-import { ensureForeignPrograms } from './foreign-programs.mjs';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
@@ -17,6 +16,7 @@ await runCommand(async () => {
   ensureBuilt();
   if (process.env.SOAK !== undefined) {
     ensureOtherEngines();
+    const { ensureForeignPrograms } = await import('./foreign-programs.mjs');
     Object.assign(process.env, ensureForeignPrograms());
   }
   const folder = mkdtempSync(join(tmpdir(), 'test-results-'));

@@ -1,6 +1,6 @@
 // Guarantees: a log that is known to have lost events takes no changes, however it is asked, until an operator accepts it; and
 // `audit verify` finds what was cut off or removed, though the log itself shows no trace of it.
-import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DirectCaller } from '../support/direct.js';
@@ -38,7 +38,10 @@ async function verify(): Promise<{ readonly exitCode: number; readonly faults: s
 /** Until how far the log goes has been written down. */
 async function seen(): Promise<void> {
   const { through } = (await verify()).report;
-  await until('it is written down', () => JSON.parse(readFileSync(watchFile(), 'utf8')).seen.position >= through);
+  await until(
+    'it is written down',
+    () => existsSync(watchFile()) && JSON.parse(readFileSync(watchFile(), 'utf8')).seen?.position >= through,
+  );
 }
 
 /** As somebody leaves it who knows of it; what was accepted stays. */

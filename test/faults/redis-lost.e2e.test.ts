@@ -93,7 +93,7 @@ describe('a Redis that is killed and comes back empty', () => {
 });
 
 describe('a Redis that is frozen', () => {
-  it('makes calls answer 503 in time, and nothing is wrong afterwards', async () => {
+  it('makes calls that need it answer 503 in time, lets pages sign in, and nothing is wrong afterwards', async () => {
     const person = aPerson();
     const verified = (await caller.submit()).body.id;
     const questions = (await caller.submit({ lastName: 'Kbatest' })).body;
@@ -105,7 +105,8 @@ describe('a Redis that is frozen', () => {
     const exchange = await service.request('POST', '/auth/token/exchange', {
       headers: { 'x-publishable-key': publishableKey, origin: allowedOrigins[0] as string },
     });
-    expect([exchange.status, exchange.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    // Keys and accounts are in the log, and a limit that cannot be counted stops no caller.
+    expect([exchange.status, typeof exchange.body.token]).toEqual([200, 'string']);
     service.redis.resume();
     await until(
       'the service is ready again',

@@ -74,7 +74,7 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
  * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
- * the caller does, unless the decider is long-lived or stateless, and the event handlers marked inline have run.
+ * the caller does, unless the decider is long-lived or stateless or the stream has become long, and the event handlers marked inline have run.
  */
 export class AggregateStore {
   private readonly seen: AggregateCache;

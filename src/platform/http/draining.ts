@@ -27,7 +27,8 @@ export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, pat
   });
   fastify.addHook('preClose', async () => {
     closing = true;
-    if (patienceMs > 0 && server.listening) {
+    if (!server.listening) return;
+    if (patienceMs > 0) {
       // As a server of HTTP it would close idle connections at once, under requests that are on their way.
       Server.prototype.close.call(server);
       await Promise.race([once(server, 'close'), delay(patienceMs)]);

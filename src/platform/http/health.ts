@@ -55,8 +55,8 @@ async function ask(check: HealthCheck): Promise<{ readonly reason: string | null
   try {
     return { reason: await check() };
   } catch (error) {
-    // A message may name an inner address after its colon, and strangers may probe.
-    const known = error instanceof Unavailable ? error.message.replace(/:[^]*/, '') : null;
+    // A message may name a path, or an inner address after its colon, and strangers may probe.
+    const known = error instanceof Unavailable ? error.message.replace(/:[^]*| \/\S+/g, '') : null;
     return { reason: known ?? 'It failed with an error of its own.' };
   }
 }

@@ -84,7 +84,7 @@ export async function startProcess(
     { provide: Redis, useValue: redis },
     { provide: ProcessSettings, useValue: { role: 'projector' } },
     { provide: Limits, useValue: null },
-    { provide: Metrics, useValue: null },
+    { provide: Metrics, useValue: new Metrics() },
     { provide: Log, useValue: null },
   ];
   const module = await Test.createTestingModule({
