@@ -30,7 +30,7 @@ import { RedisServer } from '../../support/redis.js';
 
 const vendors = await findVendors();
 
-const EVERY_ROLE = ['DiskSpace', 'LogInUse', 'Redis'];
+const EVERY_ROLE = ['DiskSpace', 'LogInUse', 'Redis', 'RedisHealth'];
 const PROJECTOR = ['Projector'];
 const API = ['demo accounts'];
 const WORKER = ['CallWorkers', 'DeliveryWorkers', 'EventProcessor', 'Scheduler', 'mail notice'];

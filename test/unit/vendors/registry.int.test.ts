@@ -12,7 +12,7 @@ import { PRODUCTION } from '../../support/production.js';
 
 const found = await findVendors();
 
-const env = { ...PRODUCTION, REDIS_URL: 'rediss://:secret@redis.internal:6380' };
+const env = { ...PRODUCTION, REDIS_URL: 'rediss://:redis-secret@redis.internal:6380' };
 const opened = async (settings: Readonly<Record<string, VendorSettings>>, vendors = found): Promise<VendorRegistry> => {
   const registry = new VendorRegistry(vendors, settings);
   await registry.open(1_000);
