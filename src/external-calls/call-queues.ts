@@ -6,8 +6,9 @@ import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
-/** References only: the input lies sealed under `payloadRef` until a worker takes it; null where the process that waits keeps it. */
+/** References only: the input lies sealed under `payloadRef` until a worker takes it. */
 export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
+  /** Null in a job of an earlier release, whose process keeps the input. */
   readonly payloadRef: string | null;
   /** Epoch milliseconds; from then on nobody waits and the call must not be made. */
   readonly deadline: number;
@@ -74,17 +75,10 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 100 } },
 } satisfies Omit<QueueOptions, 'connection'>;
 
-/**
- * On which a process hears which of its jobs are over: the job's id and, after a space, the word of its kind if there is one. And that another
- * process has taken one whose input is here (`INPUT_WANTED`, the job, that process), or where such an input lies now (`INPUT_IS_AT`, the job, the
- * reference or nothing).
- */
+/** On which a process hears which of its jobs are over: the job's id and, after a space, the word of its kind if there is one. */
 export function channelOf(waiter: string): string {
   return `external-calls:${waiter}`;
 }
-
-export const INPUT_WANTED = 'input?';
-export const INPUT_IS_AT = 'input!';
 
 /** `timeoutMs` is over queueing and the call. */
 export interface CallSettings {

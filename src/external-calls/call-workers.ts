@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import { withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
-import { vendorCall } from '../ports/vendor-call.js';
+import { type VendorCall, vendorCall } from '../ports/vendor-call.js';
 import type { Vendors } from '../ports/vendors.js';
 import { AttemptRecovery } from './attempt-recovery.js';
 import { channelOf, queuesOf, type CallJob, type CallJobData, type SettingsOf } from './call-queues.js';
@@ -49,8 +49,11 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
   readonly drainMs?: number;
 };
 
-/** Of the same process: those who wait, and what they keep. */
-export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over' | 'takeInput' | 'inputReference'>;
+/** When the time for the vendor is over. */
+type Within = Required<Pick<VendorCall, 'signal' | 'endsAt'>>;
+
+/** Those in the same process who wait. */
+export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over'>;
 
 /**
  * One worker a queue, each with slots of its own. A job of a call leads to one call at most, and to none when its
@@ -70,7 +73,6 @@ export class CallWorkers implements OnModuleInit {
     private readonly vendors: Pick<Vendors, 'offering'>,
     /** Every kind of call and of recovery that the modules have. */
     private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
-    /** Those in this very process who wait. */
     private readonly nearby: NearbyCallers,
     private readonly patience: WorkerPatience = {},
   ) {}
@@ -117,77 +119,51 @@ export class CallWorkers implements OnModuleInit {
     await withTimeout(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
   }
 
+  /** Never throws: what was not recorded is left to the recovery job, and what was not settled is due again. */
   private async process(vendor: VendorKind, job: CallJob): Promise<void> {
+    const data = 'deadline' in job.data ? job.data : null;
+    const leftMs = data ? data.deadline - this.clock.now().getTime() : this.settingsOf(vendor).timeoutMs;
     const giveUp = new AbortController();
-    const work = this.workOf(this.kinds.get(jobName(vendor, job.name)), job, giveUp);
+    const timer = setTimeout(() => giveUp.abort(), leftMs).unref();
+    const work = this.workOf(vendor, job, data, { signal: giveUp.signal, endsAt: Date.now() + leftMs }).catch(
+      (error: unknown) => this.logger.error(`The outcome of a job was not recorded (${whatIs(job)}): ${nameOf(error)}`),
+    );
     this.running.set(work, giveUp);
-    const end = await work.finally(() => this.running.delete(work));
-    if ('waiter' in job.data && job.id !== undefined)
-      this.sayOver(job.data.waiter, job.id, typeof end === 'string' ? end : null);
+    const end = await work;
+    clearTimeout(timer);
+    this.running.delete(work);
+    if (data && job.id !== undefined) this.sayOver(data.waiter, job.id, typeof end === 'string' ? end : null);
   }
 
-  private async workOf(
-    kind: ExternalCall | AttemptRecovery | undefined,
-    job: CallJob,
-    giveUp: AbortController,
-  ): Promise<unknown> {
-    // Of a newer release: the attempt is left to the recovery job.
-    if (kind === undefined) return;
-    if (kind instanceof AttemptRecovery) return this.settle(kind, job, giveUp);
-    if ('payloadRef' in job.data) return this.run(kind, job, job.data, giveUp);
+  private async workOf(vendor: VendorKind, job: CallJob, data: CallJobData | null, within: Within): Promise<unknown> {
+    const kind = this.kinds.get(jobName(vendor, job.name));
+    if (kind instanceof AttemptRecovery) return kind.settle(job.data.id, within.signal);
+    // A job of a newer release may have no kind here: the attempt is left to the recovery job.
+    if (kind && data) return this.run(kind, job, data, within);
   }
 
-  /** Never throws: what was not settled is due again. */
-  private async settle(recovery: AttemptRecovery, job: CallJob, giveUp: AbortController): Promise<void> {
-    try {
-      const { timeoutMs } = this.settingsOf(recovery.vendor);
-      await givenUpAfter(timeoutMs, giveUp, (signal) => recovery.settle(job.data.id, signal));
-    } catch (error) {
-      this.logger.error(`An attempt was not settled (${whatIs(job)}): ${nameOf(error)}`);
-    }
-  }
-
-  /** Never throws: what was not recorded is left to the recovery job. */
-  private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<unknown> {
-    const { id, attemptId, subject, context, vendor, deadline } = data;
+  private async run(call: ExternalCall, job: CallJob, data: CallJobData, within: Within): Promise<unknown> {
+    const { id, attemptId, subject, context, vendor, payloadRef } = data;
     const attempt = { id, attemptId, subject, context };
     let asked = false;
-    const notRecorded = (error: unknown): void =>
-      this.logger.error(`What came of a call was not recorded (${whatIs(job)}): ${nameOf(error)}`);
+    const notAsked = (why: string): Promise<unknown> => {
+      this.logger.warn(`A vendor was not called (${whatIs(job)}): ${why}`);
+      return call.recordNotAsked(attempt);
+    };
+    if (payloadRef === null) return notAsked('a process of an earlier release keeps the input');
     try {
-      const taken = await this.takeInput(job.id ?? '', data);
+      const input = await this.payloads.take(payloadRef);
       // The input expired, the person was erased, or another worker took it and may have called the vendor.
-      if (taken === null) return;
-      const leftMs = deadline - this.clock.now().getTime();
-      // What was sealed could not have been opened.
-      const erased = data.payloadRef === null && subject !== null && (await this.payloads.isErased(subject));
-      if (leftMs <= 0 || erased) {
-        this.logger.warn(
-          `A vendor was not called (${whatIs(job)}): ${erased ? 'the person was erased' : 'no time was left'}`,
-        );
-        return await call.recordNotAsked(attempt);
-      }
-      const endsAt = Date.now() + leftMs;
-      return await givenUpAfter(leftMs, giveUp, (signal) => {
-        const onAsked = (): boolean => (asked = true);
-        const made = { ...vendorCall(attemptId, subject, context, vendor, id), signal, endsAt, onAsked };
-        return call.askAndRecord(made, attempt, taken.input);
-      });
+      if (input === null) return;
+      if (Date.now() >= within.endsAt) return await notAsked('no time was left');
+      const onAsked = (): boolean => (asked = true);
+      const made = { ...vendorCall(attemptId, subject, context, vendor, id), ...within, onAsked };
+      return await call.askAndRecord(made, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
     } catch (error) {
-      notRecorded(error);
       // The vault was away. The input is in no other hands.
-      if (error instanceof Unavailable && !asked) return call.recordNotAsked(attempt).catch(notRecorded);
+      if (error instanceof Unavailable && !asked) return notAsked(nameOf(error));
+      throw error;
     }
-  }
-
-  private async takeInput(
-    jobId: string,
-    { waiter, payloadRef }: CallJobData,
-  ): Promise<{ readonly input: unknown } | null> {
-    if (payloadRef === null && waiter === this.nearby.name) return this.nearby.takeInput(jobId);
-    const reference = payloadRef ?? (await this.nearby.inputReference(waiter, jobId));
-    const sealed = reference === null ? null : await this.payloads.take(reference);
-    return sealed && { input: JSON.parse(Buffer.from(sealed).toString('utf8')) as unknown };
   }
 
   private sayOver(waiter: string, jobId: string, end: string | null): void {
@@ -200,20 +176,6 @@ export class CallWorkers implements OnModuleInit {
 
 function jobName(vendor: VendorKind, operation: string): string {
   return `${vendor}/${operation}`;
-}
-
-/** Gives the work up when its time is over. The timer keeps no process alive. */
-async function givenUpAfter<Value>(
-  limitMs: number,
-  giveUp: AbortController,
-  work: (signal: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  const timer = setTimeout(() => giveUp.abort(), limitMs).unref();
-  try {
-    return await work(giveUp.signal);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Ids only. */

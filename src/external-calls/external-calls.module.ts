@@ -47,7 +47,7 @@ export class ExternalCallsModule {
         const { redis, payloads, clock, settings, vendors, vendorShare } = options;
         const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
         const share = new VendorShare(redis, limit, settings.timeoutMs + PLACE_GRACE_MS, () => options.notCounted());
-        const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors, worker);
+        const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors);
         for (const { name } of queuesOf(vendors)) options.queued(name, () => made.backlog(name));
         return made;
       },

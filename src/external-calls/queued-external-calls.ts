@@ -12,8 +12,6 @@ import type { Vendors } from '../ports/vendors.js';
 import { callEnd } from './attempt-times.js';
 import {
   channelOf,
-  INPUT_IS_AT,
-  INPUT_WANTED,
   vendorName,
   queueName,
   QUEUE_OPTIONS,
@@ -34,20 +32,9 @@ const INPUT_SHARE_OF_TIME = 0.75;
 /** Between two tries to listen on a connection, milliseconds. */
 const LISTEN_AGAIN_MS = 100;
 
-/** An input that lies nowhere but here. */
-interface KeptInput {
-  readonly input: unknown;
-  readonly subject: string | null;
-  /** By `performance.now()`. */
-  readonly takeBy: number;
-}
-
 interface Waiter {
-  readonly queue: Queue;
-  /** Null when it is taken, and where it lies sealed in Redis. */
-  kept: KeptInput | null;
-  /** Whether Redis is known to have stored the job. */
-  added: boolean;
+  /** Known when Redis has stored the job. */
+  queue?: Queue;
   over(end: string | typeof NOT_ASKED | null): void;
 }
 
@@ -62,10 +49,7 @@ export interface Backlog {
  * verdict, and says that the job is over: in this process directly, to others by a message. A message may be lost with a
  * connection: after a reconnect this process looks which of its jobs are gone, and `make` ends without a word.
  *
- * A process that has workers of its own, which take most of its jobs, keeps the input in its memory. The worker of another process that takes such a
- * job asks for it, and only then is it sealed.
- *
- * That the vendor was not asked is recorded here only while it is certain that no worker can ask it: whoever holds the input
+ * That the vendor was not asked is recorded here only while it is certain that no worker can ask it: whoever takes the input
  * decides. A queue that falls silent after the job may have been stored leaves the attempt open.
  */
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
@@ -76,8 +60,6 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   private readonly listener: Redis;
   private listening: Promise<void> | null = null;
   private readonly waiting = new Map<string, Waiter>();
-  /** By job, whoever wants to know where its input lies. */
-  private readonly wanting = new Map<string, (reference: string | null) => void>();
 
   /** A second connection, for listening, is made from `redis`. Neither connects before its first use. */
   constructor(
@@ -87,18 +69,14 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     private readonly clock: Clock,
     private readonly settingsOf: SettingsOf,
     vendors: Pick<Vendors, 'offering'>,
-    /** Whether workers of this process take jobs too. */
-    private readonly hasWorkers = false,
     private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
     super();
     this.names = new Set(queuesOf(vendors).map(({ name }) => name));
     this.listener = redis.duplicate({ lazyConnect: true, autoResubscribe: false, enableAutoPipelining: false });
     this.listener.on('message', (_channel: string, message: string) => {
-      const [first = '', second = null, third = ''] = message.split(' ');
-      if (first === INPUT_WANTED) void this.handInput(second ?? '', third);
-      else if (first === INPUT_IS_AT) this.wanting.get(second ?? '')?.(third || null);
-      else this.over(first, second);
+      const [jobId = '', end = null] = message.split(' ');
+      this.over(jobId, end);
     });
     this.listener.on('error', () => undefined);
     // It writes nothing, and would not notice that the address leads to another server now.
@@ -145,23 +123,6 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     this.waiting.get(jobId)?.over(end);
   }
 
-  /** The input of a job whose caller waits here, once and in time. */
-  takeInput(jobId: string): Pick<KeptInput, 'input'> | null {
-    const kept = this.takeBack(jobId);
-    return kept !== null && performance.now() < kept.takeBy ? kept : null;
-  }
-
-  /** Where the process that waits for a job has put its input for us; null when it is gone, or says nothing in time. */
-  async inputReference(waiter: string, jobId: string): Promise<string | null> {
-    const asked = async (): Promise<string | null> => {
-      await this.beginToListen();
-      const told = new Promise<string | null>((resolve) => this.wanting.set(jobId, resolve));
-      const heardBy = await this.redis.publish(channelOf(waiter), `${INPUT_WANTED} ${jobId} ${this.name}`);
-      return heardBy === 0 ? null : told;
-    };
-    return withTimeout(this.redisAwayMs, asked()).finally(() => this.wanting.delete(jobId));
-  }
-
   /** For metrics. Throws when Redis is away. */
   async backlog(name: string): Promise<Backlog> {
     const queue = this.queueNamed(name);
@@ -192,12 +153,11 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const timeoutMs = deadline - now;
     if (timeoutMs <= 0) return NOT_ASKED;
     const startedAt = performance.now();
-    const inputMs = timeoutMs * INPUT_SHARE_OF_TIME;
-    const { subject } = attempt;
-    const kept = this.hasWorkers ? { input, subject, takeBy: startedAt + inputMs } : null;
-    const payloadRef = kept === null ? await this.answered(this.sealed({ input, subject }, inputMs), timeoutMs) : null;
+    const bytes = Buffer.from(JSON.stringify(input));
+    const sealed = this.payloads.seal(attempt.subject, bytes, timeoutMs * INPUT_SHARE_OF_TIME);
+    const payloadRef = await this.answered(sealed, timeoutMs);
     // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
-    if (kept === null && payloadRef === null) return NOT_ASKED;
+    if (payloadRef === null) return NOT_ASKED;
     await this.answered(this.beginToListen(), timeoutMs);
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
     const queue = this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment));
@@ -209,40 +169,15 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
         resolve(end);
       };
       const timer = setTimeout(over, startedAt + timeoutMs - performance.now(), null);
-      const waiter: Waiter = { queue, kept, added: false, over };
+      const waiter: Waiter = { over };
       this.waiting.set(jobId, waiter);
-      const added = queue.add(call.operation, data, { jobId });
-      added.then(
-        () => (waiter.added = true),
-        () => undefined,
+      queue.add(call.operation, data, { jobId }).then(
+        () => (waiter.queue = queue),
+        async () => {
+          if ((await this.answered(this.payloads.take(payloadRef), timeoutMs)) !== null) over(NOT_ASKED);
+        },
       );
-      const takenBack = async (): Promise<unknown> =>
-        payloadRef === null ? this.takeBack(jobId) : this.answered(this.payloads.take(payloadRef), timeoutMs);
-      // What is here is taken back for certain, so that a queue which is silent need not be waited for.
-      (kept === null ? added : this.inTime(added, timeoutMs)).catch(async () => {
-        if ((await takenBack()) !== null) over(NOT_ASKED);
-      });
     });
-  }
-
-  private takeBack(jobId: string): KeptInput | null {
-    const waiter = this.waiting.get(jobId);
-    const kept = waiter?.kept ?? null;
-    if (waiter !== undefined) waiter.kept = null;
-    return kept;
-  }
-
-  /** To a process that has taken a job whose input is here. Where that fails, the vendor is not asked. */
-  private async handInput(jobId: string, asker: string): Promise<void> {
-    const kept = this.takeBack(jobId);
-    const leftMs = (kept?.takeBy ?? 0) - performance.now();
-    const reference = kept !== null && leftMs > 0 ? await this.answered(this.sealed(kept, leftMs), leftMs) : null;
-    if (kept !== null && reference === null) this.waiting.get(jobId)?.over(NOT_ASKED);
-    await this.redis.publish(channelOf(asker), `${INPUT_IS_AT} ${jobId} ${reference ?? ''}`).catch(() => undefined);
-  }
-
-  private sealed({ input, subject }: Pick<KeptInput, 'input' | 'subject'>, forMs: number): Promise<string> {
-    return this.payloads.seal(subject, Buffer.from(JSON.stringify(input)), forMs);
   }
 
   /** With the first call, which waits until this process hears that it is over. */
@@ -260,7 +195,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       try {
         await this.listener.subscribe(channelOf(this.name));
         for (const [jobId, waiter] of this.waiting)
-          if (waiter.added && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
+          if (waiter.queue && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
         return;
       } catch {
         // The connection of the queues may come back later than this one.
@@ -283,10 +218,6 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     queue.on('error', () => undefined);
     this.queues.set(name, queue);
     return queue;
-  }
-
-  private async inTime(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-    if ((await this.answered(work, timeoutMs)) === null) throw new Error('The queue gave no answer');
   }
 
   /** Null when Redis is away or silent, and when the person was erased. */

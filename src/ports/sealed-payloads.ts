@@ -7,9 +7,6 @@ export abstract class SealedPayloads {
   /** Returns an unguessable reference. Throws SubjectErased. */
   abstract seal(subject: string | null, payload: Uint8Array, ttlMs: number): Promise<string>;
 
-  /** Whether the person was erased: what was not sealed must not be used either then. */
-  abstract isErased(subject: string): Promise<boolean>;
-
   /** The payload, the first time within its lifetime; null otherwise, and after the person was erased. */
   abstract take(reference: string): Promise<Uint8Array | null>;
 }

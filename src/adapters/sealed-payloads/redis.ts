@@ -1,11 +1,8 @@
 import type { Redis } from 'ioredis';
 import { SealedPayloads } from '../../ports/sealed-payloads.js';
 import type { Vault } from '../../ports/vault.js';
-import { isErased } from '../../ports/vault-entry.js';
 import { freshBytes } from '../vault/aead.js';
 import { Sealing, wholeMs } from './sealing.js';
-
-const REFERENCE = /^[A-Za-z0-9_-]{43}$/;
 
 /** SET PX and GETDEL. What Redis holds opens with the vault and the reference only. */
 export class RedisSealedPayloads extends SealedPayloads {
@@ -13,7 +10,7 @@ export class RedisSealedPayloads extends SealedPayloads {
 
   constructor(
     private readonly redis: Redis,
-    private readonly vault: Vault,
+    vault: Vault,
   ) {
     super();
     this.sealing = new Sealing(vault, 'sealed-payloads');
@@ -25,12 +22,7 @@ export class RedisSealedPayloads extends SealedPayloads {
     return reference;
   }
 
-  override isErased(subject: string): Promise<boolean> {
-    return isErased(this.vault, subject);
-  }
-
   override async take(reference: string): Promise<Uint8Array | null> {
-    if (!REFERENCE.test(reference)) return null;
     const stored = await this.redis.getdelBuffer(place(reference));
     return stored === null ? null : this.sealing.open(reference, stored);
   }

@@ -23,6 +23,7 @@ const VENDORS: Pick<Vendors, 'offering'> = {
 export const SLOTS = 8;
 
 interface WorkerProcess {
+  /** Without it no caller waits in this process. */
   readonly nearby?: NearbyCallers;
   /** How much its clock is ahead. */
   readonly aheadMs?: number;
@@ -59,15 +60,10 @@ export class CallProcesses {
   }
 
   /**
-   * One process of the application. `share` is how many places an account has; 0 is no limit. `hasWorkers`: it keeps the inputs. A machine that stands
-   * still for a moment is no Redis that is away, unless a test is about just that and makes `redisAwayMs` short.
+   * One process of the application. `share` is how many places an account has; 0 is no limit. A machine that stands still for a moment is no Redis
+   * that is away, unless a test is about just that and makes `redisAwayMs` short.
    */
-  async caller({
-    timeoutMs = 5_000,
-    share = 0,
-    hasWorkers = false,
-    redisAwayMs = 30_000,
-  } = {}): Promise<QueuedExternalCalls> {
+  async caller({ timeoutMs = 5_000, share = 0, redisAwayMs = 30_000 } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
       redis,
@@ -76,7 +72,6 @@ export class CallProcesses {
       new SystemClock(),
       () => ({ timeoutMs, concurrency: SLOTS }),
       VENDORS,
-      hasWorkers,
       redisAwayMs,
     );
     this.cleanups.push(() => calls.onApplicationShutdown());
@@ -96,23 +91,13 @@ export class CallProcesses {
       () => ({ timeoutMs, concurrency }),
       VENDORS,
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
-      nearby ?? this.nobody(),
+      nearby ?? { name: randomUUID(), over: () => undefined },
       { drainDelay: 0.2, drainMs, ...process.patience },
     );
     workers.onModuleInit();
     workers.start();
     this.cleanups.push(() => workers.stop());
     return workers;
-  }
-
-  /** In whose process nobody waits. It connects when it is to ask for an input. */
-  private nobody(): NearbyCallers {
-    return {
-      name: randomUUID(),
-      over: () => undefined,
-      takeInput: () => null,
-      inputReference: async (waiter, jobId) => (await this.caller()).inputReference(waiter, jobId),
-    };
   }
 
   /** Erases the person behind a subject. */

@@ -40,43 +40,27 @@ describe('external calls', () => {
     expect(await (await look()).info('commandstats')).not.toContain('cmdstat_publish:');
   });
 
-  it('keep their input out of Redis where caller and worker share a process', async () => {
-    const calls = await caller({ timeoutMs: 60_000, hasWorkers: true });
-    await worker({ nearby: calls });
-    expect(await make(calls, attempt())).toBe('egg');
-    const commands = await (await look()).info('commandstats');
-    for (const command of ['getdel', 'publish']) expect(commands).not.toContain(`cmdstat_${command}:`);
-  });
-
-  it('are made by the worker of another process too, which asks for the input', async () => {
-    const [calls, other] = [await caller({ timeoutMs: 60_000, hasWorkers: true }), await caller({ hasWorkers: true })];
-    await worker({ nearby: other });
-    expect(await make(calls, attempt())).toBe('egg');
-    expect(await (await look()).keys('sealed:*')).toEqual([]);
-  });
-
-  it.each([true, false])('are not made of a person who was erased meanwhile; input kept: %s', async (hasWorkers) => {
-    const calls = await caller({ timeoutMs: 60_000, hasWorkers });
+  it('are not made of a person who was erased meanwhile', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
     const one = { ...attempt(), subject: 'erased-meanwhile' };
     const made = make(calls, one);
     await until(async () => (await calls.backlog('identity-vendor-test')).waiting === 1);
     await processes.erase('erased-meanwhile');
     await worker({ nearby: calls });
-    expect(await made).toBe(hasWorkers ? 'not-asked' : undefined);
+    expect(await made).toBeUndefined();
     expect(hens.asked).toEqual([]);
   });
 
-  it('are left open when the process that kept their input is gone', async () => {
-    const gone = await caller({ timeoutMs: 60_000, hasWorkers: true });
-    const made = make(gone, attempt());
+  it('are made and recorded also when the process that waits is gone', async () => {
+    const gone = await caller({ timeoutMs: 60_000 });
+    const one = attempt();
+    const made = make(gone, one);
     await until(async () => (await gone.backlog('identity-vendor-test')).waiting === 1);
     await gone.onApplicationShutdown();
-    await made;
-    const over = await caller();
-    await worker({ nearby: over });
-    await until(async () => (await over.backlog('identity-vendor-test')).waiting === 0);
-    expect(await make(await caller({ timeoutMs: 60_000 }), attempt())).toBe('egg');
-    expect(hens.asked).toHaveLength(1);
+    expect(await made).toBeUndefined();
+    await worker();
+    await until(() => hens.recorded.get(one.attemptId) === 'egg');
+    expect(hens.asked).toEqual([one.attemptId]);
   });
 
   it.each([true, false])(

@@ -7,6 +7,8 @@ import { Queue } from 'bullmq';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import type { Vault } from '../../../src/ports/vault.js';
 import { Vaults } from '../../support/vaults.js';
 import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, until } from './hens.js';
@@ -46,14 +48,7 @@ describe('external calls', () => {
     return finish;
   }
 
-  describe.each([
-    ['lies in Redis', false],
-    ['stays where their caller waits', true],
-  ])('whose input %s, while Redis is away', (_, hasWorkers) => {
-    beforeEach(async () => {
-      calls = await processes.caller({ timeoutMs: 60_000, hasWorkers });
-    });
-
+  describe('while Redis is away', () => {
     it('are recorded as not asked, and are made again once it is back', async () => {
       await worker();
       expect(await make()).toBe('egg');
@@ -64,7 +59,7 @@ describe('external calls', () => {
     });
 
     it('are recorded as not asked when it is connected and silent', async () => {
-      calls = await processes.caller({ timeoutMs: 60_000, hasWorkers, redisAwayMs: 500 });
+      calls = await processes.caller({ timeoutMs: 60_000, redisAwayMs: 500 });
       processes.server.freeze();
       try {
         expect(await make()).toBe('not-asked');
@@ -94,7 +89,7 @@ describe('external calls', () => {
     it('stay open once a worker may have the job', async () => {
       await worker();
       held();
-      const made = make(attempt(), await processes.caller({ timeoutMs: 1_000, hasWorkers }));
+      const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
       await until(() => hens.asked.length === 1);
       await processes.server.kill9();
       expect(OPEN).toContain(await made);
@@ -103,7 +98,7 @@ describe('external calls', () => {
     it('end for their caller in time although it died and came back meanwhile', async () => {
       await worker();
       const finish = held();
-      const made = make(attempt(), await processes.caller({ timeoutMs: 5_000, hasWorkers }));
+      const made = make(attempt(), await processes.caller({ timeoutMs: 5_000 }));
       await until(() => hens.asked.length === 1);
       await processes.server.kill9();
       await processes.server.startAgain();
@@ -176,11 +171,36 @@ describe('external calls', () => {
     await others.close();
   });
 
+  it('are recorded as not asked when the vault is away, and their input cannot be opened', async () => {
+    const away = async (): Promise<never> => {
+      throw new Unavailable('the vault is away');
+    };
+    await worker({ vault: { installationKey: away } as unknown as Vault });
+    expect(await make()).toBe('not-asked');
+    expect(hens.asked).toEqual([]);
+  });
+
   it('that a worker does not know, of a newer release, are left open', async () => {
     await worker();
     hens = Object.assign(new Hens(), { operation: 'crow' });
     expect(await make()).toBeUndefined();
     expect(hens.asked).toEqual([]);
+  });
+
+  it('whose input a process of an earlier release keeps are recorded as not asked', async () => {
+    const ids = attempt();
+    const [waiter, redis] = ['earlier-release', await processes.connection()];
+    const heard: string[] = [];
+    redis.on('message', (_channel: string, message: string) => heard.push(message));
+    const queue = new Queue(QUEUE, { connection: await processes.connection() });
+    await redis.subscribe(`external-calls:${waiter}`);
+    const data = { ...ids, payloadRef: null, deadline: Date.now() + 60_000, waiter };
+    await queue.add('lay', data, { jobId: ids.attemptId });
+    await worker();
+    await until(() => heard.length === 1);
+    expect(heard).toEqual([`${ids.attemptId} nobody-asked`]);
+    expect([hens.asked, hens.recorded.get(ids.attemptId)]).toEqual([[], 'not-asked']);
+    await queue.close();
   });
 
   it.each(['idempotent', 'query'] as const)(

@@ -14,7 +14,7 @@ describe('workers of external calls', () => {
       () => ({ timeoutMs: 1_000, concurrency: 1 }),
       { offering: () => [] },
       () => operations.map((operation) => new AttemptRecovery('credit-bureau', operation, async () => undefined)),
-      { name: randomUUID(), over: () => undefined, takeInput: () => null, inputReference: async () => null },
+      { name: randomUUID(), over: () => undefined },
     );
 
   it('refuse to start when two kinds have one name: one would be given the jobs of the other', () => {
