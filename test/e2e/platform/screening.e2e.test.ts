@@ -208,7 +208,8 @@ describe('POST /screening/submit', () => {
       error: {
         code: 'VALIDATION_INVALID_FIELD_FORMAT',
         field: 'phoneNumber',
-        message: 'phoneNumber must have ten digits and not begin with 1.',
+        message:
+          'phoneNumber must have ten digits, with spaces and ( ) - . / between them at most, and not begin with 1 or 00.',
         details: expect.any(Array),
         recoverable: true,
       },
