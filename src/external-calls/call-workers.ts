@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import { withTimeout } from '../kernel/with-timeout.js';
+import { ReadModelsUnavailable } from '../ports/read-models.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { type VendorCall, vendorCall } from '../ports/vendor-call.js';
 import type { Vendors } from '../ports/vendors.js';
@@ -160,8 +161,9 @@ export class CallWorkers implements OnModuleInit {
       const made = { ...vendorCall(attemptId, subject, context, vendor, id), ...within, onAsked };
       return await call.askAndRecord(made, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
     } catch (error) {
-      // The vault was away. The input is in no other hands.
-      if (error instanceof Unavailable && !asked) return notAsked(nameOf(error));
+      // The vault was away, and the input is in no other hands. A Redis that was away may have given it to another worker.
+      if (error instanceof Unavailable && !(error instanceof ReadModelsUnavailable) && !asked)
+        return notAsked(nameOf(error));
       throw error;
     }
   }
