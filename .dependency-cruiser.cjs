@@ -178,7 +178,7 @@ module.exports = {
           VENDORS,
           VENDOR_KIT,
           '^src/app\\.module\\.ts$',
-          '^src/(main|service|rebuild-process)\\.ts$',
+          '^src/(main|service)\\.ts$',
           '^src/ops/',
           '^sandbox/',
         ],

@@ -25,7 +25,6 @@ import { createPrivateServer, createServer } from './platform/http/server.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
-import { RequestActivity } from './ports/request-activity.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
 import { serveEmbedded } from './surfaces/embedded/serve-embedded.js';
@@ -79,8 +78,7 @@ export async function createService(
   const fastify = app.getHttpAdapter().getInstance();
   // Callers of an api process have others to go to; without these, waiting for them only makes a restart longer.
   drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
-  if (runs(config.process, 'api')) noteRequests(fastify, app.get(RequestActivity));
-  else fastify.addHook('onRequest', serveProbesOnly);
+  if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   const logWatch = app.get(LogWatch);
   fastify.addHook('onRequest', async (request) => {
     if (isChange(request)) await refuseChanges(logWatch);
@@ -155,13 +153,6 @@ export async function createService(
 /** A worker or projector serves nothing but its own health and metrics. */
 function serveProbesOnly({ routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   done(routeOptions.config.probe ? undefined : new DomainError('request.unknown_path'));
-}
-
-function noteRequests(fastify: FastifyInstance, activity: RequestActivity): void {
-  fastify.addHook('onRequest', ({ routeOptions }, _reply, done) => {
-    if (!routeOptions.config.probe) activity.note();
-    done();
-  });
 }
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 // ops audit verify | stream show | timeline: for investigators
 import { Command, Option, SubCommand } from 'nest-commander';
-import { eventsFolder } from '../adapters/event-store/stored-log.js';
+import { eventsFolder } from '../adapters/event-store/event-store.module.js';
 import { ErasureLedger } from '../adapters/vault/erasure-ledger.js';
 import { DataFolderSettings } from '../config/data-folder.js';
 import { EventStoreSettings } from '../config/event-store.js';

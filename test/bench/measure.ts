@@ -88,25 +88,13 @@ const TICK_MS = 10;
 /** Milliseconds of processor time, user and system, that all threads of a process have used since it started. */
 export async function cpuMsOf(pid: number): Promise<number> {
   if (process.platform === 'linux') {
-    const [user = 0, system = 0] = await timesOf(pid);
-    return user + system;
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in brackets, may hold spaces.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   }
   const { stdout } = await promisify(execFile)('ps', ['-o', 'time=', '-p', String(pid)]);
   return stdout.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000;
-}
-
-/** The same of its children that have ended; 0 where the system does not tell. */
-export async function cpuMsOfChildren(pid: number): Promise<number> {
-  const [, , user = 0, system = 0] = process.platform === 'linux' ? await timesOf(pid) : [];
-  return user + system;
-}
-
-/** User and system, of the process and then of its children. */
-async function timesOf(pid: number): Promise<readonly number[]> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in brackets, may hold spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields.slice(11, 15).map((ticks) => Number(ticks) * TICK_MS);
 }
 
 /** What a process has in memory that is of no file; 0 where the system does not tell. */

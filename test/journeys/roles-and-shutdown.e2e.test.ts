@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisRequestActivity } from '../../src/adapters/request-activity/redis.js';
 import { freePort } from '../support/redis.js';
 import { Program, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -40,19 +39,6 @@ describe('api, worker and projector in processes of their own', () => {
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
     expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual({ id, status: 'VERIFIED' });
     expect((await demo.status(id)).body.overallStatus).toBe('PAYMENT_PENDING');
-  });
-
-  it('know of each other whether somebody is asking, besides probes', async () => {
-    const redis = api.redis.client();
-    // Each time as a process that has not asked before.
-    const isAsked = (): Promise<boolean> => new RedisRequestActivity(redis).isRecent();
-    await until('nobody asks', async () => !(await isAsked()));
-    for (const { env } of [api, ...others])
-      for (const path of ['/metrics', '/screening/none/status', '/health/live', '/health/ready'])
-        if (env !== api.env || !path.startsWith('/screening')) await fetch(`http://127.0.0.1:${env['PORT']}${path}`);
-    expect(await isAsked()).toBe(false);
-    await api.request('GET', '/screening/none/status');
-    await until('somebody asks', isAsked);
   });
 
   it('serve the API from the api role only', async () => {

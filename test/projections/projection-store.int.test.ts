@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Commit, RebuildReport } from '../../src/ports/projection-store.js';
@@ -60,6 +60,17 @@ describe('the projection store in Redis', () => {
       expect(await take(commit(null, 'p1', 0))).toBeNull();
       expect(await stored()).toEqual([0, 'p1']);
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
+    });
+
+    it('writes at most 15 documents a step, so that a reader waits for no more', async () => {
+      const client = server.client();
+      const splitting = new RedisProjectionStore(client, KEPT_MS);
+      const steps = jest.spyOn(client, 'projectionCommit');
+      const writes = Array.from({ length: 31 }, () => ({ id: newId(), ...parcel(0) }));
+      const many = { ...commit(null, 'p1', 0), writes };
+      expect(await splitting.commit(parcels, 'test', 1, many)).toBeNull();
+      expect(steps).toHaveBeenCalledTimes(3);
+      expect((await storedDocuments(redis, parcels)).size).toBe(writes.length);
     });
 
     it('of many documents that loses its lease on the way leaves the checkpoint where it was, and is taken when it comes again', async () => {

@@ -7,7 +7,7 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore } from '../../src/ports/event-store.js';
-import type { AnyProjection } from '../../src/ports/projection-store.js';
+import type { AnyProjection, CommitFault } from '../../src/ports/projection-store.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import {
   append,
@@ -42,14 +42,9 @@ describe('the projector', () => {
     projections: readonly AnyProjection[] = [parcels, weights],
     events: EventStore = log.store,
     options = QUICK,
+    into = new RedisProjectionStore(server.client(), KEPT_MS),
   ): Projector {
-    const projector = new Projector(
-      events,
-      new RedisProjectionStore(server.client(), KEPT_MS),
-      projections,
-      told,
-      options,
-    );
+    const projector = new Projector(events, into, projections, told, options);
     projector.start();
     running.push(projector);
     return projector;
@@ -415,6 +410,19 @@ describe('the projector', () => {
       expect(told.builds.filter(([projection]) => projection === 'parcels')).toHaveLength(1);
     });
 
+    it('stops that projection when it comes up in the first build, and the others are built', async () => {
+      const id = newId();
+      await append(log.store, id, opened('a'), event('ParcelEaten'));
+      await appendParcels(5);
+      const projector = start();
+      await caughtUp(weights);
+      await until('it has stopped', () => projector.status()[0]?.state === 'stopped');
+      expect(told.alarms.map(([, error]) => error.message)).toEqual([
+        `parcels cannot read ParcelEaten, revision 1 of parcel-${id}`,
+      ]);
+      expect((await store.generations(parcels)).live).toBeNull();
+    });
+
     it('leaves the live generation alone when it comes up in a rebuild', async () => {
       await append(log.store, newId(), opened('a'));
       const lenient: typeof parcels = {
@@ -567,12 +575,110 @@ describe('the projector', () => {
         const { building } = await store.generations(parcels);
         return building !== null && (await store.sizes(parcels)).building > 0;
       });
+      const share = projector.status()[0]?.builtShare ?? 0;
+      expect([share > 0, share < 1]).toEqual([true, true]);
       await stop(projector);
       const { building } = await store.generations(parcels);
       start([parcels]);
       await caughtUp(parcels);
       expect((await store.generations(parcels)).live).toBe(building);
       expect(told.builds).toEqual([['parcels', 'first']]);
+    });
+
+    it('lets the event loop turn after 50 events at most, also when its log comes without a pause', async () => {
+      await appendParcels(100);
+      const all = await log.store.readAll(null, Infinity);
+      const atOnce: EventStore = Object.create(log.store, {
+        subscribe: {
+          value: async function* ({ after, batchSize = all.length, signal }: Parameters<EventStore['subscribe']>[0]) {
+            const left = all.filter(({ position }) => position > (after ?? ''));
+            while (left.length > 0) {
+              const events = left.splice(0, batchSize);
+              yield { events, through: events.at(-1)?.position ?? null, caughtUp: left.length === 0 };
+            }
+            await aborted(signal);
+          },
+        },
+      }) as EventStore;
+      const folded: number[] = [0];
+      let clock: NodeJS.Immediate;
+      const turn = (): void => {
+        folded.push(0);
+        clock = setImmediate(turn);
+      };
+      clock = setImmediate(turn);
+      const counting: typeof parcels = {
+        ...parcels,
+        evolve(doc, each) {
+          folded.push((folded.pop() ?? 0) + 1);
+          return parcels.evolve(doc, each);
+        },
+      };
+      start([counting], atOnce);
+      await until('it is built', () => told.reports.length === 1);
+      clearImmediate(clock);
+      expect(Math.max(...folded)).toBe(50);
+      await caughtUp(parcels);
+    });
+
+    it('writes one projection after another, so that readers of Redis wait for one step only', async () => {
+      await appendParcels(300);
+      let writing = 0;
+      let most = 0;
+      class Counted extends RedisProjectionStore {
+        override async commit(...args: Parameters<RedisProjectionStore['commit']>): Promise<CommitFault | null> {
+          most = Math.max(most, ++writing);
+          return super.commit(...args).finally(() => (writing -= 1));
+        }
+      }
+      start([parcels, weights], log.store, QUICK, new Counted(server.client(), KEPT_MS));
+      await until('both are built', () => told.reports.length === 2);
+      expect(most).toBe(1);
+    });
+
+    it('reads the log once: a projection without events is promoted where the others are', async () => {
+      await appendParcels(100);
+      const promotedAt: (string | null | undefined)[] = [];
+      class Watched extends RedisProjectionStore {
+        override async promote(
+          ...args: Parameters<RedisProjectionStore['promote']>
+        ): ReturnType<RedisProjectionStore['promote']> {
+          const [projection, , , { generation }] = args;
+          const checkpoint = await this.checkpoint(projection, generation);
+          const outcome = await super.promote(...args);
+          if (outcome === 'promoted') promotedAt.push(checkpoint?.position);
+          return outcome;
+        }
+      }
+      const without: AnyProjection = { ...weights, name: 'without', category: 'without' };
+      // Longer than the build takes: only commits move the checkpoint of the one without events.
+      const rarely = { ...QUICK, leaseMs: 60_000, intervalMs: 20_000 };
+      start([parcels, weights, without], log.store, rarely, new Watched(server.client(), KEPT_MS));
+      await until('all are built', () => told.reports.length === 3);
+      const head = await log.store.head();
+      expect(promotedAt).toEqual([head, head, head]);
+    });
+
+    it('ends with the batch at hand when it is stopped, saves its place and gives its lease back', async () => {
+      await appendParcels(100);
+      let folded = 0;
+      const stops: Promise<void>[] = [];
+      const counting: typeof parcels = {
+        ...parcels,
+        evolve(doc, each) {
+          folded += 1;
+          if (stops.length === 0) stops.push(stop(projector));
+          return parcels.evolve(doc, each);
+        },
+      };
+      const projector: Projector = start([counting]);
+      await until('it is told to stop', () => stops.length === 1);
+      await stops[0];
+      expect(folded).toBe(50);
+      const { building } = await store.generations(parcels);
+      const [checkpoint, first] = [await store.checkpoint(parcels, building ?? 0), await log.store.readAll(null, 50)];
+      expect(checkpoint?.position).toBe(first.at(-1)?.position);
+      expect(await holder()).toBeUndefined();
     });
 
     it('of a new version leaves the old one to the processes that read it', async () => {

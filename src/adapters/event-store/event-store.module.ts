@@ -19,7 +19,6 @@ import { DiskSpace } from '../disk-space.js';
 import { ReplacedFile } from '../durable-files.js';
 import { EmbeddedEventStore } from './embedded.js';
 import { RefusingEventStore } from './refusing.js';
-import { openStoredLog } from './stored-log.js';
 
 const LAST_LOOK_WITHIN_MS = 5_000;
 
@@ -89,10 +88,27 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function open(settings: EventStoreSettings, folder: DataFolderSettings, disk: DiskSpace, log: Log): Promise<StoredLog> {
-  return openStoredLog(settings, folder, {
-    onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
-    diskFull: () => disk.full,
-    onCompressionFailed: (error) => log.warn({ err: error }, 'older events of the log could not be compressed'),
-  });
+/** Where the embedded log lies. */
+export function eventsFolder({ path }: DataFolderSettings): string {
+  return join(path, 'events');
+}
+
+async function open(
+  { place }: EventStoreSettings,
+  folder: DataFolderSettings,
+  disk: DiskSpace,
+  log: Log,
+): Promise<StoredLog> {
+  if (place.kind === 'embedded')
+    return EmbeddedEventStore.open({
+      directory: eventsFolder(folder),
+      mapSizeBytes: place.maxBytes,
+      uncompressedEvents: place.uncompressedEvents,
+      onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
+      diskFull: () => disk.full,
+      onCompressionFailed: (error) => log.warn({ err: error }, 'older events of the log could not be compressed'),
+    });
+  // Loaded where it is used only: an operator waits for every command's start.
+  const { EventStoreDbEventStore } = await import('./eventstoredb.js');
+  return EventStoreDbEventStore.connect({ connectionString: place.url });
 }

@@ -43,7 +43,6 @@ export class RedisProjectionStore extends ProjectionStore {
   constructor(
     private readonly redis: Redis,
     private readonly keptForMs: number,
-    private readonly pause: () => Promise<void> = async () => undefined,
   ) {
     super();
     defineScripts(redis);
@@ -157,7 +156,6 @@ export class RedisProjectionStore extends ProjectionStore {
       const args = [lease, ...live, ...building, token, String(generation), ...place];
       for (const write of writes.slice(slice * SLICE, (slice + 1) * SLICE))
         args.push(...documentFields(projection, write, kept));
-      await this.pause();
       const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
       if (outcome !== 'done') return outcome;
     }

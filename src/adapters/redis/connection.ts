@@ -23,7 +23,7 @@ export function connectionTo(
   { url }: { readonly url: string },
   { role }: { readonly role: string },
   log: Pick<Logger, 'warn'>,
-  observe?: Observe,
+  observe: Observe,
 ): Redis {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -34,7 +34,7 @@ export function connectionTo(
     connectionName: `seed-${role}`,
   });
   redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
-  if (observe) measure(redis, observe);
+  measure(redis, observe);
   return coalesceWrites(redis);
 }
 

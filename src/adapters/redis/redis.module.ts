@@ -14,7 +14,6 @@ import { IdempotencyRecords } from '../../ports/idempotency-records.js';
 import { StoredLog } from '../../ports/event-store.js';
 import { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
 import { RateLimiter } from '../../ports/rate-limiter.js';
-import { RequestActivity } from '../../ports/request-activity.js';
 import { Scheduler } from '../../ports/scheduler.js';
 import { TemporaryFiles } from '../../ports/temporary-files.js';
 import { Vault } from '../../ports/vault.js';
@@ -22,7 +21,6 @@ import { EmbeddedEventStore } from '../event-store/embedded.js';
 import { RedisHandlerCheckpoints } from '../handler-checkpoints/redis.js';
 import { RedisIdempotencyRecords } from '../idempotency-records/redis.js';
 import { RedisRateLimiter } from '../rate-limiter/redis.js';
-import { RedisRequestActivity } from '../request-activity/redis.js';
 import { RedisScheduler } from '../scheduler/redis.js';
 import { RedisTemporaryFiles } from '../temporary-files/redis.js';
 import { connectionTo } from './connection.js';
@@ -77,7 +75,6 @@ import { RedisHealth } from './redis-health.js';
       },
       stop: () => logInUse.stop(),
     })),
-    { provide: RequestActivity, useFactory: (redis: Redis) => new RedisRequestActivity(redis), inject: [Redis] },
     {
       provide: RateLimiter,
       useFactory: (redis: Redis, vault: Vault, metrics: Metrics) =>
@@ -111,7 +108,7 @@ import { RedisHealth } from './redis-health.js';
       inject: [Redis, Log],
     },
   ],
-  exports: [Redis, RequestActivity, RateLimiter, IdempotencyRecords, TemporaryFiles, HandlerCheckpoints, Scheduler],
+  exports: [Redis, RateLimiter, IdempotencyRecords, TemporaryFiles, HandlerCheckpoints, Scheduler],
 })
 export class RedisModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
@@ -21,50 +22,19 @@ export interface CatchUpListener {
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
-/** What keeps tracks up with the log, in this process or in another. */
-export interface TrackFollower {
-  readonly name: string;
-  readonly lagMs: number;
-  /** Committed up to here; undefined while the track is not followed. */
-  positionOf(track: Track): string | null | undefined;
-  /** A track that is taken away is not committed any more. */
-  assign(tracks: readonly Track[]): void;
-  /** Follows the log until the signal aborts, then commits what it has. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Begins again from what is stored. */
-  restart(): void;
-  /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
-  checkpointIdle(): Promise<void>;
-}
-
 export interface CatchUpOptions extends SupervisorOptions {
-  /**
-   * A commit is made when this many events have come in, or so long after the one before. At the end of the log it is made a moment after the
-   * first event: whoever appended it has applied his own at once, and whoever reads what is only written from the log waits for it.
-   */
-  readonly commitEvents?: number;
-  readonly commitIntervalMs?: number;
   /** Whether each commit moves the checkpoints of projections without news too. */
   readonly commitsIdle?: boolean;
-  /** Awaited before each batch. */
-  readonly pause?: () => Promise<void>;
 }
 
+/** Folded without a pause: a request waits for no more. */
+const BATCH_SIZE = 50;
+/**
+ * A commit is made when this many events have come in, or this long after the one before. At the end of the log it is made a moment after
+ * the first event: who appended it has applied it already, and readers of what is only written from the log wait for it.
+ */
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
-/** While catching up; at the head a batch is what there is. */
-export const BATCH_SIZE = 2_000;
-/**
- * Nobody waits for a generation that is being built: the more events a commit takes in, the fewer documents are written twice. Once it is live, what
- * answers requests reads the log itself from its checkpoint: so that is never far behind.
- */
-const BUILDING: CatchUpOptions = {
-  // Between two batches the steps that have been taken are followed by the next, so that reading and writing go on side by side.
-  batchSize: 120,
-  commitEvents: 20_000,
-  commitIntervalMs: 1_000,
-  commitsIdle: true,
-};
 
 interface CommitChoice {
   /** Whether the checkpoints of projections without news move. */
@@ -76,7 +46,7 @@ interface CommitChoice {
  * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
  * come and go; each change begins a new subscription from the furthest behind of them, and a track that is ahead skips what it has.
  */
-export class CatchUpSubscription implements Subscription, TrackFollower {
+export class CatchUpSubscription implements Subscription {
   readonly savesLater = true;
   private readonly supervisor: SubscriptionSupervisor;
   private tracks: readonly Track[] = [];
@@ -89,21 +59,7 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   private atEnd = false;
   /** All commits since the claim, one after another; the log is read on while the newest is under way. */
   private underWay: Promise<void> = Promise.resolve();
-  private readonly commitEvents: number;
-  private readonly commitIntervalMs: number;
   private readonly commitsIdle: boolean;
-
-  /** One that fills generations which nobody reads yet. */
-  static building(
-    events: EventStore,
-    store: ProjectionStore,
-    token: string,
-    listener: CatchUpListener,
-    observer: SubscriptionObserver,
-    options: SupervisorOptions & Pick<CatchUpOptions, 'pause'> = {},
-  ): CatchUpSubscription {
-    return new CatchUpSubscription('rebuild', events, store, token, listener, observer, { ...BUILDING, ...options });
-  }
 
   constructor(
     readonly name: string,
@@ -112,22 +68,22 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     private readonly token: string,
     private readonly listener: CatchUpListener,
     observer: SubscriptionObserver,
-    private readonly options: CatchUpOptions,
+    options: CatchUpOptions,
   ) {
-    this.commitEvents = options.commitEvents ?? COMMIT_EVENTS;
-    this.commitIntervalMs = options.commitIntervalMs ?? COMMIT_INTERVAL_MS;
     this.commitsIdle = options.commitsIdle ?? false;
-    this.supervisor = new SubscriptionSupervisor(events, this, observer, options);
+    this.supervisor = new SubscriptionSupervisor(events, this, observer, { batchSize: BATCH_SIZE, ...options });
   }
 
   get lagMs(): number {
     return this.supervisor.lagMs;
   }
 
+  /** Committed up to here; undefined while the track is not followed. */
   positionOf(track: Track): string | null | undefined {
     return this.writers.get(track)?.committed;
   }
 
+  /** A track that is taken away is not committed any more. */
   assign(tracks: readonly Track[]): void {
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
@@ -135,15 +91,18 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     this.supervisor.restart();
   }
 
+  /** Follows the log until the signal aborts, then commits what it has. */
   async run(signal: AbortSignal): Promise<void> {
     await this.supervisor.run(signal);
     await this.commit({ idle: true, atEnd: false });
   }
 
+  /** Begins again from what is stored. */
   restart(): void {
     this.supervisor.restart();
   }
 
+  /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
   async checkpointIdle(): Promise<void> {
     try {
       await this.commit({ idle: true, atEnd: this.atEnd });
@@ -186,7 +145,8 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
   }
 
   async handle(batch: EventBatch): Promise<void> {
-    await this.options.pause?.();
+    // Requests that have come meanwhile go first.
+    await nextTurn();
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();
     for (const event of batch.events) {
@@ -204,9 +164,9 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     await Promise.all(folding);
     this.uncommitted += batch.events.length;
     this.atEnd = batch.caughtUp;
-    if (this.uncommitted < this.commitEvents) {
+    if (this.uncommitted < COMMIT_EVENTS) {
       if (batch.caughtUp && this.uncommitted > 0) return this.commitSoon();
-      if (!batch.caughtUp && performance.now() - this.committedAt < this.commitIntervalMs) return;
+      if (!batch.caughtUp && performance.now() - this.committedAt < COMMIT_INTERVAL_MS) return;
     }
     const before = this.underWay;
     const commit = this.commit({ idle: this.commitsIdle, atEnd: this.atEnd });
@@ -246,7 +206,8 @@ export class CatchUpSubscription implements Subscription, TrackFollower {
     this.uncommitted = 0;
     this.committedAt = performance.now();
     this.underWay = this.underWay.then(async () => {
-      await Promise.all([...writers].map(([track, writer]) => this.commitOne(track, writer, idle)));
+      // One after another: who reads from Redis waits for one step of them at most.
+      for (const [track, writer] of writers) await this.commitOne(track, writer, idle);
       if (writers !== this.writers) return;
       this.supervisor.saved();
       for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);

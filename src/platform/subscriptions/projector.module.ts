@@ -1,13 +1,7 @@
 // What keeps the read models up to date: runs in processes of the projector's role, and for an operator's rebuild.
-import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { DataFolderSettings } from '../../config/data-folder.js';
-import { EventStoreSettings } from '../../config/event-store.js';
 import { ProcessSettings, runs } from '../../config/process.js';
-import { RedisSettings } from '../../config/redis.js';
 import { EventStore } from '../../ports/event-store.js';
 import { ProjectionStore } from '../../ports/projection-store.js';
 import { LogWatch } from '../audit/log-watch.js';
@@ -16,26 +10,10 @@ import { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { rolePart } from '../roles/role-part.js';
 import { declaredIn, Projections } from './declarations.js';
-import { type ProjectionStatus, Projector, type ProjectorObserver, type ProjectorOptions } from './projector.js';
-import { RebuildProcess } from './rebuild-process.js';
+import { type ProjectionStatus, Projector, type ProjectorObserver } from './projector.js';
 
 /** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
 const MAX_LAG_MS = 30_000;
-
-/** What the process is told first; plain data. */
-export interface RebuildSettings {
-  readonly eventStore: EventStoreSettings;
-  readonly folder: DataFolderSettings;
-  readonly redis: RedisSettings;
-  readonly process: Pick<ProcessSettings, 'role'>;
-  /** Of the leases. */
-  readonly token: string;
-}
-
-/** Where there are fewer cores than work, requests come first. */
-const NICENESS = 10;
-
-const PROCESS = fileURLToPath(new URL('../../rebuild-process.js', import.meta.url));
 
 @Module({
   imports: [DiscoveryModule],
@@ -48,28 +26,8 @@ const PROCESS = fileURLToPath(new URL('../../rebuild-process.js', import.meta.ur
         discovery: DiscoveryService,
         logWatch: LogWatch,
         log: Log,
-        process: ProcessSettings,
-        eventStore: EventStoreSettings,
-        folder: DataFolderSettings,
-        redis: RedisSettings,
-      ) =>
-        new Projector(events, store, declaredIn(discovery, Projections), observer(log, logWatch), {
-          // An operator's command has nobody who waits for it.
-          elsewhere: runs(process, 'projector')
-            ? inProcess({ eventStore, folder, redis, process: { role: process.role } })
-            : null,
-        }),
-      inject: [
-        EventStore,
-        ProjectionStore,
-        DiscoveryService,
-        LogWatch,
-        Log,
-        ProcessSettings,
-        EventStoreSettings,
-        DataFolderSettings,
-        RedisSettings,
-      ],
+      ) => new Projector(events, store, declaredIn(discovery, Projections), observer(log, logWatch)),
+      inject: [EventStore, ProjectionStore, DiscoveryService, LogWatch, Log],
     },
     rolePart('projector', Projector),
   ],
@@ -107,31 +65,6 @@ export function lateOf(
       return `The projection ${projection} is ${Math.round(lagMs / 1_000)} seconds behind the log.`;
   }
   return null;
-}
-
-function inProcess(settings: Omit<RebuildSettings, 'token'>): NonNullable<ProjectorOptions['elsewhere']> {
-  return (token, listener, observer) =>
-    new RebuildProcess(() => beginRebuilds({ ...settings, token }), listener, observer);
-}
-
-/** Begins a process of low priority that builds read models; it ends when it is told to, or when this process does. */
-export function beginRebuilds(settings: RebuildSettings, program = PROCESS): ChildProcess {
-  const child = fork(program, {
-    // Where this process is debugged, that takes the port.
-    execArgv: [...process.execArgv, '--inspect-port=0'],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  // It could not be started; its error follows.
-  if (child.pid === undefined) return child;
-  try {
-    // Before it has threads: on Linux each has a priority of its own, and begins with that of the thread that makes it.
-    setPriority(child.pid, NICENESS);
-  } catch {
-    // This process has a lower one already, or may not choose: it goes without.
-  }
-  child.send(settings, () => undefined);
-  return child;
 }
 
 function observer(log: Log, logWatch: LogWatch): ProjectorObserver {

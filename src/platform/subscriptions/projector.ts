@@ -3,13 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Generations, ProjectionStore, RebuildReport } from '../../ports/projection-store.js';
-import {
-  BATCH_SIZE,
-  type CatchUpListener,
-  CatchUpSubscription,
-  type TrackFollower,
-  type Unusable,
-} from './catch-up-subscription.js';
+import { type CatchUpListener, CatchUpSubscription, type Unusable } from './catch-up-subscription.js';
 import { shareOfLog } from './build-progress.js';
 import type { Track } from './generation-writer.js';
 import { delay, type SubscriptionObserver, type SupervisorOptions } from './subscription-supervisor.js';
@@ -46,13 +40,7 @@ export interface ProjectorOptions extends SupervisorOptions {
   /** A dead process is replaced after at most this and one interval. */
   readonly leaseMs?: number;
   readonly intervalMs?: number;
-  /** What builds generations from a long log elsewhere than in this process, under the leases of the token; null: everything is done here. */
-  readonly elsewhere?:
-    ((token: string, listener: CatchUpListener, observer: SubscriptionObserver) => TrackFollower) | null;
 }
-
-/** As many events are read here within a moment: a process would not be worth its start. */
-const SHORT_LOG = 5_000;
 
 /** Ids named in a report; what matters is that there are any. */
 const NAMED_DIFFERENCES = 20;
@@ -64,8 +52,6 @@ interface Slot {
   generations: Generations;
   live: Track | null;
   building: Track | null;
-  /** What fills the building generation. */
-  builder: TrackFollower;
   /** Where the log ended when the building generation was begun; undefined: not asked yet. */
   target: string | null | undefined;
   /** The comparison of the building generation with the live one, which is not followed any more; undefined before it. */
@@ -84,11 +70,9 @@ interface Slot {
 export class Projector {
   private readonly slots: readonly Slot[];
   private readonly live: CatchUpSubscription;
-  private readonly rebuild: TrackFollower;
-  private readonly elsewhere: TrackFollower;
+  private readonly rebuild: CatchUpSubscription;
+  private readonly followers: readonly CatchUpSubscription[];
   private readonly token: string;
-  /** Asked once for all projections. */
-  private logIsShort: Promise<boolean> | null = null;
   private readonly leaseMs: number;
   private readonly intervalMs: number;
   private nap = new AbortController();
@@ -111,17 +95,16 @@ export class Projector {
       committed: (track, through, atEnd) => this.committed(track, through, atEnd),
     };
     const { token } = this;
-    const following = { batchSize: BATCH_SIZE, ...options };
-    this.live = new CatchUpSubscription('projections', events, store, token, listener, observer, following);
-    this.rebuild = CatchUpSubscription.building(events, store, token, listener, observer, options);
-    this.elsewhere = options.elsewhere?.(token, listener, observer) ?? this.rebuild;
+    const building = { ...options, commitsIdle: true };
+    this.live = new CatchUpSubscription('projections', events, store, token, listener, observer, options);
+    this.rebuild = new CatchUpSubscription('rebuild', events, store, token, listener, observer, building);
+    this.followers = [this.live, this.rebuild];
     this.slots = projections.map((projection) => ({
       projection,
       held: false,
       generations: { live: null, building: null },
       live: null,
       building: null,
-      builder: this.rebuild,
       target: undefined,
       differences: undefined,
       finishing: null,
@@ -140,7 +123,7 @@ export class Projector {
       this.wake();
     });
     signal.addEventListener('abort', unwatch);
-    const following = [...this.followers].map((follower) => this.follow(follower, signal));
+    const following = this.followers.map((follower) => this.follow(follower, signal));
     this.running = Promise.all([this.lookAfterLeases(signal), ...following]);
   }
 
@@ -157,8 +140,8 @@ export class Projector {
   }
 
   status(): ProjectionStatus[] {
-    return this.slots.map(({ projection: { name, version }, live, building, builder, target, stopped }) => {
-      const [subscription, track] = live === null ? [builder, building] : [this.live, live];
+    return this.slots.map(({ projection: { name, version }, live, building, target, stopped }) => {
+      const [subscription, track] = live === null ? [this.rebuild, building] : [this.live, live];
       const state = stopped ? 'stopped' : track === null ? 'standby' : live === null ? 'building' : 'live';
       return {
         projection: name,
@@ -167,7 +150,9 @@ export class Projector {
         position: track === null ? null : (subscription.positionOf(track) ?? null),
         lagMs: track === null ? 0 : subscription.lagMs,
         builtShare:
-          building === null || target === undefined ? null : shareOfLog(builder.positionOf(building) ?? null, target),
+          building === null || target === undefined
+            ? null
+            : shareOfLog(this.rebuild.positionOf(building) ?? null, target),
       };
     });
   }
@@ -206,7 +191,6 @@ export class Projector {
     let checkpointAt = performance.now();
     while (!signal.aborted) {
       this.nap = new AbortController();
-      this.logIsShort = null;
       const settled = await Promise.allSettled(this.slots.map((slot) => this.settle(slot)));
       for (const { reason } of settled.filter((each) => each.status === 'rejected')) this.observer.leasesFailed(reason);
       this.assign();
@@ -223,11 +207,7 @@ export class Projector {
     this.nap.abort();
   }
 
-  private get followers(): ReadonlySet<TrackFollower> {
-    return new Set([this.live, this.rebuild, this.elsewhere]);
-  }
-
-  private async follow(subscription: TrackFollower, signal: AbortSignal): Promise<void> {
+  private async follow(subscription: CatchUpSubscription, signal: AbortSignal): Promise<void> {
     try {
       await subscription.run(signal);
     } catch (error) {
@@ -254,14 +234,7 @@ export class Projector {
         : (known.find((track) => track?.generation === generation) ?? { projection: slot.projection, generation });
     slot.live = trackOf(live);
     slot.building = trackOf(building);
-    if (building === null || slot.target !== undefined) return;
-    slot.builder = (await this.isShort()) ? this.rebuild : this.elsewhere;
-    slot.target = await this.events.head();
-  }
-
-  private isShort(): Promise<boolean> {
-    this.logIsShort ??= this.events.readAll(null, SHORT_LOG).then(({ length }) => length < SHORT_LOG);
-    return this.logIsShort;
+    if (building !== null && slot.target === undefined) slot.target = await this.events.head();
   }
 
   private async neededGenerations(slot: Slot, found: Generations): Promise<Generations> {
@@ -307,8 +280,7 @@ export class Projector {
     const followed = this.slots.flatMap(({ live, differences }) =>
       live !== null && differences === undefined ? [live] : [],
     );
-    for (const follower of new Set([this.rebuild, this.elsewhere]))
-      follower.assign(this.slots.flatMap(({ building, builder }) => (builder === follower && building) || []));
+    this.rebuild.assign(this.slots.flatMap(({ building }) => building ?? []));
     this.live.assign(followed);
   }
 
