@@ -260,14 +260,3 @@ describe('a report whose time is over', () => {
     }
   });
 });
-
-it('says to try again when too many PDFs are being made', async () => {
-  await atReport(await verified());
-  const refusal = { code: 'NETWORK_RATE_LIMITED', message: 'Too many.', recoverable: true };
-  await host.page.route(/\/pdf$/, (route) => route.fulfill({ status: 429, json: { error: refusal } }));
-  await host.press(button('Download PDF'));
-  await host.frame
-    .getByRole('alert')
-    .getByText('Too many PDFs are being made right now. Try again in a moment.')
-    .waitFor();
-});
