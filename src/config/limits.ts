@@ -35,6 +35,7 @@ export abstract class Limits {
   abstract readonly reportReadsPerMinute: number;
   abstract readonly pdfsPerMinute: number;
   abstract readonly pingsPerSecond: number;
+  abstract readonly idempotencyKeysPerLineage: number;
   abstract readonly idempotencyKeysPerAccount: number;
   /** Fraction of a vendor's slots. */
   abstract readonly vendorShare: number;
@@ -73,6 +74,7 @@ export function readLimits(env: Variables): Limits {
     reportReadsPerMinute: env.rate('REPORT_READS_PER_MINUTE', 60),
     pdfsPerMinute: env.rate('PDFS_PER_MINUTE', 10),
     pingsPerSecond: env.rate('PINGS_PER_SECOND', 1),
+    idempotencyKeysPerLineage: env.rate('IDEMPOTENCY_KEYS_PER_LINEAGE', 200),
     idempotencyKeysPerAccount: env.rate('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000),
     vendorShare: env.rate('VENDOR_SHARE', 0.25, { max: 1, whole: false }),
   };

@@ -162,6 +162,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
     const queue = this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment));
     const data: CallJobData = { ...ids, payloadRef, deadline, waiter: this.name };
+    if (attempt.context.effect) attempt.context.effect.done = true;
     return new Promise((resolve) => {
       const over = (end: string | typeof NOT_ASKED | null): void => {
         clearTimeout(timer);

@@ -8,6 +8,12 @@ export interface Owner {
   readonly environment: Environment | null;
 }
 
+/** What a request has led to so far. All contexts that come from one request share it. */
+export interface Effect {
+  /** Whether an event was appended or a vendor was asked. */
+  done: boolean;
+}
+
 /** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
 export interface ActionContext extends Owner {
   readonly actor: Actor;
@@ -19,6 +25,8 @@ export interface ActionContext extends Owner {
   readonly grantId?: string;
   /** The chain of platform tokens that began with one exchange, by which strangers are counted; never stored. */
   readonly lineage?: string;
+  /** Absent where no request asks. Never stored. */
+  readonly effect?: Effect;
   /** No caller reads the result at once: read models learn of it through their subscription only, which is much cheaper. */
   readonly skipReadYourWrites?: true;
   /** Why an operator does it; recorded with every event. It holds no personal data. */

@@ -78,6 +78,7 @@ export const platform = defineSurface({
       'RateLimit-Remaining',
       'RateLimit-Reset',
       'Idempotent-Replayed',
+      'Idempotency-Kept',
     ],
     preflightSeconds: 600,
   },

@@ -124,6 +124,7 @@ describe('the configuration', () => {
       reportReadsPerMinute: 60,
       pdfsPerMinute: 10,
       pingsPerSecond: 1,
+      idempotencyKeysPerLineage: 200,
       idempotencyKeysPerAccount: 10_000,
       vendorShare: 0.25,
     });
@@ -158,6 +159,7 @@ describe('the configuration', () => {
       REPORT_READS_PER_MINUTE: '7',
       PDFS_PER_MINUTE: '8',
       PINGS_PER_SECOND: '9',
+      IDEMPOTENCY_KEYS_PER_LINEAGE: '0',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '0',
       VENDOR_SHARE: '0.5',
     };
@@ -191,11 +193,12 @@ describe('the configuration', () => {
       reportReadsPerMinute: 7,
       pdfsPerMinute: 8,
       pingsPerSecond: 9,
+      idempotencyKeysPerLineage: 0,
       idempotencyKeysPerAccount: 0,
       vendorShare: 0.5,
     });
     expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
-    expect(config.switchedOff).toEqual(['IDEMPOTENCY_KEYS_PER_ACCOUNT']);
+    expect(config.switchedOff).toEqual(['IDEMPOTENCY_KEYS_PER_LINEAGE', 'IDEMPOTENCY_KEYS_PER_ACCOUNT']);
     expect(
       read({ TOKEN_TTL: '3600', WEBHOOK_RETRY_LADDER: '60,300,1800,7200,18000,21600,21600,21600' }).overrides,
     ).toEqual([]);
@@ -336,6 +339,7 @@ describe('the configuration', () => {
       REPORT_READS_PER_MINUTE: 'x',
       PDFS_PER_MINUTE: 'x',
       PINGS_PER_SECOND: '0.5',
+      IDEMPOTENCY_KEYS_PER_LINEAGE: '-1',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: 'x',
     };
     expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());

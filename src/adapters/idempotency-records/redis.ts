@@ -6,6 +6,7 @@ import {
   type Beginning,
   type Execution,
   IdempotencyRecords,
+  type Keeping,
   type KeptReply,
   type KeyedRequest,
 } from '../../ports/idempotency-records.js';
@@ -19,7 +20,7 @@ declare module 'ioredis' {
     idempotencyBeginBuffer(...args: readonly string[]): Result<[state: Buffer, reply?: Buffer], Context>;
     /** 1 done, 0 another execution holds the record or has answered. */
     idempotencyRenew(...args: readonly string[]): Result<number, Context>;
-    idempotencyKeep(...args: readonly (string | Buffer)[]): Result<number, Context>;
+    idempotencyKeep(...args: readonly (string | Buffer)[]): Result<Keeping, Context>;
     idempotencyRelease(...args: readonly string[]): Result<number, Context>;
   }
 }
@@ -27,13 +28,20 @@ declare module 'ioredis' {
 /** Durations in milliseconds; the defaults are what the port promises. Tests shorten them. */
 export interface IdempotencyTimes {
   readonly keepFor: number;
+  readonly keepForVisitors: number;
   readonly lease: number;
   readonly waitAtMost: number;
   /** Longest single exchange with Redis, waiting for a connection included. */
   readonly redisLimit: number;
 }
 
-const TIMES: IdempotencyTimes = { keepFor: 86_400_000, lease: 10_000, waitAtMost: 25_000, redisLimit: 2_000 };
+const TIMES: IdempotencyTimes = {
+  keepFor: 86_400_000,
+  keepForVisitors: 3_600_000,
+  lease: 10_000,
+  waitAtMost: 25_000,
+  redisLimit: 2_000,
+};
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
 const TICKS_PER_LEASE = 4;
@@ -41,29 +49,22 @@ const TICKS_PER_LEASE = 4;
 const KEEP_TRYING_LEASES = 6;
 
 // A record is a hash: `content` (keyed hash), `since` (its first use), `round` (releases so far), then either `holder` and `until`, or `reply`.
+// A `twin` waits.
 // Times are the Redis server's, so that the clocks of the processes do not matter.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-/**
- * KEYS: record, the live records counted together by the end of their time. ARGV: content, holder, lease, time to keep, how
- * many of them there may be (0: any number).
- */
+/** KEYS: record. ARGV: content, holder, lease, time to keep. */
 const BEGIN = `${NOW}
 local content, reply, untilMs, round, since = unpack(redis.call('HMGET', KEYS[1], 'content', 'reply', 'until', 'round', 'since'))
 if content and content ~= ARGV[1] then return { 'reused' } end
 if reply then return { 'replay', reply } end
-if untilMs and tonumber(untilMs) > now then return { 'taken' } end
-if ARGV[5] ~= '0' then
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-  if not content and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[5]) then
-    return { 'too-many', tostring(redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] - now) }
-  end
-  redis.call('ZADD', KEYS[2], now + ARGV[4], KEYS[1])
-  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+if untilMs and tonumber(untilMs) > now then
+  redis.call('HSET', KEYS[1], 'twin', 1)
+  return { 'taken' }
 end
 redis.call('HSET', KEYS[1], 'content', ARGV[1], 'holder', ARGV[2], 'until', now + ARGV[3], 'round', round or 0, 'since', since or now)
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return { 'execute', (round or '0') .. ' ' .. (since or now) }`;
+return { 'execute', (round or '0') .. ' ' .. (since or now) .. (content and '' or ' first') }`;
 
 /** KEYS: record. ARGV: holder, lease. */
 const RENEW = `${NOW}
@@ -71,22 +72,49 @@ if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'until', now + ARGV[2])
 return 1`;
 
-/** KEYS: record. ARGV: holder, reply, time to keep, content, round. A record that Redis has lost is written anew. */
-const KEEP = `
-local holder = redis.call('HGET', KEYS[1], 'holder')
-if holder ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'content', ARGV[4], 'round', ARGV[5], 'reply', ARGV[2])
+/**
+ * KEYS: record, the kept ones of the visitor or account by the end of their time. ARGV: holder, reply, time to keep, content, lease, how
+ * many may be kept (0: any number). A record that Redis has lost is written anew.
+ */
+const KEEP = `${NOW}
+local holder, twin = unpack(redis.call('HMGET', KEYS[1], 'holder', 'twin'))
+if holder ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 1 then return 'overtaken' end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+local full = ARGV[6] ~= '0' and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[6])
+if not full and ARGV[6] ~= '0' then
+  redis.call('ZADD', KEYS[2], now + ARGV[3], KEYS[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[3])
+end
+redis.call('HSET', KEYS[1], 'content', ARGV[4], 'reply', ARGV[2])
 redis.call('HDEL', KEYS[1], 'holder', 'until')
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1`;
+redis.call('PEXPIRE', KEYS[1], full and (twin and ARGV[5] or 0) or ARGV[3])
+return full and 'beyond-cap' or 'kept'`;
 
-/** KEYS: record, the live records it was counted among. ARGV: holder. What is released was not done: it uses up nothing. */
+/** KEYS: record. ARGV: holder, 1 to forget. */
 const RELEASE = `
 if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
+if ARGV[2] == '1' then return redis.call('DEL', KEYS[1]) end
 redis.call('HDEL', KEYS[1], 'holder', 'until')
 redis.call('HINCRBY', KEYS[1], 'round', 1)
-redis.call('ZREM', KEYS[2], KEYS[1])
 return 1`;
+
+/** Kept replies that one visitor or one account may have in an environment; 0: any number. */
+export interface MostKept {
+  readonly ofVisitor: number;
+  readonly ofAccount: number;
+}
+
+/** An execution and where its reply is to be kept. */
+interface Held {
+  readonly record: string;
+  readonly counted: string;
+  readonly content: string;
+  readonly holder: string;
+  readonly scope: string;
+  readonly first: boolean;
+  readonly keepFor: number;
+  readonly most: number;
+}
 
 /**
  * One Redis hash a key, changed by scripts only. Its name and the content's hash are HMACs under a key of the
@@ -103,61 +131,47 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     redis: Redis,
     private readonly vault: Vault,
     times: Partial<IdempotencyTimes> = {},
-    /** Live keys that callers of one kind may have in one environment of an account; 0: any number. */
-    private readonly liveKeys = 0,
+    private readonly most: MostKept = { ofVisitor: 0, ofAccount: 0 },
+    /** Hears of every reply that was not kept because as many were kept as may be. */
+    private readonly notKept: () => void = () => undefined,
   ) {
     super();
-    redis.defineCommand('idempotencyBegin', { numberOfKeys: 2, lua: BEGIN });
+    redis.defineCommand('idempotencyBegin', { numberOfKeys: 1, lua: BEGIN });
     redis.defineCommand('idempotencyRenew', { numberOfKeys: 1, lua: RENEW });
-    redis.defineCommand('idempotencyKeep', { numberOfKeys: 1, lua: KEEP });
-    redis.defineCommand('idempotencyRelease', { numberOfKeys: 2, lua: RELEASE });
+    redis.defineCommand('idempotencyKeep', { numberOfKeys: 2, lua: KEEP });
+    redis.defineCommand('idempotencyRelease', { numberOfKeys: 1, lua: RELEASE });
     this.sealing = new Sealing(vault, 'idempotency-replies');
     this.times = { ...TIMES, ...times };
     this.connection = new BoundedRedis(redis, this.times.redisLimit);
   }
 
   override async begin(request: KeyedRequest): Promise<Beginning> {
-    const { keepFor, lease, waitAtMost } = this.times;
+    const { lease, waitAtMost } = this.times;
+    const { accountId, environment, visitor } = request;
+    const keepFor = visitor === null ? this.times.keepFor : this.times.keepForVisitors;
+    const most = visitor === null ? this.most.ofAccount : this.most.ofVisitor;
     this.hashing ??= await this.vault.installationKey('idempotency');
-    const names = [request.accountId, request.environment, request.route, request.key];
-    const live = `idempotency-keys:${request.accountId}:${request.environment}:${request.caller}`;
+    const names = [accountId, environment, request.route, request.key];
+    const counted = `idempotency-keys:${accountId}:${environment}:${visitor ?? ''}`;
     const record = `idempotency:${hmac(this.hashing, ['record', ...names])}`;
     const content = hmac(this.hashing, ['content', record, request.content]);
     const holder = randomUUID();
     const deadline = performance.now() + waitAtMost;
     for (let look = FIRST_LOOK_MS; ; look = Math.min(look * 2, LONGEST_LOOK_MS)) {
       const [state, reply] = await this.connection.use((redis) =>
-        redis.idempotencyBeginBuffer(
-          record,
-          live,
-          content,
-          holder,
-          String(lease),
-          String(keepFor),
-          String(this.liveKeys),
-        ),
+        redis.idempotencyBeginBuffer(record, content, holder, String(lease), String(keepFor)),
       );
       switch (String(state)) {
         case 'reused':
           return { kind: 'reused' };
-        case 'too-many':
-          return { kind: 'too-many', retryAfterSeconds: Math.max(1, Math.ceil(Number(reply) / 1_000)) };
         case 'replay':
           return this.open(record, reply ?? Buffer.alloc(0));
         case 'execute': {
-          const [round = '', since = ''] = String(reply).split(' ');
+          const [round = '', since = '', first] = String(reply).split(' ');
           // Bound to the first use and its content: a record that expired or was lost never names what it named before.
-          return {
-            kind: 'execute',
-            execution: this.execution(
-              record,
-              live,
-              content,
-              holder,
-              round,
-              keyedIdAt(Number(since), this.hashing, 'scope', content, round),
-            ),
-          };
+          const scope = keyedIdAt(Number(since), this.hashing, 'scope', content, round);
+          const held = { record, counted, content, holder, scope, first: first !== undefined, keepFor, most };
+          return { kind: 'execute', execution: this.execution(held) };
         }
       }
       const left = deadline - performance.now();
@@ -166,46 +180,40 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     }
   }
 
-  private execution(
-    record: string,
-    live: string,
-    content: string,
-    holder: string,
-    round: string,
-    scope: string,
-  ): Execution {
-    const { lease, keepFor } = this.times;
-    let attempt = (): Promise<unknown> =>
-      this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
+  private execution({ record, counted, content, holder, scope, first, keepFor, most }: Held): Execution {
+    const lease = String(this.times.lease);
+    let attempt = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, lease));
     let ticksLeft = Infinity;
     const ticking = setInterval(() => {
       ticksLeft -= 1;
       if (ticksLeft < 0) clearInterval(ticking);
       // What fails now is tried again at the next tick; a lease that runs out meanwhile is what the others wait for.
       else attempt().catch(() => undefined);
-    }, lease / TICKS_PER_LEASE).unref();
+    }, this.times.lease / TICKS_PER_LEASE).unref();
     return {
       scope,
+      first,
       keep: (reply, subject) => {
         let sealed: Promise<Buffer> | null = null;
-        const keep = async (): Promise<boolean> => {
+        const keep = async (): Promise<Keeping> => {
           const bytes = await (sealed ??= this.seal(record, reply, subject).catch((error: unknown) => {
             sealed = null;
             throw error;
           }));
           const kept = await this.connection.use((redis) =>
-            redis.idempotencyKeep(record, holder, bytes, String(keepFor), content, round),
+            redis.idempotencyKeep(record, counted, holder, bytes, String(keepFor), content, lease, String(most)),
           );
           clearInterval(ticking);
-          return kept === 1;
+          if (kept === 'beyond-cap') this.notKept();
+          return kept;
         };
         attempt = keep;
         ticksLeft = KEEP_TRYING_LEASES * TICKS_PER_LEASE;
         return keep();
       },
-      release: async () => {
+      release: async (forget) => {
         clearInterval(ticking);
-        await this.connection.use((redis) => redis.idempotencyRelease(record, live, holder));
+        await this.connection.use((redis) => redis.idempotencyRelease(record, holder, forget ? '1' : '0'));
       },
     };
   }

@@ -87,9 +87,15 @@ import { RedisHealth } from './redis-health.js';
     },
     {
       provide: IdempotencyRecords,
-      useFactory: (redis: Redis, vault: Vault, limits: Limits) =>
-        new RedisIdempotencyRecords(redis, vault, {}, limits.idempotencyKeysPerAccount),
-      inject: [Redis, Vault, Limits],
+      useFactory: (redis: Redis, vault: Vault, limits: Limits, metrics: Metrics) =>
+        new RedisIdempotencyRecords(
+          redis,
+          vault,
+          {},
+          { ofVisitor: limits.idempotencyKeysPerLineage, ofAccount: limits.idempotencyKeysPerAccount },
+          () => metrics.repliesNotKept.inc(),
+        ),
+      inject: [Redis, Vault, Limits, Metrics],
     },
     {
       provide: TemporaryFiles,

@@ -212,6 +212,7 @@ export class AggregateStore {
         return { change, before, result: this.decide(change, before, context) };
       });
       made.push(...(await this.append(decided)));
+      for (const { result } of made) noteEffect(result, context);
       return made.length === changes.length ? made.map(({ result }) => result) : null;
     });
   }
@@ -242,7 +243,10 @@ export class AggregateStore {
           const result = this.decide(change, { ...last, history: last.history.slice(-1) }, context);
           events.push(...result.events);
           last = result;
-          return () => resolve(result);
+          return () => {
+            noteEffect(result, context);
+            resolve(result);
+          };
         } catch (error) {
           return () => reject(error);
         }
@@ -303,6 +307,10 @@ export class AggregateStore {
       if (change.decider.longLived) this.seen.remember(change.decider, streamOf(change), result);
     return lost ? decided.slice(0, decided.findIndex((one) => one === stored.at(-1)) + 1) : decided;
   }
+}
+
+function noteEffect({ events }: AnyResult, { effect }: ActionContext): void {
+  if (effect && events.length > 0) effect.done = true;
 }
 
 /** Of others not all of the history is at hand. */

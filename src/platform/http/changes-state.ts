@@ -13,7 +13,7 @@ declare module 'fastify' {
 export const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   required: false,
-  description: 'The same key and body within 24 hours replays the first reply',
+  description: 'The same key and body replays the first reply: within an hour in pages, within 24 hours elsewhere',
   schema: { type: 'string' as const },
 };
 

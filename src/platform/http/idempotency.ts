@@ -79,20 +79,16 @@ export class IdempotencyGuard implements CanActivate {
   private async begin(
     request: FastifyRequest,
     key: string,
-    { accountId, environment, actor, grantId }: Principal,
+    { accountId, environment, grantId, lineage }: Principal,
   ): Promise<KeptReply | null> {
     // The decoded parameters, not the path as written: two spellings of one path are one thing.
     const asked = [request.method, request.routeOptions.url, request.params];
-    // Who comes without the session grant must not be answered what was done under it.
-    const route = JSON.stringify(grantId === undefined ? asked : [...asked, { grantId }]);
-    const beginning = await this.records.begin({
-      accountId,
-      environment,
-      caller: actor.kind,
-      route,
-      key,
-      content: contentOf(request),
-    });
+    // A visitor of a page must not be answered what another one did.
+    const visitor = grantId ?? lineage ?? null;
+    const whose = grantId === undefined ? { lineage } : { grantId };
+    const route = JSON.stringify(visitor === null ? asked : [...asked, whose]);
+    const content = contentOf(request);
+    const beginning = await this.records.begin({ accountId, environment, visitor, route, key, content });
     switch (beginning.kind) {
       case 'execute':
         request.idempotencyScope = beginning.execution.scope;
@@ -104,8 +100,6 @@ export class IdempotencyGuard implements CanActivate {
         throw new DomainError('request.idempotent_reply_gone');
       case 'reused':
         throw new DomainError('request.idempotency_key_reused');
-      case 'too-many':
-        throw new DomainError('request.rate_limited', { retryAfterSeconds: beginning.retryAfterSeconds });
       case 'busy':
         throw new DomainError('service.unavailable', { retryAfterSeconds: 1 });
       default:
@@ -117,6 +111,7 @@ export class IdempotencyGuard implements CanActivate {
 /**
  * Keeps the reply of each keyed execution before the caller sees it, so that a caller who has seen a reply gets the same one
  * again. Not kept, so that trying again can succeed: faults of ours and of vendors (5xx), 429 and other temporary refusals.
+ * Nor is the reply to a request that did nothing, whatever its status: doing it again does nothing again.
  */
 export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstance<Server>, log: Log): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -134,13 +129,20 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
     whole(payload)
       .then(
         async (body) => {
-          if (temporary || reply.statusCode >= 500 || reply.statusCode === 429) await execution.release().catch(notNow);
-          else if ((await execution.keep(replyOf(reply, body), request.dataSubject ?? null).catch(notNow)) === false)
-            note('a keyed request was executed again meanwhile');
+          const { statusCode } = reply;
+          // After a fault of ours it is not known.
+          const idle = execution.first && request.effect?.done !== true && statusCode < 500;
+          if (idle || temporary || statusCode >= 500 || statusCode === 429) {
+            await execution.release(idle).catch(notNow);
+            return body;
+          }
+          const kept = await execution.keep(replyOf(reply, body), request.dataSubject ?? null).catch(notNow);
+          if (kept === 'overtaken') note('a keyed request was executed again meanwhile');
+          if (kept === 'beyond-cap') void reply.header('idempotency-kept', 'false');
           return body;
         },
         async (error: unknown) => {
-          await execution.release().catch(notNow);
+          await execution.release(false).catch(notNow);
           throw error;
         },
       )

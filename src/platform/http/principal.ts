@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../../kernel/actor.js';
 import type { Environment } from '../../kernel/environment.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { ActionContext } from '../../kernel/context.js';
+import type { ActionContext, Effect } from '../../kernel/context.js';
 
 /** Who sent the request, once the authenticator of the surface has let it in. */
 export interface Principal {
@@ -31,6 +31,8 @@ export type RequestContext = ActionContext & Pick<Principal, 'accountId' | 'envi
 declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal;
+    /** Set once a context was made of the request. */
+    effect?: Effect;
   }
 }
 
@@ -52,6 +54,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
     actor: principal.actor,
     correlationId: request.id,
     causationId: request.id,
+    effect: (request.effect ??= { done: false }),
     ...(principal.grantId !== undefined && { grantId: principal.grantId }),
     ...(principal.lineage !== undefined && { lineage: principal.lineage }),
   };

@@ -163,6 +163,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly repliesNotKept = new Counter({
+    name: 'idempotency_replies_not_kept_total',
+    help: 'Replies to keyed requests that were not kept, because the caller has as many kept replies as it may.',
+    registers: [this.registry],
+  });
+
   constructor(lagSampledEveryMs = LAG_SAMPLED_EVERY_MS) {
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
     this.measureLag(lagSampledEveryMs);

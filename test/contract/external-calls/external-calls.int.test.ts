@@ -33,6 +33,18 @@ describe('external calls', () => {
     expect(hens.asked).toHaveLength(1);
   });
 
+  it('note in the context that the vendor is asked, unless no time is left to ask', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    await worker();
+    const noted = async (one: Attempt): Promise<boolean> => {
+      const effect = { done: false };
+      await make(calls, { ...one, context: { ...one.context, effect } });
+      return effect.done;
+    };
+    expect(await noted({ ...attempt(), settleAfter: new Date(0) })).toBe(false);
+    expect(await noted(attempt())).toBe(true);
+  });
+
   it('are not announced through Redis where caller and worker share a process', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ nearby: calls });

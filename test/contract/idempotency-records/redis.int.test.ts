@@ -1,7 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { RedisIdempotencyRecords, type IdempotencyTimes } from '../../../src/adapters/idempotency-records/redis.js';
+import {
+  RedisIdempotencyRecords,
+  type IdempotencyTimes,
+  type MostKept,
+} from '../../../src/adapters/idempotency-records/redis.js';
 import { isId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import type { Beginning, Execution, KeptReply, KeyedRequest } from '../../../src/ports/idempotency-records.js';
@@ -33,7 +37,7 @@ describe('idempotency records in Redis', () => {
     request = {
       accountId: 'account-1',
       environment: 'test',
-      caller: 'secret-key',
+      visitor: null,
       route: 'POST /things',
       key: randomUUID(),
       content: '{"ssn":"900551234"}',
@@ -62,7 +66,7 @@ describe('idempotency records in Redis', () => {
         { status: 422, headers: { 'content-type': 'text/plain' }, body: Buffer.from('no\u00e9') },
         'person',
       ),
-    ).toBe(true);
+    ).toBe('kept');
     for (const again of [records(), records()]) {
       const beginning = await again.begin(request);
       expect(beginning).toMatchObject({
@@ -73,49 +77,94 @@ describe('idempotency records in Redis', () => {
     }
   });
 
-  it('keeps a reply for 24 hours after it was given', async () => {
+  it.each([
+    [null, '24 hours', 86_400_000],
+    ['visitor-1', 'one hour', 3_600_000],
+  ])('keeps a reply of visitor %s for %s after it was given', async (visitor, _, ms) => {
     const redis = server.client();
     await redis.flushall();
-    await execution(await records().begin(request)).keep(reply('{}'), 'person');
+    await execution(await records().begin({ ...request, visitor })).keep(reply('{}'), 'person');
     const [record = ''] = await redis.keys('*');
     const ttl = await redis.pttl(record);
-    expect(ttl).toBeGreaterThan(86_395_000);
-    expect(ttl).toBeLessThanOrEqual(86_400_000);
+    expect(ttl).toBeGreaterThan(ms - 5_000);
+    expect(ttl).toBeLessThanOrEqual(ms);
   });
 
-  it('lets callers of one kind have 10,000 live keys in an environment of an account, on all routes together, and each of them go on', async () => {
+  describe('with as many kept replies as a visitor or account may have', () => {
+    let notKept: number;
+    const limited = (most: Partial<MostKept> = {}): RedisIdempotencyRecords =>
+      new RedisIdempotencyRecords(
+        server.client(),
+        vaults.open(masterText),
+        { waitAtMost: 5_000 },
+        { ofVisitor: 0, ofAccount: 0, ...most },
+        () => (notKept += 1),
+      );
+    beforeEach(() => {
+      notKept = 0;
+      request = { ...request, accountId: randomUUID() };
+    });
+
+    it.each([
+      [{ ofVisitor: 2 }, 'visitor-1'],
+      [{ ofAccount: 2 }, null],
+    ])('executes further keys and keeps no reply of them, where the most are %j', async (most, visitor) => {
+      const all = limited(most);
+      const keep = async (key: string, more: Partial<KeyedRequest> = {}): Promise<string> =>
+        execution(await all.begin({ ...request, visitor, key, ...more })).keep(reply(key), 'person');
+      expect([await keep('one'), await keep('two', { route: 'POST /others' })]).toEqual(['kept', 'kept']);
+      for (let time = 1; time <= 2; time++) {
+        expect(await keep('three')).toBe('beyond-cap');
+        expect(notKept).toBe(time);
+      }
+      // The key binds no content, and nothing stays in Redis.
+      expect(await keep('three', { content: 'other' })).toBe('beyond-cap');
+      expect(replayed(await all.begin({ ...request, visitor, key: 'one' }))).toBe('one');
+      for (const others of [{ accountId: randomUUID() }, { environment: 'live' }, { visitor: 'visitor-2' }] as const)
+        expect(await keep('elsewhere', { route: JSON.stringify(others), ...others })).toBe('kept');
+    });
+
+    it('counts neither what is executing, nor what was released, nor what has run out', async () => {
+      const all = limited({ ofAccount: 1 });
+      const begin = async (key: string): Promise<Execution> => execution(await all.begin({ ...request, key }));
+      const [one, two, three] = [await begin('one'), await begin('two'), await begin('three')];
+      await one.release(false);
+      await two.release(true);
+      expect(await three.keep(reply('{}'), null)).toBe('kept');
+      expect(await (await begin('four')).keep(reply('{}'), null)).toBe('beyond-cap');
+      const redis = server.client();
+      const [counted = ''] = await redis.keys(`*${request.accountId}*`);
+      for (const name of await redis.zrange(counted, '0', '-1')) await redis.zadd(counted, '1', name);
+      expect(await (await begin('five')).keep(reply('{}'), null)).toBe('kept');
+    });
+
+    it('has twins execute once: those who wait get the reply, later ones execute', async () => {
+      const all = limited({ ofAccount: 1 });
+      await execution(await all.begin(request)).keep(reply('{}'), null);
+      const twins = { ...request, key: 'twins' };
+      const first = execution(await all.begin(twins));
+      const waiting = [limited({ ofAccount: 1 }).begin(twins), all.begin(twins)];
+      const redis = server.client();
+      await until('they wait', async () => {
+        const names = await redis.keys('idempotency:*');
+        return (await Promise.all(names.map((name) => redis.hexists(name, 'twin')))).includes(1);
+      });
+      expect(await first.keep(reply('once'), null)).toBe('beyond-cap');
+      expect((await Promise.all(waiting)).map(replayed)).toEqual(['once', 'once']);
+    });
+  });
+
+  it('forgets a key whose first execution did nothing, and its content', async () => {
     const redis = server.client();
-    const limited = new RedisIdempotencyRecords(redis, vaults.open(masterText), {}, 10_000);
-    const accountId = randomUUID();
-    const begin = (key: string, more: Partial<KeyedRequest> = {}): Promise<Beginning> =>
-      limited.begin({ ...request, accountId, key, ...more });
-    const mine = execution(await begin('mine'));
-    const [keys = ''] = await redis.keys(`*${accountId}*`);
-    await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], ARGV[1], at) end", 1, keys, Date.now() + 60_500);
-    const last = execution(await begin('last'));
-    const refused = await begin('one more', { route: 'POST /others' });
-    expect(refused).toEqual({ kind: 'too-many', retryAfterSeconds: expect.any(Number) });
-    expect([60, 61]).toContain(refused.kind === 'too-many' && refused.retryAfterSeconds);
-    for (const others of [
-      { accountId: randomUUID() },
-      { environment: 'live' },
-      { caller: 'platform-token' },
-      { caller: 'dashboard-user' },
-    ] as const) {
-      expect((await begin('elsewhere', { route: `POST /${JSON.stringify(others)}`, ...others })).kind).toBe('execute');
-    }
-    await mine.keep(reply('{}'), 'person');
-    await last.release();
-    // What was released uses up nothing, and is let in again like a new one.
-    expect([(await begin('mine')).kind, (await begin('one more')).kind, (await begin('yet one more')).kind]).toEqual([
-      'replay',
-      'execute',
-      'too-many',
-    ]);
-    expect((await begin('last')).kind).toBe('execute');
-    // The time of the others is over.
-    await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], 1, at) end", 1, keys);
-    expect((await begin('yet one more')).kind).toBe('execute');
+    await redis.flushall();
+    const first = execution(await records().begin(request));
+    expect(first.first).toBe(true);
+    await first.release(true);
+    expect(await redis.keys('*')).toEqual([]);
+    const other = execution(await records().begin({ ...request, content: 'other' }));
+    expect(other.first).toBe(true);
+    await other.release(false);
+    expect(execution(await records().begin({ ...request, content: 'other' })).first).toBe(false);
   });
 
   it('forgets a reply after its time', async () => {
@@ -127,14 +176,14 @@ describe('idempotency records in Redis', () => {
       return beginning.kind !== 'replay';
     });
     expect(beginning.kind).toBe('execute');
-    await execution(beginning).release();
+    await execution(beginning).release(false);
   });
 
   it('refuses the key for other content: while it is executed, after its reply and after a release', async () => {
     const other = { ...request, content: '{"ssn":"900551235"}' };
     const first = execution(await records().begin(request));
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
-    await first.release();
+    await first.release(false);
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
     await execution(await records().begin(request)).keep(reply('{}'), 'person');
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
@@ -150,7 +199,7 @@ describe('idempotency records in Redis', () => {
     const executions = [];
     for (const one of [request, ...others]) executions.push(execution(await records(nothing).begin(one)));
     expect(new Set(executions.map(({ scope }) => scope)).size).toBe(5);
-    await Promise.all(executions.map((one) => one.release()));
+    await Promise.all(executions.map((one) => one.release(false)));
   });
 
   it('has one of many concurrent twins execute; the others wait and replay its reply', async () => {
@@ -180,20 +229,20 @@ describe('idempotency records in Redis', () => {
         return beginning.kind;
       }),
     );
-    await first.release();
+    await first.release(false);
     expect((await waiting).sort()).toEqual(['execute', 'replay', 'replay', 'replay', 'replay', 'replay']);
   });
 
   it('tells a twin that waited in vain', async () => {
     const first = execution(await records().begin(request));
     expect(await records({ waitAtMost: 100 }).begin(request)).toEqual({ kind: 'busy' });
-    await first.release();
+    await first.release(false);
   });
 
   it('holds the lease for as long as the execution lives', async () => {
     const first = execution(await records({ lease: 1_500 }).begin(request));
     expect(await records({ lease: 1_500, waitAtMost: 4_000 }).begin(request)).toEqual({ kind: 'busy' });
-    await first.release();
+    await first.release(false);
   });
 
   /** Its renewals never reach Redis again, as if its process had died. */
@@ -209,14 +258,14 @@ describe('idempotency records in Redis', () => {
   it('lets a twin take over from a process that died, with the same scope', async () => {
     const first = await dead();
     const second = execution(await records().begin(request));
-    expect(second.scope).toBe(first.scope);
+    expect([second.scope, second.first]).toEqual([first.scope, false]);
     await second.keep(reply('second'), 'person');
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
   it('gives a retry after a release a scope of its own, so that it does not find what the failed one left', async () => {
     const first = execution(await records().begin(request));
-    await first.release();
+    await first.release(false);
     const second = execution(await records().begin(request));
     expect(second.scope).not.toBe(first.scope);
     await second.keep(reply('second'), 'person');
@@ -240,11 +289,11 @@ describe('idempotency records in Redis', () => {
     const [record = ''] = await redis.keys('*');
     await redis.hset(record, 'until', '1');
     const second = execution(await records().begin(request));
-    expect(await first.keep(reply('first'), 'person')).toBe(false);
-    await first.release();
+    expect(await first.keep(reply('first'), 'person')).toBe('overtaken');
+    await first.release(false);
     expect((await records(nothing).begin(request)).kind).toBe('busy');
-    expect(await second.keep(reply('second'), 'person')).toBe(true);
-    expect(await first.keep(reply('first'), 'person')).toBe(false);
+    expect(await second.keep(reply('second'), 'person')).toBe('kept');
+    expect(await first.keep(reply('first'), 'person')).toBe('overtaken');
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
@@ -288,7 +337,7 @@ describe('idempotency records in Redis', () => {
     expect(await records().begin(request)).toEqual({ kind: 'gone' });
     // Erased while it was executed.
     const late = { ...request, key: randomUUID() };
-    expect(await execution(await records().begin(late)).keep(reply('late'), 'erased-later')).toBe(true);
+    expect(await execution(await records().begin(late)).keep(reply('late'), 'erased-later')).toBe('kept');
     expect(await records().begin(late)).toEqual({ kind: 'gone' });
     expect((await records().begin({ ...late, content: 'other' })).kind).toBe('reused');
   });
@@ -359,7 +408,7 @@ describe('idempotency records in Redis', () => {
   it('keeps the reply of an execution whose record Redis lost meanwhile', async () => {
     const first = execution(await records().begin(request));
     await server.flush();
-    expect(await first.keep(reply('kept'), 'person')).toBe(true);
+    expect(await first.keep(reply('kept'), 'person')).toBe('kept');
     expect(replayed(await records().begin(request))).toBe('kept');
     expect((await records().begin({ ...request, content: 'other' })).kind).toBe('reused');
   });

@@ -163,6 +163,8 @@ describe('X-API-KEY', () => {
   });
 });
 
+const PAID = 'http://localhost:5173/paid';
+
 describe('Idempotency-Key', () => {
   const replayed = ({ headers }: Reply): boolean => headers.get('idempotent-replayed') === 'true';
 
@@ -209,9 +211,14 @@ describe('Idempotency-Key', () => {
     expect((await nopay.post('/renters/mine', aRegistration(), key)).status).toBe(200);
     expect(told(await nopay.post('/renters/mine', aRegistration(), key))).toEqual([409, 121]);
     expect(replayed(await unrelated.post('/renters/mine', aRegistration(), key))).toBe(false);
-    const pay = (body: object): Promise<Reply> => nopay.send('POST', '/pay/payment/checkout-session', body, key);
-    expect((await pay({ renterId: 'nobody' })).status).toBe(400);
-    expect(told(await pay({ renterId: 'somebody' }))).toEqual([409, 409]);
+    const demo = await DirectCaller.of(service, 'demo');
+    await demo.register('renters', 'payer');
+    const pay = (cancelUrl: string): Promise<Reply> =>
+      demo.send('POST', '/pay/payment/checkout-session', { renterId: 'payer', successUrl: PAID, cancelUrl }, key);
+    // A refusal that asked no vendor leaves the key unused.
+    expect((await pay('')).status).toBe(400);
+    expect((await pay(PAID)).status).toBe(200);
+    expect(told(await pay(`${PAID}/other`))).toEqual([409, 409]);
   });
 });
 

@@ -1,7 +1,7 @@
 // `Idempotency-Key` on the platform API (docs/contract/general.md#idempotency-keys). What the service makes of it in detail: test/unit/http/idempotency.int.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPerson, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { aPerson, PlatformCaller, type Reply, Service } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
 let service: Service;
@@ -16,6 +16,13 @@ afterAll(() => service.stop());
 const keyed = (key: string = randomUUID()): Record<string, string> => ({ 'idempotency-key': key });
 const isReplay = (reply: Reply): boolean => reply.headers.get('idempotent-replayed') === 'true';
 const code = (reply: Reply): string => reply.body?.error?.code;
+const renewed = async ({ headers }: PlatformCaller): Promise<PlatformCaller> => {
+  const { publishableKey } = (await service.credentials()).accounts.demo;
+  const reply = await service.request('POST', '/auth/token/exchange', {
+    headers: { ...headers, 'x-publishable-key': publishableKey },
+  });
+  return new PlatformCaller(service, { ...headers, authorization: `Bearer ${reply.body.token}` });
+};
 const registrations = async (): Promise<number> =>
   (
     (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
@@ -51,12 +58,46 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(await registrations()).toBe(before + 1);
   });
 
-  it('200: replays under another token of the account', async () => {
-    const headers = keyed();
-    const person = aPerson();
-    const first = await demo.post('/screening/submit', person, headers);
-    const again = await (await service.signIn('demo')).post('/screening/submit', person, headers);
+  it.each([true, false])(
+    '200: replays under a renewed token, and not to another visitor of the account (under a grant: %s)',
+    async (granted) => {
+      const visitor = (): Promise<PlatformCaller> =>
+        granted ? service.signInUnderGrant('demo') : service.signIn('demo');
+      const [one, other] = [await visitor(), await visitor()];
+      const headers = keyed('simple');
+      const person = aPerson();
+      const first = await one.post('/screening/submit', person, headers);
+      const again = await (await renewed(one)).post('/screening/submit', person, headers);
+      expect([isReplay(again), again.text]).toEqual([true, first.text]);
+      const others = await other.post('/screening/submit', person, headers);
+      expect([isReplay(others), others.body.id === first.body.id]).toEqual([false, false]);
+    },
+  );
+
+  it('200: the same key and body of two visitors open two income sessions', async () => {
+    const [one, other] = [await service.signIn('demo'), await service.signIn('demo')];
+    const headers = keyed('income-1');
+    const first = await one.post('/voie/sessions', {}, headers);
+    const second = await other.post('/voie/sessions', {}, headers);
+    expect([first.status, second.status, isReplay(second)]).toEqual([200, 200, false]);
+    expect(second.text).not.toBe(first.text);
+    const again = await one.post('/voie/sessions', {}, headers);
     expect([isReplay(again), again.text]).toEqual([true, first.text]);
+  });
+
+  it('400: empty bodies of a visitor, more than it may have kept, use up nothing of its own or of others', async () => {
+    const [stranger, visitor] = [await service.signIn('unrelated'), await service.signIn('unrelated')];
+    for (let count = 0; count < 250; count++)
+      expect((await stranger.post('/screening/submit', {}, keyed())).status).toBe(400);
+    expect(await service.redis.client().keys('idempotency-keys:*')).not.toContainEqual(
+      expect.stringContaining((await service.credentials()).accounts.unrelated.accountId),
+    );
+    for (const caller of [visitor, stranger]) {
+      const [headers, person] = [keyed(), aPerson()];
+      const first = await caller.post('/screening/submit', person, headers);
+      expect([first.status, first.headers.get('idempotency-kept')]).toEqual([200, null]);
+      expect(isReplay(await caller.post('/screening/submit', person, headers))).toBe(true);
+    }
   });
 
   it('200: is another request for another account', async () => {
@@ -85,18 +126,24 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(await registrations()).toBe(before + 1);
   });
 
-  it('400 and 404: refusals are replayed', async () => {
-    for (const [person, status] of [
-      [aPerson({ currentZip: 'x', ssn: undefined }), 400],
-      [aPerson({ lastName: 'Notfound' }), 404],
-    ] as const) {
-      const headers = keyed();
-      const before = await registrations();
-      const first = await demo.post('/screening/submit', person, headers);
-      const again = await demo.post('/screening/submit', person, headers);
-      expect([first.status, again.status, isReplay(again), again.text]).toEqual([status, status, true, first.text]);
-      expect(await registrations()).toBe(before + (status === 404 ? 1 : 0));
+  it('404: a verdict of the vendor is replayed', async () => {
+    const [headers, person] = [keyed(), aPerson({ lastName: 'Notfound' })];
+    const before = await registrations();
+    const first = await demo.post('/screening/submit', person, headers);
+    const again = await demo.post('/screening/submit', person, headers);
+    expect([first.status, again.status, isReplay(again), again.text]).toEqual([404, 404, true, first.text]);
+    expect(await registrations()).toBe(before + 1);
+  });
+
+  it('400 and then 200: a body that was refused leaves the key unused for the right one', async () => {
+    const [headers, person] = [keyed(), aPerson()];
+    for (let time = 0; time < 2; time++) {
+      const refused = await demo.post('/screening/submit', { ...person, currentZip: 'x' }, headers);
+      expect([refused.status, isReplay(refused)]).toEqual([400, false]);
     }
+    const first = await demo.post('/screening/submit', person, headers);
+    expect([first.status, isReplay(first)]).toEqual([200, false]);
+    expect(isReplay(await demo.post('/screening/submit', person, headers))).toBe(true);
   });
 
   it('503: an outage is not kept, and the same key succeeds when it is over', async () => {

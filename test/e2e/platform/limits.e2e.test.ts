@@ -14,6 +14,7 @@ const DEFAULTS = Object.fromEntries(
     'REPORT_READS_PER_MINUTE',
     'PDFS_PER_MINUTE',
     'PINGS_PER_SECOND',
+    'IDEMPOTENCY_KEYS_PER_LINEAGE',
     'IDEMPOTENCY_KEYS_PER_ACCOUNT',
   ].map((name) => [name, '']),
 );
@@ -144,6 +145,7 @@ describe('by environment and account', () => {
       SMS_PER_DAY: '3',
       SUBMITS_PER_HOUR_PER_PERSON: '1',
       REPORT_READS_PER_MINUTE: '1',
+      IDEMPOTENCY_KEYS_PER_LINEAGE: '1',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '1',
     };
     const at = await service.startBeside({ ...env, ROLE: 'api' });
@@ -180,8 +182,26 @@ describe('by environment and account', () => {
       limited(await caller.get(`/reports/${first.body.id}`), 60);
 
       const keyed = (key: string) => submit(caller, '203.0.113.98', {}, { 'idempotency-key': key });
-      expect((await keyed('one')).status).toBe(200);
-      limited(await keyed('two'), 86_400);
+      const replies = [await keyed('one'), await keyed('two')];
+      expect(replies.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
+        [200, null],
+        [200, 'false'],
+      ]);
+      const { secretKey } = (await service.credentials()).accounts.child;
+      const grant = (key: string) =>
+        at.request('POST', '/v1/sessions', {
+          headers: { 'x-secret-key': secretKey, 'idempotency-key': key },
+          body: {},
+        });
+      const grants = [await grant('one'), await grant('two'), await grant('one'), await grant('two')];
+      expect(grants.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
+        [200, null],
+        [200, 'false'],
+        [200, null],
+        [200, 'false'],
+      ]);
+      expect(grants[2]?.text).toBe(grants[0]?.text);
+      expect((await at.request('GET', '/metrics')).text).toContain('idempotency_replies_not_kept_total 3');
     } finally {
       await at.program.end('SIGTERM');
     }

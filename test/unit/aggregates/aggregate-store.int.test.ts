@@ -170,6 +170,29 @@ describe('aggregates a command', () => {
     expect(applied).toHaveLength(1);
   });
 
+  it('notes in the context that something was appended, and only then', async () => {
+    const noted = async (work: (context: ActionContext) => Promise<unknown>): Promise<boolean> => {
+      const effect = { done: false };
+      await work({ ...CONTEXT, effect }).catch(() => undefined);
+      return effect.done;
+    };
+    const by = (amount: number) => (context: ActionContext) =>
+      aggregates.execute(tally, id, { kind: 'count', by: amount }, context);
+    expect(await noted(by(0))).toBe(false);
+    expect(await noted(by(1))).toBe(true);
+    // It loses to the rival, and then the aggregate refuses.
+    aggregates = handlingOn(before(() => rival(12)));
+    expect(await noted((context) => aggregates.create(tally, newId(), { kind: 'count', by: 0 }, context))).toBe(false);
+    expect(await noted(by(1))).toBe(false);
+    expect(conflicts).toEqual(['tally']);
+    // Commands of a long stream are appended together; each has a context of its own.
+    const long = { ...tally, longLived: true } as const;
+    const counting = (amount: number) => (context: ActionContext) =>
+      handlingTogether.execute(long, longId, { kind: 'count', by: amount }, context);
+    const [handlingTogether, longId] = [handlingOn(store), newId()];
+    expect(await Promise.all([1, 0, 2].map((amount) => noted(counting(amount))))).toEqual([true, false, true]);
+  });
+
   it('shows the read models the whole history before it answers', async () => {
     await count(1);
     await count(12);

@@ -28,6 +28,7 @@ import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { Authenticator } from '../../../src/platform/http/authenticator.js';
 import { ChangesState } from '../../../src/platform/http/changes-state.js';
+import { contextOf } from '../../../src/platform/http/principal.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { defineSurface, Surfaces } from '../../../src/platform/http/surface.js';
@@ -42,6 +43,8 @@ import { Vaults } from '../../support/vaults.js';
 /** What the routes do, counted. Set by each test. */
 let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 let executions: (string | undefined)[] = [];
+/** Whether they append an event or ask a vendor. */
+let does = true;
 
 @Injectable()
 class Header extends Authenticator {
@@ -53,6 +56,7 @@ class Header extends Authenticator {
       accountId,
       environment: request.headers['x-live'] ? 'live' : 'test',
       ...(typeof request.headers['x-grant'] === 'string' && { grantId: request.headers['x-grant'] }),
+      ...(typeof request.headers['x-lineage'] === 'string' && { lineage: request.headers['x-lineage'] }),
     };
   }
 }
@@ -71,6 +75,8 @@ const surfaces = new Surfaces([
 
 async function run(body: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   executions.push(request.idempotencyScope);
+  const { effect } = request.principal ? contextOf(request) : {};
+  if (effect && does) effect.done = true;
   return act(body, request, reply);
 }
 
@@ -143,10 +149,12 @@ describe('Idempotency-Key', () => {
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
     // Two servers, as two processes of the service.
     for (let at = 0; at < 2; at++) {
-      const records = new RedisIdempotencyRecords(redis.client(), vaults.open(keys), {
-        redisLimit: 2_000,
-        waitAtMost: 4_000,
-      });
+      const records = new RedisIdempotencyRecords(
+        redis.client(),
+        vaults.open(keys),
+        { redisLimit: 2_000, waitAtMost: 4_000 },
+        { ofVisitor: 2, ofAccount: 0 },
+      );
       @Module({
         controllers: [Things, Open],
         providers: [
@@ -179,6 +187,7 @@ describe('Idempotency-Key', () => {
   beforeEach(() => {
     key = randomUUID();
     executions = [];
+    does = true;
     logged.length = 0;
     act = () => ({ made: executions.length });
   });
@@ -227,6 +236,88 @@ describe('Idempotency-Key', () => {
     for (const other of [undefined, under('h')]) expect(isReplay(await post({}, other))).toBe(false);
     expect(executions).toHaveLength(3);
     expect(new Set(executions).size).toBe(3);
+  });
+
+  it('200: what was answered to one lineage is replayed to none other', async () => {
+    const of = (lineage: string): { headers: Record<string, string> } => ({ headers: { 'x-lineage': lineage } });
+    const first = await post({}, of('one'));
+    const second = await post({}, of('two'));
+    expect([isReplay(second), second.text]).toEqual([false, '{"made":2}']);
+    expectReplay(await post({}, of('one')), first);
+    expectReplay(await post({}, of('two')), second);
+    // A grant is one visitor, whatever token of it asks.
+    const granted = await post({}, { headers: { 'x-grant': 'g', 'x-lineage': 'one' } });
+    expect(isReplay(granted)).toBe(false);
+    expectReplay(await post({}, { headers: { 'x-grant': 'g', 'x-lineage': 'two' } }), granted);
+    expect(new Set(executions).size).toBe(3);
+  });
+
+  it('a reply to a request that did nothing is not kept, whatever its status, and binds the key to no content', async () => {
+    does = false;
+    const nothings: ((reply: FastifyReply) => unknown)[] = [
+      () => ({ same: true }),
+      ...[
+        new DomainError('request.not_found'),
+        new DomainError('request.forbidden'),
+        new DomainError('screening.already_registered'),
+        new DomainError('screening.session_spent'),
+        new DomainError('screening.resend_too_early', { retryAfterSeconds: 3 }),
+        new DomainError('screening.attempt_in_progress'),
+        new NotFoundException(),
+      ].map((refusal) => () => {
+        throw refusal;
+      }),
+      (reply) => {
+        void reply.status(423);
+        return {};
+      },
+    ];
+    for (const nothing of nothings) {
+      key = randomUUID();
+      executions = [];
+      act = (_body, _request, reply) => nothing(reply);
+      const first = await post({ a: 1 });
+      const again = await post({ a: 1 }, { server: 1 });
+      expect([isReplay(again), again.status, again.text]).toEqual([false, first.status, first.text]);
+      expect((await post({ a: 2 })).status).toBe(first.status);
+      expect(executions).toHaveLength(3);
+      expect(first.headers.get('idempotency-kept')).toBeNull();
+    }
+    does = true;
+    act = () => ({ made: 'at last' });
+    const first = await post({ a: 3 });
+    expectReplay(await post({ a: 3 }), first);
+  });
+
+  it('what did nothing after an execution that failed is kept: that one may have done something', async () => {
+    act = () => {
+      throw new DomainError('service.unavailable');
+    };
+    expect((await post({ a: 1 })).status).toBe(503);
+    does = false;
+    act = () => ({ found: true });
+    const second = await post({ a: 1 });
+    expectReplay(await post({ a: 1 }), second);
+    expect((await post({ a: 2 })).status).toBe(409);
+  });
+
+  it('Idempotency-Kept: false, where as many replies of the visitor are kept as may be', async () => {
+    const headers = { 'x-lineage': randomUUID() };
+    const made = async (name: string): Promise<[Reply, Reply]> => {
+      key = name;
+      return [await post({}, { headers }), await post({}, { headers })];
+    };
+    for (const name of ['one', 'two']) {
+      const [first, again] = await made(name);
+      expectReplay(again, first);
+      expect(first.headers.get('idempotency-kept')).toBeNull();
+    }
+    for (const reply of await made('three'))
+      expect([reply.status, isReplay(reply), reply.headers.get('idempotency-kept')]).toEqual([200, false, 'false']);
+    key = 'one';
+    expect(isReplay(await post({}, { headers }))).toBe(true);
+    key = 'three';
+    expect((await post({}, { headers: { 'x-lineage': randomUUID() } })).headers.get('idempotency-kept')).toBeNull();
   });
 
   it('201 and an empty body are replayed as they were', async () => {
