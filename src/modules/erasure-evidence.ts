@@ -5,6 +5,8 @@ import { idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { sessionGrant, type SessionGrantEvent } from './accounts/domain/session-grant.js';
 import { incomeSession } from './income/domain/income-session.js';
 import type { IncomeEvent } from './income/domain/income.js';
+import type { PartyEvent } from './parties/domain/party.js';
+import { party } from './parties/domain/party-decider.js';
 import { screenedPerson, type PersonEvent } from './screening/domain/screened-person.js';
 import { screeningSession } from './screening/domain/screening-session.js';
 import { AggregateStore } from '../platform/aggregates/aggregate-store.js';
@@ -32,6 +34,7 @@ type OpeningEvent = RecordedEvent &
     | Extract<PersonEvent, { type: 'ScreeningOpened' }>
     | Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>
     | Extract<SessionGrantEvent, { type: 'GrantMinted' }>
+    | Extract<PartyEvent, { type: 'VendorTokenStored' }>
   );
 
 async function recordErasureOf(
@@ -60,6 +63,12 @@ async function recordErasureOf(
       if (event.data.detailsSubject && isErased(event.data.detailsSubject))
         await aggregates.execute(sessionGrant, id, { kind: 'record-erased' }, context);
       return;
+    case 'VendorTokenStored': {
+      const { subjectId } = event.data;
+      if (isErased(subjectId))
+        await aggregates.execute(party, id, { kind: 'record-token-erasure', subjectId }, context);
+      return;
+    }
     default:
       // The other events of the log.
       event satisfies never;

@@ -1,12 +1,23 @@
-// ops person erase | erase-income
+// ops person erase | erase-income | erase-party
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, SubCommand } from 'nest-commander';
+import type { ActionContext } from '../kernel/context.js';
+import { ENVIRONMENTS } from '../kernel/environment.js';
 import { EraseIncomePerson } from '../modules/income/application/erase-income-person.js';
+import { EraseVendorToken } from '../modules/parties/application/erase-vendor-token.js';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
+import { FindPartiesBehind } from '../modules/screening/application/find-parties-behind.js';
 import { LogRefused } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { print, WrongInput } from './operator.js';
+import { idIn, oneOf, print, WrongInput } from './operator.js';
+
+/** The subject whose key is destroyed; null where there was none. */
+interface Erased {
+  readonly subjectId: string | null;
+}
+
+const KINDS = ['renter', 'agent', 'organization'] as const;
 
 @SubCommand({
   name: 'erase',
@@ -23,7 +34,18 @@ export class ErasePersonCommand extends ConsentedCommand {
 
   override async run([sessionId = '']: string[], values: ConsentValues = {}): Promise<void> {
     const context = await this.consent.given(values, `erase the person behind the session ${sessionId} for good`);
-    await printErasure(this.commands.execute(new ErasePerson(sessionId, context)));
+    await printErasure(this.erase(sessionId, context));
+  }
+
+  /** Tokens of the person's parties go first: once the erasure of the person is recorded, nothing is left to do. */
+  private async erase(sessionId: string, context: ActionContext): Promise<Erased> {
+    const partyIds = await this.commands.execute(new FindPartiesBehind(sessionId));
+    const tokens = await Promise.allSettled(
+      partyIds.map((partyId) => this.commands.execute(new EraseVendorToken({ partyId, context }))),
+    );
+    const erased = await this.commands.execute(new ErasePerson(sessionId, context));
+    for (const token of tokens) if (token.status === 'rejected') throw token.reason;
+    return erased;
   }
 }
 
@@ -46,8 +68,35 @@ export class EraseIncomePersonCommand extends ConsentedCommand {
   }
 }
 
+@SubCommand({
+  name: 'erase-party',
+  arguments: '<account> <environment> <kind> <id>',
+  description:
+    'The same for the stored token of a renter, agent or organization of the direct API, by the id in its path',
+})
+export class ErasePartyCommand extends ConsentedCommand {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly consent: Consent,
+  ) {
+    super();
+  }
+
+  override async run(
+    [account = '', where = '', what = '', id = '']: string[],
+    values: ConsentValues = {},
+  ): Promise<void> {
+    const accountId = idIn(account, 'account');
+    const environment = oneOf(where, ENVIRONMENTS, 'The environment');
+    const kind = oneOf(what, KINDS, 'The kind');
+    const consented = await this.consent.given(values, `erase the stored token of that ${kind} for good`);
+    const context = { ...consented, accountId, environment };
+    await printErasure(this.commands.execute(new EraseVendorToken({ named: { kind, id }, context })));
+  }
+}
+
 /** A key is destroyed also where the log takes no changes: the person does not wait for the log. */
-async function printErasure(erasure: Promise<{ readonly subjectId: string }>): Promise<void> {
+async function printErasure(erasure: Promise<Erased>): Promise<void> {
   try {
     print({ erasedSubject: (await erasure).subjectId });
   } catch (error) {
@@ -61,6 +110,6 @@ async function printErasure(erasure: Promise<{ readonly subjectId: string }>): P
 @Command({
   name: 'person',
   description: 'Personal data in the vault',
-  subCommands: [ErasePersonCommand, EraseIncomePersonCommand],
+  subCommands: [ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand],
 })
 export class PersonCommand extends CommandGroup {}

@@ -25,11 +25,14 @@ import type { VaultKnowledge } from '../platform/audit/vault-audit.js';
 import type { EventStore } from '../ports/event-store.js';
 
 type Erasure =
-  Extract<PersonEvent, { type: 'SubjectKeyDestroyed' }> | Extract<IncomeEvent, { type: 'IncomePersonErased' }>;
+  | Extract<PersonEvent, { type: 'SubjectKeyDestroyed' }>
+  | Extract<IncomeEvent, { type: 'IncomePersonErased' }>
+  | Extract<PartyEvent, { type: 'VendorTokenErased' }>;
 
 const ERASURES: ReadonlySet<string> = new Set([
   'SubjectKeyDestroyed',
   'IncomePersonErased',
+  'VendorTokenErased',
 ] satisfies Erasure['type'][]);
 
 /**
@@ -84,6 +87,9 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
   },
 };
 
+/** Categories whose streams record the erasure of what belongs to no screening. */
+const OWN_ERASURES: ReadonlySet<string> = new Set([incomeSession.category, party.category]);
+
 function erasedBefore(event: RecordedEvent): string | null {
   return ERASURES.has(event.type) ? (event as RecordedEvent & Erasure).data.subjectId : null;
 }
@@ -92,7 +98,7 @@ function erasedBefore(event: RecordedEvent): string | null {
 async function erasureStream(event: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<string | null> {
   const { stream } = event;
   const sessionId = screeningOf(event, first);
-  if (sessionId === null) return categoryOf(stream) === incomeSession.category ? stream : null;
+  if (sessionId === null) return OWN_ERASURES.has(categoryOf(stream)) ? stream : null;
   const [submitted] = await store.readStream(`${screeningSession.category}-${sessionId}`, { limit: 1 });
   return submitted
     ? `${screenedPerson.category}-${(submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data.personId}`
@@ -110,7 +116,7 @@ function screeningOf(event: RecordedEvent, first: RecordedEvent): string | null 
     case payment.category:
       return (first as RecordedEvent & Extract<PaymentEvent, { type: 'PaymentOpened' }>).data.sessionId;
     case party.category:
-      // A token that was stored for a party is nobody's, and is never erased.
+      // A token that was stored for a party belongs to no session.
       return (
         (event as RecordedEvent & Extract<PartyEvent, { type: 'ReauthenticationChallenged' }>).data.sessionId ?? null
       );

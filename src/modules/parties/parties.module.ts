@@ -12,6 +12,7 @@ import { AnswerReauthenticationHandler } from './application/answer-reauthentica
 import { AnswerRegistrationHandler } from './application/answer-registration.js';
 import { AskForStanding, EndAuthentication } from './application/authentication-calls.js';
 import { DiscardPartyReplies, DiscardPartyRepliesHandler, keptSince } from './application/discard-party-replies.js';
+import { EraseVendorTokenHandler } from './application/erase-vendor-token.js';
 import { LookAfterAuthenticationHandler } from './application/look-after-authentication.js';
 import { PartyAccess } from './application/party-access.js';
 import { PartyDirectory } from './application/party-directory.js';
@@ -48,6 +49,7 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
     AskForStanding,
     EndAuthentication,
     DiscardPartyRepliesHandler,
+    EraseVendorTokenHandler,
     LookAfterAuthenticationHandler,
     PartyAccess,
     PartyCallsReader,

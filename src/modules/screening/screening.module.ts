@@ -10,6 +10,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { ErasePersonHandler } from './application/erase-person.js';
+import { FindPartiesBehindHandler } from './application/find-parties-behind.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
 import { KnownPersonAnswers } from './application/known-person-answers.js';
 import { PartyVerifications } from './application/party-verifications.js';
@@ -60,6 +61,7 @@ const REPLY_KEPT_MS = 3_600_000;
     DiscardVendorReplyHandler,
     SettleVerificationHandler,
     ErasePersonHandler,
+    FindPartiesBehindHandler,
     { provide: KnownPersons, useClass: KnownPersonAnswers },
     { provide: Screenings, useClass: ScreeningDirectory },
     { provide: Verifications, useClass: PartyVerifications },

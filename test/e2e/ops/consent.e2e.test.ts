@@ -41,6 +41,7 @@ const ID = '01234567-89ab-7cde-8f01-23456789abcd';
 const CHANGES: readonly (readonly string[])[] = [
   ['person', 'erase', ID],
   ['person', 'erase-income', ID],
+  ['person', 'erase-party', ID, 'test', 'organization', 'acme'],
   ['keys', 'issue', ID, '--kind', 'secret', '--environment', 'live'],
   ['keys', 'set', ID, '--origins', 'https://app.example.com'],
   ['keys', 'deactivate', ID],

@@ -1,4 +1,5 @@
 // Sessions that registrations of the direct API open, as everybody else sees them: operators, servers with a secret key, pages.
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
@@ -125,5 +126,96 @@ describe('the session of a renter', () => {
     expect((await server.post(`/renters/${renterId}/otp`, { code: '123456' })).status).toBe(400);
     const verified = await service.ops('audit', 'verify');
     expect([verified.exitCode, linesOf(verified.stdout).at(-1).faults]).toEqual([0, 0]);
+  });
+});
+
+describe('a stored token of the vendor', () => {
+  /** Subjects of the tokens that were stored for the party, oldest first. */
+  const subjects = async (partyId: string): Promise<string[]> =>
+    (await store.readStream(`party-${partyId}`))
+      .filter(({ type }) => type === 'VendorTokenStored')
+      .map(({ data }) => (data as unknown as Submission).subjectId);
+  const keepToken = async (id: string, token: string): Promise<string> => {
+    expect((await server.put(`/organizations/${id}?token=${token}`)).status).toBe(200);
+    const { stream } = (await store.readAll(null, 100_000)).findLast(({ type }) => type === 'VendorTokenStored')!;
+    return idOf(stream);
+  };
+  const isAuditClean = async (): Promise<void> => {
+    const verified = await service.ops('audit', 'verify');
+    expect([verified.exitCode, linesOf(verified.stdout).at(-1).faults]).toEqual([0, 0]);
+  };
+  const erased = (subject: string): Promise<string> =>
+    vault.get(subject, 'none').then(
+      () => 'is there',
+      (error: Error) => error.name,
+    );
+
+  it('is destroyed for a party without sessions by its id, and another one can be stored', async () => {
+    const { accountId } = (await service.credentials()).accounts.nopay;
+    const partyId = await keepToken('tokens-only', 'canary-one');
+    const [first = ''] = await subjects(partyId);
+    expect(await erased(first)).toBe('is there');
+    const erase = () => service.ops('person', 'erase-party', accountId, 'test', 'organization', 'tokens-only');
+    const reply = await erase();
+    expect([reply.exitCode, linesOf(reply.stdout)]).toEqual([0, [{ erasedSubject: first }]]);
+    expect(await erased(first)).toBe('SubjectErased');
+    expect((await server.get('/organizations/tokens-only/auth/status')).body.errors[0].errorCode).toBe(138);
+    const again = await erase();
+    expect([again.exitCode, linesOf(again.stdout)]).toEqual([0, [{ erasedSubject: null }]]);
+    await isAuditClean();
+
+    await keepToken('tokens-only', 'canary-two');
+    const [, second = ''] = await subjects(partyId);
+    expect([second === first, await erased(second)]).toEqual([false, 'is there']);
+    expect(linesOf((await erase()).stdout)).toEqual([{ erasedSubject: second }]);
+    expect(await erased(second)).toBe('SubjectErased');
+    await isAuditClean();
+    const events = (await store.readStream(`party-${partyId}`)).map(({ type, metadata }) => [type, metadata.reason]);
+    expect(events).toEqual([
+      ['VendorTokenStored', undefined],
+      ['VendorTokenErased', expect.any(String)],
+      ['VendorTokenStored', undefined],
+      ['VendorTokenErased', expect.any(String)],
+    ]);
+    expect(JSON.stringify(events)).not.toContain('tokens-only');
+  });
+
+  it('is destroyed with the person of a session of the party; one that is stored afterwards outlives a repetition', async () => {
+    expect((await server.register('organizations', 'both')).status).toBe(200);
+    const partyId = await keepToken('both', 'canary-three');
+    const { stream } = (await store.readAll(null, 100_000)).findLast(({ type }) => type === 'ScreeningSubmitted')!;
+    const [first = ''] = await subjects(partyId);
+    const erase = () => service.ops('person', 'erase', idOf(stream));
+    expect((await erase()).exitCode).toBe(0);
+    expect(await erased(first)).toBe('SubjectErased');
+    await keepToken('both', 'canary-four');
+    const [, second = ''] = await subjects(partyId);
+    expect((await erase()).exitCode).toBe(0);
+    expect([second === first, await erased(second)]).toEqual([false, 'is there']);
+    await isAuditClean();
+  });
+
+  it('1: for a party that is unknown, and for words that name none', async () => {
+    const { accountId } = (await service.credentials()).accounts.nopay;
+    for (const [args, message] of [
+      [[accountId, 'test', 'organization', 'unheard-of'], 'There is no such party.'],
+      [[accountId, 'live', 'organization', 'both'], 'There is no such party.'],
+      [['acme', 'test', 'organization', 'both'], 'The account must be an id'],
+      [[accountId, 'test', 'tenant', 'both'], 'The kind must be one of renter, agent, organization.'],
+    ] as const) {
+      const reply = await service.ops('person', 'erase-party', ...args);
+      expect([reply.exitCode, reply.stdout]).toEqual([1, expect.stringContaining(message)]);
+    }
+  });
+
+  it('is recorded as erased by the next start, where the ledger alone knew of it', async () => {
+    const partyId = await keepToken('half-erased', 'canary-five');
+    const [subject = ''] = await subjects(partyId);
+    const line = JSON.stringify({ subject, erasedAt: '2026-01-01T00:00:00.000Z' });
+    appendFileSync(join(service.dataDir, 'erasures.jsonl'), `\n${line}\n`);
+    expect((await service.ops('webhooks', 'backlog')).exitCode).toBe(0);
+    expect(await erased(subject)).toBe('SubjectErased');
+    expect((await store.readStream(`party-${partyId}`)).map(({ type }) => type)).toContain('VendorTokenErased');
+    await isAuditClean();
   });
 });

@@ -258,3 +258,26 @@ describe('wrong answers', () => {
     );
   });
 });
+
+describe('a stored token', () => {
+  const stored = given(party).when(storeToken('first')).decided;
+  const erasure = (subjectId: string) => ({ kind: 'record-token-erasure', subjectId }) as const;
+
+  it('is known no more once its erasure is recorded, which is recorded once', () => {
+    const erased = stored.when(erasure('first'));
+    erased.then({ type: 'VendorTokenErased', data: { subjectId: 'first' } });
+    expect([stored.state.token?.subjectId, erased.decided.state.token]).toEqual(['first', null]);
+    expect(referencesOf(erased.decided.state)).toEqual([]);
+    erased.decided.when(erasure('first')).then();
+    stored.when(erasure('other')).then();
+  });
+
+  it('under another subject tells that the one before was erased, where no event says so yet', () => {
+    expect(stored.when(storeToken('second')).events).toMatchObject([
+      { type: 'VendorTokenErased', data: { subjectId: 'first' } },
+      { type: 'VendorTokenStored', data: { subjectId: 'second' } },
+    ]);
+    expect(stored.when(erasure('first')).decided.when(storeToken('second')).events).toHaveLength(1);
+    expect(stored.when(storeToken('first')).events).toHaveLength(1);
+  });
+});

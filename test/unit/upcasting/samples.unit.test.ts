@@ -411,7 +411,7 @@ function everyEvent(): DomainEvent[] {
     { ...parties.reauthenticate(), reference: { ...parties.REFERENCE, personIds: ['person'] } } as PartyCommand,
     parties.record('auth', parties.CHALLENGED),
   );
-  run(party, parties.storeToken());
+  run(party, parties.storeToken(), { kind: 'record-token-erasure', subjectId: 'token-subject' });
   const price = { amountCents: 3_500, applicationFeeCents: 0 };
   const open = {
     kind: 'open',

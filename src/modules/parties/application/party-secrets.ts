@@ -7,7 +7,7 @@ import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { challengeEntry, replyEntry, tokenEntry, type PartyEvent } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 
-/** The stored token stays; the vendor's session is kept while its challenge is open. */
+/** The stored token stays until it is erased; the vendor's session is kept while its challenge is open. */
 export const PARTY_SECRETS: readonly VaultPromise[] = [
   {
     category: party.category,

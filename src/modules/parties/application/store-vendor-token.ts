@@ -34,8 +34,10 @@ export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken
     const { partyId } = await this.access.look(await this.access.idOf(named, context));
     this.aggregates.admit(context);
     // Nobody was verified, so there is no person whose subject it could be.
-    const subjectId = derivedId('party-token', partyId);
-    await this.secrets.keepToken(subjectId, partyId, token);
+    let subjectId = derivedId('party-token', partyId);
+    // After each erasure the party has another subject.
+    while ((await this.secrets.keepToken(subjectId, partyId, token)) === 'erased')
+      subjectId = derivedId('party-token', subjectId);
     const storedAt = this.clock.now().toISOString();
     await this.aggregates.execute(
       party,

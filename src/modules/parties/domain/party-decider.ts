@@ -42,6 +42,7 @@ export type PartyCommand =
   /** `after`: the newest session that the caller has seen; another one meanwhile, and nothing is decided. */
   | (Registration & { readonly kind: 'register'; readonly of: PartyKind; readonly after: string | null })
   | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
+  | { readonly kind: 'record-token-erasure'; readonly subjectId: string }
   | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly positions: unknown })
@@ -103,8 +104,12 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
     }
     case 'store-token': {
       const { of: kind, subjectId, storedAt } = command;
-      return [{ type: 'VendorTokenStored', data: { kind, subjectId, storedAt } }];
+      // Another subject is taken only where the one before was erased.
+      const before = state.token !== null && state.token.subjectId !== subjectId ? tokenErased(state.token) : [];
+      return [...before, { type: 'VendorTokenStored', data: { kind, subjectId, storedAt } }];
     }
+    case 'record-token-erasure':
+      return state.token?.subjectId === command.subjectId ? tokenErased(command) : [];
     case 'reauthenticate': {
       if (state.attemptIds.includes(command.attemptId)) return [];
       refuseLocked(state, command.now);
@@ -160,6 +165,10 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
     default:
       return command satisfies never;
   }
+}
+
+function tokenErased({ subjectId }: { readonly subjectId: string }): readonly PartyEvent[] {
+  return [{ type: 'VendorTokenErased', data: { subjectId } }];
 }
 
 function resend(command: Extract<PartyCommand, { kind: 'resend-otp' }>, state: PartyState): readonly PartyEvent[] {
@@ -300,6 +309,8 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
       const { kind, subjectId } = event.data;
       return { ...state, kind, token: { subjectId, after: state.registrations.at(-1)?.sessionId ?? null } };
     }
+    case 'VendorTokenErased':
+      return { ...state, token: null };
     case 'ReauthenticationRequested':
       return calling({ ...state, challenge: null }, { ...event.data, operation: 'reauthentication' });
     case 'ReauthenticationChallenged':

@@ -57,6 +57,8 @@ export type PartyEvent =
       'VendorTokenStored',
       { readonly kind: PartyKind; readonly subjectId: string; readonly storedAt: string }
     >
+  /** Evidence that the data key of a stored token is gone: what was kept under the subject can never be read again. */
+  | DomainEvent<'VendorTokenErased', { readonly subjectId: string }>
   | DomainEvent<'ReauthenticationRequested', Requested & Reference>
   | DomainEvent<
       'ReauthenticationChallenged',

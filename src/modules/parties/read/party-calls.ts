@@ -43,6 +43,7 @@ export const partyCalls: Projection<PartyCalls, Followed> = {
 const known = exhaustiveEvents<PartyEvent>('party_calls', {
   PartyRegistered: true,
   VendorTokenStored: true,
+  VendorTokenErased: true,
   ReauthenticationRequested: true,
   ReauthenticationChallenged: true,
   ReauthenticationAnswerReceived: true,

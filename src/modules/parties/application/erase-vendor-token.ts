@@ -1,0 +1,46 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext, CallerContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { Vault } from '../../../ports/vault.js';
+import { party } from '../domain/party-decider.js';
+import type { NamedParty } from './party-access.js';
+import { PartyIds } from './party-ids.js';
+
+/** Names a party as its integrator does, on behalf of the context's account; or by the id that its sessions have. */
+export type PartyToErase =
+  | { readonly named: NamedParty; readonly context: CallerContext }
+  | { readonly partyId: string; readonly context: ActionContext };
+
+/** Destroys the data key of the token that is stored for a party, if one is. Repeatable; the party may store another token afterwards. */
+@UseCase()
+export class EraseVendorToken extends Command<{ readonly subjectId: string | null }> {
+  constructor(readonly party: PartyToErase) {
+    super();
+  }
+}
+
+@Handles(EraseVendorToken)
+export class EraseVendorTokenHandler implements ICommandHandler<EraseVendorToken> {
+  constructor(
+    private readonly ids: PartyIds,
+    private readonly aggregates: AggregateStore,
+    private readonly vault: Vault,
+  ) {}
+
+  async execute({ party: asked }: EraseVendorToken): Promise<{ readonly subjectId: string | null }> {
+    const partyId =
+      'named' in asked ? await this.ids.of(asked.named.kind, asked.named.id, asked.context) : asked.partyId;
+    const loaded = partyId === null ? null : await this.aggregates.load(party, partyId);
+    if (partyId === null || !loaded?.state.kind) throw new DomainError('request.not_found', { field: 'party' });
+    const { state, owner } = loaded;
+    const subjectId = state.token?.subjectId ?? null;
+    if (subjectId === null) return { subjectId };
+    await this.vault.erase(subjectId);
+    // The evidence comes after the deed: an event that says so must be true.
+    const command = { kind: 'record-token-erasure', subjectId } as const;
+    await this.aggregates.execute(party, partyId, command, { ...asked.context, ...owner });
+    return { subjectId };
+  }
+}

@@ -1,0 +1,37 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { isId } from '../../../kernel/ids.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { screenedPerson } from '../domain/screened-person.js';
+import { screeningSession } from '../domain/screening-session.js';
+
+/**
+ * Finds the parties as which the person behind a session has registered, by `PartyFacts.partyId`. Gives none once the erasure of
+ * the person is recorded: a party may have stored another token since.
+ */
+@UseCase()
+export class FindPartiesBehind extends Command<readonly string[]> {
+  constructor(readonly sessionId: string) {
+    super();
+  }
+}
+
+@Handles(FindPartiesBehind)
+export class FindPartiesBehindHandler implements ICommandHandler<FindPartiesBehind> {
+  constructor(private readonly aggregates: AggregateStore) {}
+
+  async execute({ sessionId }: FindPartiesBehind): Promise<readonly string[]> {
+    const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
+    if (loaded === null || loaded.state.status === 'NONE') return [];
+    const { subjectId, personId } = loaded.state;
+    const { state: person } = await this.aggregates.load(screenedPerson, personId);
+    if (person.erasedSubjects.includes(subjectId)) return [];
+    const partyIds = new Set<string>();
+    for (const id of new Set([sessionId, ...person.sessionIds])) {
+      const { state } = await this.aggregates.load(screeningSession, id);
+      if (state.status !== 'NONE' && state.subjectId === subjectId && state.partyId !== undefined)
+        partyIds.add(state.partyId);
+    }
+    return [...partyIds];
+  }
+}
