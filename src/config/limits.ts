@@ -32,6 +32,7 @@ export abstract class Limits {
   abstract readonly smsPerHour: number;
   abstract readonly smsPerDay: number;
   abstract readonly submitsPerHourPerPerson: number;
+  abstract readonly wrongAnswersPerHourPerAddress: number;
   abstract readonly reportReadsPerMinute: number;
   abstract readonly pdfsPerMinute: number;
   abstract readonly pingsPerSecond: number;
@@ -71,6 +72,7 @@ export function readLimits(env: Variables): Limits {
     smsPerHour: env.rate('SMS_PER_HOUR', 6),
     smsPerDay: env.rate('SMS_PER_DAY', 12),
     submitsPerHourPerPerson: env.rate('SUBMITS_PER_HOUR_PER_PERSON', 5),
+    wrongAnswersPerHourPerAddress: env.rate('WRONG_ANSWERS_PER_HOUR_PER_ADDRESS', 20),
     reportReadsPerMinute: env.rate('REPORT_READS_PER_MINUTE', 60),
     pdfsPerMinute: env.rate('PDFS_PER_MINUTE', 10),
     pingsPerSecond: env.rate('PINGS_PER_SECOND', 1),

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { Log } from '../../platform/observability/log.js';
+import { Metrics } from '../../platform/observability/metrics.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { KnownPersons } from '../../published/known-persons.js';
@@ -14,7 +16,7 @@ import { FindPartiesBehindHandler } from './application/find-parties-behind.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
 import { KnownPersonAnswers } from './application/known-person-answers.js';
 import { PartyVerifications } from './application/party-verifications.js';
-import { PersonAnswers } from './application/person-answers.js';
+import { PersonAnswers, WrongAnswerObserver } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
 import { ResendOtpHandler, SendOtpAgain } from './application/resend-otp.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
@@ -62,6 +64,17 @@ const REPLY_KEPT_MS = 3_600_000;
     SettleVerificationHandler,
     ErasePersonHandler,
     FindPartiesBehindHandler,
+    {
+      provide: WrongAnswerObserver,
+      // An account is named in the log and not in a label, of which there would be as many as accounts.
+      useFactory: (metrics: Metrics, log: Log): WrongAnswerObserver => ({
+        wrongAnswer({ accountId, environment }, locked) {
+          metrics.wrongAnswers.inc({ environment: String(environment), locked: String(locked) });
+          log.info({ accountId, environment, locked }, 'wrong answer of a person');
+        },
+      }),
+      inject: [Metrics, Log],
+    },
     { provide: KnownPersons, useClass: KnownPersonAnswers },
     { provide: Screenings, useClass: ScreeningDirectory },
     { provide: Verifications, useClass: PartyVerifications },
@@ -78,6 +91,7 @@ const REPLY_KEPT_MS = 3_600_000;
           submitsPerMinutePerAddress: limits.submitsPerMinutePerAddress,
           submitsPerMinute: limits.submitsPerMinute,
           submitsPerHourPerPerson: limits.submitsPerHourPerPerson,
+          wrongAnswersPerHourPerAddress: limits.wrongAnswersPerHourPerAddress,
           smsPerHour: limits.smsPerHour,
           smsPerDay: limits.smsPerDay,
         }),

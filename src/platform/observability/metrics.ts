@@ -60,6 +60,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly wrongAnswers = new Counter({
+    name: 'wrong_answers_total',
+    help: 'Wrong codes and answers of persons, by whether they have locked the person.',
+    labelNames: ['environment', 'locked'],
+    registers: [this.registry],
+  });
+
   readonly appendConflicts = new Counter({
     name: 'event_append_conflicts_total',
     help: 'Appends that found another revision than expected, by category.',

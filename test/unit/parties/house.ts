@@ -373,7 +373,9 @@ export class House {
     const limits = new SubmissionLimits(this.limiter, this.vault(), {
       limits: { smsPerHour: 6, smsPerDay: 12 },
     } as ScreeningPolicy);
-    const answers = new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock);
+    const answers = new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock, {
+      wrongAnswer: () => undefined,
+    });
     const persons = new KnownPersonAnswers(
       aggregates,
       answers,

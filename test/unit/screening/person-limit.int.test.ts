@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { idOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
+import type { CallerContext } from '../../../src/kernel/context.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
+import { PersonAnswers, streamsOf } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { ExpireSession, ExpireSessionHandler } from '../../../src/modules/screening/application/expire-session.js';
@@ -61,6 +62,7 @@ const CONTEXT = {
   correlationId: 'request',
   causationId: 'request',
 } as const;
+const LIVE = { ...CONTEXT, environment: 'live' } as const;
 const RIGHT = '123456';
 const WRONG = '000000';
 
@@ -78,6 +80,8 @@ let now: Date;
 let registrations: number;
 /** Answers that the vendor was asked to judge. */
 let answersAsked: number;
+let limiter: CountedInMemory;
+let wrongTold: object[];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'person-limit-'));
@@ -90,6 +94,8 @@ beforeEach(() => {
   vendorIsBusy = Promise.resolve();
   registrations = 0;
   answersAsked = 0;
+  limiter = new CountedInMemory();
+  wrongTold = [];
   now = new Date('2026-03-01T12:00:00.000Z');
 });
 afterEach(() => store.close());
@@ -107,6 +113,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     submitsPerMinutePerAddress: 0,
     submitsPerMinute: 0,
     submitsPerHourPerPerson: 0,
+    wrongAnswersPerHourPerAddress: 20,
     smsPerHour: 0,
     smsPerDay: 0,
   });
@@ -163,14 +170,17 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     },
   } as unknown as IdentityVendor;
   const accounts = {
-    find: async () => ({ products: ['CONSUMER'], consumerPays: false, vendors: FIRST_CHOICE }),
+    find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: false, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
   const secrets = new SessionSecrets(vault);
-  const answers = new PersonAnswers(aggregates, secrets, policy, clock);
+  const answers = new PersonAnswers(aggregates, secrets, policy, clock, {
+    wrongAnswer: ({ accountId, environment }, locked) => wrongTold.push({ accountId, environment, locked }),
+  });
   const calls = new CallsAtOnce();
   const vendors = { takesSessionsOf: () => true } as unknown as Vendors;
   const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
+  const limits = new SubmissionLimits(limiter, vault, policy);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,
@@ -180,13 +190,13 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     accounts,
     { find: async () => null } as unknown as SessionGrants,
     { expiryOf: async () => null } as unknown as Reports,
-    new SubmissionLimits(new CountedInMemory(), vault, policy),
+    limits,
+    answers,
     policy,
     clock,
   );
   const otp = new SubmitOtpHandler(
-    new StepUpService(aggregates, calls, secrets, answers, recorder, clock),
-    calls,
+    new StepUpService(aggregates, calls, secrets, answers, recorder, limits, clock),
     new VerifyOtp(aggregates, vendor, secrets, recorder),
     policy,
     clock,
@@ -195,27 +205,36 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const expire = new ExpireSessionHandler(aggregates, clock);
   return {
     calls,
-    opens: async (): Promise<string> =>
-      (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
-    answers: (sessionId: string, code: string, attemptId = newId()): Promise<Session> =>
-      otp.execute(new SubmitOtp(sessionId, attemptId, code, CONTEXT)),
+    opens: async (applicant: Applicant = APPLICANT, context: CallerContext = CONTEXT): Promise<string> =>
+      (await submit.execute(new SubmitScreening(newId(), applicant, context))).sessionId,
+    answers: (
+      sessionId: string,
+      code: string,
+      attemptId = newId(),
+      { address = null, ...context }: CallerContext & { readonly address?: string | null } = CONTEXT,
+    ): Promise<Session> => otp.execute(new SubmitOtp(sessionId, attemptId, code, context, address)),
+    session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     /** As a wrong answer does by which the person authenticates again, and with which the vendor locks. */
     locks: async (sessionId: string, lockedUntil: string) => {
       const { state } = await aggregates.load(screeningSession, sessionId);
       if (state.status === 'NONE') throw new Error('There is no such session');
-      return answers.countWrong(state.personId, { sessionId, attemptId: newId(), context: CONTEXT }, lockedUntil);
+      return answers.countWrong(streamsOf(state), { sessionId, attemptId: newId(), context: CONTEXT }, lockedUntil);
     },
+    countsUnder: (names: readonly string[], lockedUntil: string | null) =>
+      answers.countWrong(names, { sessionId: newId(), attemptId: newId(), context: CONTEXT }, lockedUntil),
     expires: (sessionId: string) => expire.execute(new ExpireSession(sessionId)),
     status: async (sessionId: string): Promise<string> =>
       (await aggregates.load(screeningSession, sessionId)).state.status,
   };
 }
 
-const personEvents = async (): Promise<string[]> =>
-  (await store.readAll(null, 1_000))
-    .filter(({ stream }: RecordedEvent) => stream.startsWith('person-'))
-    .map(({ type }) => type);
+/** In the person's own stream: those of the further names repeat it. */
+const personEvents = async (): Promise<string[]> => {
+  const events = (await store.readAll(null, 1_000)).filter(({ stream }: RecordedEvent) => stream.startsWith('person-'));
+  const own = new Set(events.filter(({ type }) => type === 'ScreeningOpened').map(({ stream }) => stream));
+  return events.filter(({ stream }) => own.has(stream)).map(({ type }) => type);
+};
 const countOf = async (type: string): Promise<number> => (await personEvents()).filter((each) => each === type).length;
 const refused = { code: 'screening.attempt_in_progress' };
 
@@ -461,5 +480,178 @@ describe('a copy that can only be read', () => {
     expect(await copy.status(sessionId)).toBe('STEP_UP_REQUIRED');
     await aProcess().expires(sessionId);
     expect(await copy.status(sessionId)).toBe('EXPIRED');
+  });
+});
+
+const { ssn: _, ...WITHOUT_SSN } = APPLICANT;
+const AGENT: Applicant = { ...WITHOUT_SSN, userType: 'AGENT', firstName: 'Zoë', lastName: "O'Brien-Straße" };
+
+/** Submissions of one person that a caller spells, or fills in, in another way each time. */
+const VARIED: readonly (readonly [what: string, context: CallerContext, applicants: readonly Applicant[]])[] = [
+  ...[CONTEXT, LIVE].flatMap((context) => {
+    const { environment } = context;
+    return [
+      [
+        `without an SSN in ${environment}, with another phone`,
+        context,
+        ['4155550101', '4155550102', '4155550103', '4155550104'].map((phoneNumber) => ({ ...AGENT, phoneNumber })),
+      ],
+      [
+        `without an SSN in ${environment}, with names and a birth date that are spelled in another way`,
+        context,
+        [
+          AGENT,
+          { ...AGENT, firstName: 'zoe', lastName: 'O\u2019BRIEN STRASSE', dateOfBirth: '4/12/1990' },
+          { ...AGENT, firstName: ' Zo\u0065\u0308', lastName: 'O\u02BCBrien\u2013Straße', dateOfBirth: '1990-04-12' },
+          { ...AGENT, middleName: 'M', lastName: 'O\uFF07Brien\u200BStraße', dateOfBirth: '04.12.1990' },
+        ],
+      ],
+      [
+        `with an SSN in ${environment}, and another birth date`,
+        context,
+        ['04121990', '04131990', '04141990', '04151990'].map((dateOfBirth) => ({ ...APPLICANT, dateOfBirth })),
+      ],
+      [
+        `with an SSN in ${environment}, and another first name, address or phone`,
+        context,
+        [
+          APPLICANT,
+          { ...APPLICANT, firstName: 'Bea' },
+          { ...APPLICANT, firstName: 'Ada', phoneNumber: '4155550199' },
+          { ...APPLICANT, firstName: 'Cleo', address: { street: '2 Main Street' }, userType: 'PMC' },
+        ],
+      ],
+      [
+        `with an SSN in ${environment} that is spelled in another way`,
+        context,
+        ['666123456', '666-12-3456', ' 666 12 3456', '\uFF16\uFF16\uFF16123456'].map((ssn) => ({ ...APPLICANT, ssn })),
+      ],
+    ] as const;
+  }),
+  [
+    'with an SSN in live, and another last name',
+    LIVE,
+    ['Example', 'Sample', 'Other', 'Fourth'].map((lastName) => ({ ...APPLICANT, lastName })),
+  ],
+];
+
+describe.each(VARIED)('wrong answers %s', (_what, context, [first, second, third, fourth]) => {
+  it('block the person with the third, whom no further submission gets around', async () => {
+    const service = aProcess();
+    const wrong = async (applicant: Applicant | undefined): Promise<[string, Session]> => {
+      const sessionId = await service.opens(applicant, context);
+      return [sessionId, await service.answers(sessionId, WRONG, newId(), context)];
+    };
+    const [, answered] = await wrong(first);
+    expect(answered).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } });
+    const [open] = await wrong(second);
+    const blocked = { status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: '2026-03-02T12:00:00.000Z' };
+    expect((await wrong(third))[1]).toMatchObject(blocked);
+    expect(await service.answers(open, RIGHT, newId(), context)).toMatchObject(blocked);
+    for (const again of [first, fourth])
+      await expect(service.opens(again, context)).rejects.toMatchObject({ code: 'screening.person_blocked' });
+    expect(answersAsked).toBe(3);
+  });
+});
+
+describe('wrong answers under several names', () => {
+  it('leave another person with the same name and another birth date, or in another account, alone', async () => {
+    const service = aProcess();
+    const sessionId = await service.opens(AGENT);
+    for (let count = 0; count < 3; count++) await service.answers(sessionId, WRONG);
+    expect(await service.status(sessionId)).toBe('BLOCKED');
+    for (const other of [{ ...AGENT, dateOfBirth: '04131990' }, { ...AGENT, firstName: 'Ada' }, APPLICANT])
+      expect(await service.status(await service.opens(other))).toBe('STEP_UP_REQUIRED');
+    const elsewhere = { ...CONTEXT, accountId: 'another' };
+    expect(await service.status(await service.opens(AGENT, elsewhere))).toBe('STEP_UP_REQUIRED');
+  });
+
+  it('leave two step-ups open, whatever the phone', async () => {
+    const service = aProcess();
+    const sessions: string[] = [];
+    for (const phoneNumber of ['4155550101', '4155550102', '4155550103'])
+      sessions.push(await service.opens({ ...AGENT, phoneNumber }));
+    expect(await Promise.all(sessions.map(service.status))).toEqual([
+      'EXPIRED',
+      'STEP_UP_REQUIRED',
+      'STEP_UP_REQUIRED',
+    ]);
+  });
+
+  it.each([1, 2, 3])('count once under each when the process dies at count %s', async (diesAt) => {
+    const survivor = aProcess();
+    const sessionId = await survivor.opens();
+    let counts = 0;
+    const dies = (_stream: string, types: readonly string[]): boolean =>
+      (types[0] === 'WrongAnswerCounted' || types[0] === 'OtpRejected') && ++counts === diesAt;
+    await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    now = new Date(now.getTime() + 30_000);
+    await survivor.sweeps(sessionId);
+    expect(await survivor.session(sessionId)).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
+    const events = await store.readAll(null, 1_000);
+    expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(2);
+  });
+
+  it('are told to the observer once each, with the account', async () => {
+    const service = aProcess();
+    const sessionId = await service.opens();
+    for (let count = 0; count < 3; count++) await service.answers(sessionId, WRONG);
+    const told = { accountId: 'account', environment: 'test' };
+    expect(wrongTold).toEqual([
+      { ...told, locked: false },
+      { ...told, locked: false },
+      { ...told, locked: true },
+    ]);
+  });
+});
+
+describe('a lock that was stored before answers counted under further names', () => {
+  it('goes on standing, and what was counted then still counts', async () => {
+    const service = aProcess();
+    const personOf = async (lastName: string): Promise<string> => {
+      const session = await service.session(await service.opens({ ...APPLICANT, lastName }));
+      if (session.status === 'NONE') throw new Error('There is no such session');
+      return session.personId;
+    };
+    // Only under the person's own id, as before.
+    const lockedUntil = '2026-03-01T18:00:00.000Z';
+    await service.countsUnder([await personOf('Locked')], lockedUntil);
+    await expect(personOf('Locked')).rejects.toMatchObject({
+      code: 'screening.person_blocked',
+      detail: { blockedUntil: lockedUntil },
+    });
+    const counted = await personOf('Counted');
+    for (let count = 0; count < 2; count++) await service.countsUnder([counted], null);
+    const sessionId = await service.opens({ ...APPLICANT, lastName: 'Counted' });
+    expect(await service.answers(sessionId, WRONG)).toMatchObject({ status: 'BLOCKED' });
+  });
+});
+
+describe('wrong answers from one client address', () => {
+  const from = (address: string | null) => ({ ...CONTEXT, address });
+  const answer = async (place: number, code: string, address: string | null): Promise<Session> => {
+    const service = aProcess();
+    const sessionId = await service.opens({ ...APPLICANT, ssn: String(666_123_000 + place) });
+    return service.answers(sessionId, code, newId(), from(address));
+  };
+
+  it('are refused beyond twenty an hour, whoever the person is, before the vendor is asked', async () => {
+    for (let place = 0; place < 20; place++) await answer(place, WRONG, '203.0.113.1');
+    const asked = answersAsked;
+    const refusal = { code: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } };
+    for (const code of [WRONG, RIGHT]) await expect(answer(20, code, '203.0.113.1')).rejects.toMatchObject(refusal);
+    expect(answersAsked).toBe(asked);
+    for (const address of ['203.0.113.2', null])
+      expect(await answer(21, WRONG, address)).toMatchObject({ status: 'OTP_PENDING' });
+    limiter.endWindows(3_600);
+    expect(await answer(22, RIGHT, '203.0.113.1')).toMatchObject({ status: 'VERIFIED' });
+  });
+
+  it('are counted, and neither right answers nor those that the session refuses', async () => {
+    for (let place = 0; place < 19; place++) await answer(place, WRONG, '203.0.113.1');
+    for (let place = 19; place < 22; place++) await answer(place, RIGHT, '203.0.113.1');
+    await expect(answer(22, 'x', '203.0.113.1')).rejects.toMatchObject({ code: 'screening.otp_unusable' });
+    await answer(23, WRONG, '203.0.113.1');
+    await expect(answer(24, WRONG, '203.0.113.1')).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 });

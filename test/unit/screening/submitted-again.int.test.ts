@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
+import type { CallerContext } from '../../../src/kernel/context.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
@@ -52,6 +53,18 @@ const CONTEXT = {
   causationId: 'request',
 } as const;
 
+function asBefore(appends: readonly StreamAppend[]): readonly StreamAppend[] {
+  return appends
+    .filter(({ events }) => events[0]?.type !== 'ScreeningCounted')
+    .map((append) => ({
+      ...append,
+      events: append.events.map((event) => {
+        const { countedAs: _, registeredAs: __, ...data } = event.data;
+        return { ...event, data };
+      }),
+    }));
+}
+
 describe('a submission that is made again', () => {
   let directory: string;
   let store: EmbeddedEventStore;
@@ -63,12 +76,15 @@ describe('a submission that is made again', () => {
   let begun: BegunSession | null;
   /** So many of the appends that are made together are stored before the process dies. */
   let diesAfter: number;
+  /** Stores sessions as they were stored before they had further names. */
+  let storesAsBefore: boolean;
   let kept: Map<string, Uint8Array>;
   let submit: (
     sessionId: string,
     applicant?: Applicant,
     grantId?: string | null,
     said?: SaidByPage,
+    context?: CallerContext,
   ) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
 
   beforeAll(async () => {
@@ -89,15 +105,18 @@ describe('a submission that is made again', () => {
       submitsPerMinutePerAddress: 30,
       submitsPerMinute: 600,
       submitsPerHourPerPerson: 5,
+      wrongAnswersPerHourPerAddress: 20,
       smsPerHour: 6,
       smsPerDay: 12,
     });
     diesAfter = Infinity;
+    storesAsBefore = false;
     const log = Object.assign(Object.create(store) as EventStore, {
       readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
       append: (...append: Parameters<EventStore['append']>) => store.append(...append),
       // A process that dies dies as on a store that makes one append after the other.
       appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
+        if (storesAsBefore) return store.appendTogether(asBefore(appends));
         if (diesAfter >= appends.length) return store.appendTogether(appends);
         for (const { stream, expected, events } of appends.slice(0, diesAfter))
           await store.append(stream, expected, events);
@@ -140,10 +159,11 @@ describe('a submission that is made again', () => {
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
     externalCalls = new CallsAtOnce();
+    const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
     const recorder = new VendorResultRecorder(
       aggregates,
       secrets,
-      new PersonAnswers(aggregates, secrets, policy, clock),
+      answers,
       { takesSessionsOf: () => true } as unknown as Vendors,
       policy,
       clock,
@@ -158,11 +178,12 @@ describe('a submission that is made again', () => {
       grants,
       reports,
       new SubmissionLimits(new CountedInMemory(), vault, policy),
+      answers,
       policy,
       clock,
     );
-    submit = (sessionId, applicant = APPLICANT, grantId = null, said = {}) =>
-      handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT, grantId, null, null, said));
+    submit = (sessionId, applicant = APPLICANT, grantId = null, said = {}, context = CONTEXT) =>
+      handler.execute(new SubmitScreening(sessionId, applicant, context, grantId, null, null, said));
   });
 
   afterEach(() => store.close());
@@ -317,5 +338,52 @@ describe('a submission that is made again', () => {
       detail: { field: 'person.userType' },
     });
     expect(calls).toBe(0);
+  });
+
+  describe('while a completed screening of the person serves, in live', () => {
+    const LIVE = { ...CONTEXT, environment: 'live' } as const;
+    const another = (applicant: Applicant): ReturnType<typeof submit> =>
+      submit(newId(), applicant, null, undefined, LIVE);
+    const OBRIEN: Applicant = { ...APPLICANT, lastName: "O'Brien" };
+    const registered = { code: 'screening.already_registered' };
+
+    beforeEach(async () => {
+      verdict = { kind: 'confirmed', vendorSession: 'v' };
+      await another(OBRIEN);
+    });
+
+    it.each([
+      ['first name', { firstName: 'Bea' }],
+      ['spelling of the last name', { lastName: ' o\u2019BRIEN' }],
+      ['spelling of the SSN', { ssn: '666-12-3456' }],
+      ['spelling of the birth date', { dateOfBirth: '1990-04-12' }],
+      ['phone and address', { phoneNumber: '4155550199', address: { street: '2 Main Street' } }],
+    ])('is refused with another %s', async (_what, more) => {
+      await expect(another({ ...OBRIEN, ...more })).rejects.toMatchObject(registered);
+      expect(calls).toBe(1);
+    });
+
+    it.each([
+      ['last name', { lastName: 'Miller' }],
+      ['birth date', { dateOfBirth: '04131990' }],
+      ['SSN', { ssn: '666123457' }],
+      ['user type', { userType: 'AGENT' as const }],
+    ])('goes to the vendor with another %s', async (_what, more) => {
+      expect(await another({ ...OBRIEN, ...more })).toMatchObject({ session: { status: 'VERIFIED' } });
+      expect(calls).toBe(2);
+    });
+  });
+
+  it('is refused in live by SSN and birth date where the session was stored without the last name', async () => {
+    const live = { ...CONTEXT, environment: 'live' } as const;
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    storesAsBefore = true;
+    await submit(newId(), APPLICANT, null, undefined, live);
+    storesAsBefore = false;
+    for (const lastName of ['Example', 'Miller'])
+      await expect(submit(newId(), { ...APPLICANT, lastName }, null, undefined, live)).rejects.toMatchObject({
+        code: 'screening.already_registered',
+      });
+    expect(calls).toBe(1);
   });
 });

@@ -151,6 +151,7 @@ function house() {
     submitsPerMinutePerAddress: 1,
     submitsPerMinute: 600,
     submitsPerHourPerPerson: 5,
+    wrongAnswersPerHourPerAddress: 20,
     smsPerHour: 2,
     smsPerDay: 12,
   });
@@ -199,11 +200,11 @@ function house() {
   }
   const calls = new Workers();
   const secrets = new SessionSecrets(vault);
-  const answers = new PersonAnswers(aggregates, secrets, policy, clock);
+  const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
   const vendors = { takesSessionsOf: (capability: string) => capability === 'credit' } as unknown as Vendors;
   const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
   const submissions = new SubmissionLimits(limits, vault, policy);
-  const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, clock);
+  const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, submissions, clock);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,
@@ -214,11 +215,12 @@ function house() {
     { find: async () => null } as unknown as SessionGrants,
     { expiryOf: async () => null } as unknown as Reports,
     submissions,
+    answers,
     policy,
     clock,
   );
-  const otp = new SubmitOtpHandler(stepUp, calls, new VerifyOtp(aggregates, vendor, secrets, recorder), policy, clock);
-  const kba = new SubmitKbaHandler(stepUp, calls, new VerifyKba(aggregates, vendor, secrets, recorder), policy, clock);
+  const otp = new SubmitOtpHandler(stepUp, new VerifyOtp(aggregates, vendor, secrets, recorder), policy, clock);
+  const kba = new SubmitKbaHandler(stepUp, new VerifyKba(aggregates, vendor, secrets, recorder), policy, clock);
   const sendOtpAgain = new SendOtpAgain(aggregates, vendor, secrets, recorder);
   const resend = new ResendOtpHandler(stepUp, calls, sendOtpAgain, secrets, submissions, policy, clock);
   const settle = new SettleVerificationHandler(aggregates, vendor, recorder, clock);
@@ -404,9 +406,10 @@ describe('a registration', () => {
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v' });
     await house().verifications.submit(sessionId, PARTY, RENTER, SERVER, registration);
     const types = (await store.readAll(null, 10)).map(({ type }) => type);
-    expect(types.slice(0, 4)).toEqual([
+    expect(types.slice(0, 5)).toEqual([
       'PartyRegistered',
       'ScreeningOpened',
+      'ScreeningCounted',
       'ScreeningSubmitted',
       'VerificationRequested',
     ]);
@@ -600,7 +603,7 @@ describe('an answer', () => {
       return appendTogether.call(store, appends);
     };
     await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
-    expect(appended).toContainEqual(['AnswerCleared', 'IdentityVerified']);
+    expect(appended).toContainEqual(['AnswerCleared', 'AnswerCleared', 'IdentityVerified']);
   });
 });
 
@@ -798,7 +801,7 @@ describe('a person who authenticates again', () => {
     vendorSays.push(WRONG);
     await verifications.answerOtp(sessionId, newId(), '000000', SERVER);
     const ids = await persons.idsOf(first.sessionId, 'known', SERVER);
-    expect(ids).toHaveLength(2);
+    expect(ids).toHaveLength(3);
     const answer = () => ({ partyId: PARTY, attemptId: newId(), limit, context: SERVER });
     const until = new Date(now.getTime() + 86_400_000).toISOString();
     for (const lockedUntil of [null, until]) {
@@ -815,10 +818,10 @@ describe('a person who authenticates again', () => {
 
   it('is one whom the token names, whichever session it is given for, and nobody else in another environment', async () => {
     const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
-    const [personId, named] = await persons.idsOf(sessionId, 'known', SERVER);
+    const [personId, ssn, named] = await persons.idsOf(sessionId, 'known', SERVER);
     expect(await persons.idsOf(null, 'known', SERVER)).toEqual([named]);
     expect(await persons.idsOf(null, 'known', { ...SERVER, environment: 'live' })).not.toEqual([named]);
-    expect(personId).not.toBe(named);
+    expect(new Set([personId, ssn, named]).size).toBe(3);
   });
 
   it('is known to the identity vendor and to those that take its tokens by the newest token, erased or not', async () => {

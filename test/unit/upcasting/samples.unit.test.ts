@@ -211,11 +211,8 @@ function everyEvent(): DomainEvent[] {
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });
-  run(screeningSession, SUBMIT, stepUp, {
-    kind: 'block',
-    attemptId: 'elsewhere',
-    lockedUntil: '2026-03-02T12:00:00.000Z',
-  });
+  const block = { kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-02T12:00:00.000Z' } as const;
+  run(screeningSession, { ...SUBMIT, countedAs: ['name'], registeredAs: 'name' } as SessionCommand, stepUp, block);
   run(
     screeningSession,
     SUBMIT,
@@ -251,6 +248,7 @@ function everyEvent(): DomainEvent[] {
   run(
     screenedPerson,
     { kind: 'open', personId: 'person', sessionId: 'session' },
+    { kind: 'count-session', sessionId: 'counted' },
     { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' },
     { kind: 'record-erasure', subjectId: 'subject' },
   );

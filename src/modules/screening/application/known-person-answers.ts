@@ -7,9 +7,9 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Vault } from '../../../ports/vault.js';
 import type { RateUse } from '../../../ports/rate-limiter.js';
 import { KnownPersons, type KnownAdmission, type KnownAnswer } from '../../../published/known-persons.js';
-import { lockAt, screenedPerson, type AnswerLimit } from '../domain/screened-person.js';
+import { latest, lockAt, type AnswerLimit } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
-import { PersonAnswers } from './person-answers.js';
+import { PersonAnswers, streamsOf } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmissionLimits } from './submission-limits.js';
 import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
@@ -37,23 +37,15 @@ export class KnownPersonAnswers extends KnownPersons {
     const key = await this.vault.installationKey('person');
     const named = keyedId(key, 'token', accountId ?? '', environment ?? '', token);
     if (sessionId === null) return [named];
-    return [existing((await this.aggregates.load(screeningSession, sessionId)).state).personId, named];
+    return [...streamsOf(existing((await this.aggregates.load(screeningSession, sessionId)).state)), named];
   }
 
   override async lockedUntil(personIds: readonly string[]): Promise<string | null> {
-    const now = this.clock.now();
-    const ends = personIds.map(async (id) => lockAt((await this.aggregates.load(screenedPerson, id)).state, now));
-    return latest(await Promise.all(ends));
+    return latest((await this.answers.load(personIds)).map((state) => lockAt(state, this.clock.now())));
   }
 
-  override async admit(personIds: readonly string[], answer: KnownAnswer, giveUpAfter: Date): Promise<KnownAdmission> {
-    for (const [index, personId] of personIds.entries()) {
-      const admission = await this.answers.admit({ personId }, asked(answer), giveUpAfter, limitOf(answer));
-      if (admission.kind === 'admitted') continue;
-      await this.clear(personIds.slice(0, index), answer);
-      return admission;
-    }
-    return { kind: 'admitted' };
+  override admit(personIds: readonly string[], answer: KnownAnswer, giveUpAfter: Date): Promise<KnownAdmission> {
+    return this.answers.admit(personIds, asked(answer), giveUpAfter, limitOf(answer));
   }
 
   override async countWrong(
@@ -61,10 +53,7 @@ export class KnownPersonAnswers extends KnownPersons {
     answer: KnownAnswer,
     lockedUntil: string | null,
   ): Promise<string | null> {
-    const ends: (string | null)[] = [];
-    for (const personId of personIds)
-      ends.push((await this.answers.countWrong(personId, asked(answer), lockedUntil, limitOf(answer))).lockedUntil);
-    return latest(ends);
+    return (await this.answers.countWrong(personIds, asked(answer), lockedUntil, limitOf(answer))).lockedUntil;
   }
 
   override async codesTo(
@@ -82,7 +71,7 @@ export class KnownPersonAnswers extends KnownPersons {
   }
 
   override async clear(personIds: readonly string[], answer: KnownAnswer): Promise<string | null> {
-    for (const personId of personIds) await this.answers.clear({ personId }, asked(answer));
+    await this.answers.clear(personIds, asked(answer));
     return this.lockedUntil(personIds);
   }
 
@@ -98,8 +87,4 @@ function asked({ partyId, attemptId, context }: KnownAnswer): Parameters<PersonA
 
 function limitOf({ limit: { attemptsAllowed, lockSeconds } }: KnownAnswer): AnswerLimit {
   return { attemptsAllowed, blockSeconds: lockSeconds };
-}
-
-function latest(ends: readonly (string | null)[]): string | null {
-  return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
 }

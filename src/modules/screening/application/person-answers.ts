@@ -1,17 +1,21 @@
-// Holds a person's answers in all sessions together against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The person's stream decides: an answer
-// is admitted there before the vendor is asked, and what it was is counted there before its own session records it. One that was not wrong is cleared in the
+// Holds a person's answers in all sessions together against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The streams of the person's names
+// decide: an answer is admitted in each before the vendor is asked, and what it was is counted in each before its own session records it. One that was not wrong is cleared in the
 // same append, because no other session ends with it. Until then that session's attempt is open, so that whatever dies in between the recovery job does again.
 import { Injectable } from '@nestjs/common';
 import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { ActionContext, Owner } from '../../../kernel/context.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict } from '../../../ports/identity-vendor.js';
 import {
   attemptsLeft,
+  latest,
   lockAt,
   screenedPerson,
+  sessionsIn,
   type AnswerLimit,
+  type PersonCommand,
   type PersonEvent,
   type PersonState,
 } from '../domain/screened-person.js';
@@ -37,6 +41,23 @@ export type Admission =
   | { readonly kind: 'locked'; readonly lockedUntil: string }
   | { readonly kind: 'others-first' };
 
+/** Changes of the streams of a person, as part of more. `outcome` gives what they came to, once they are decided on. */
+interface PersonChanges<Outcome> {
+  readonly changes: readonly Change<PersonState, PersonEvent>[];
+  readonly outcome: () => Outcome;
+}
+
+/** Hears of each wrong answer, for those who watch how many there are. */
+export abstract class WrongAnswerObserver {
+  abstract wrongAnswer(owner: Owner, locked: boolean): void;
+}
+
+/** Streams of the person behind a session: of the person first, then of the further names under which wrong answers count. */
+export function streamsOf({ personId, countedAs = [] }: Pick<Session, 'personId' | 'countedAs'>): readonly string[] {
+  return [personId, ...countedAs];
+}
+
+/** Wherever several names of a person are given, an answer counts under each, and a lock under any of them locks the person. */
 @Injectable()
 export class PersonAnswers {
   constructor(
@@ -44,35 +65,34 @@ export class PersonAnswers {
     private readonly secrets: SessionSecrets,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
+    private readonly observer: WrongAnswerObserver,
   ) {}
 
   /** Before the vendor is asked. `others-first`: answers in other sessions are with the vendor that may use up what is left. */
-  async admit(
-    { personId }: Pick<Session, 'personId'>,
-    asked: Asked,
-    giveUpAfter: Date,
-    limit: AnswerLimit = this.policy.verdicts,
-  ): Promise<Admission> {
-    const admitting = this.admitting(personId, asked, giveUpAfter, limit);
-    const { state } = await this.aggregates.executeTogether([], admitting, asked.context);
-    return this.admissionIn(state, asked.attemptId);
+  async admit(names: readonly string[], asked: Asked, giveUpAfter: Date, limit: AnswerLimit): Promise<Admission> {
+    const { changes, outcome } = this.admitting(names, asked, giveUpAfter, limit);
+    await this.together(changes, asked.context);
+    const admission = outcome();
+    if (admission.kind !== 'admitted') await this.clear(names, asked);
+    return admission;
   }
 
-  /** The admission as part of more. */
+  /** The admission as part of more. Where it is refused, some names may have admitted the answer: then it is to be cleared. */
   admitting(
-    personId: string,
+    names: readonly string[],
     { sessionId, attemptId }: Pick<Asked, 'sessionId' | 'attemptId'>,
     giveUpAfter: Date,
     limit: AnswerLimit = this.policy.verdicts,
-  ): Change<PersonState, PersonEvent> {
+  ): PersonChanges<Admission> {
     const command = { kind: 'admit-answer', now: this.clock.now(), sessionId, attemptId, giveUpAfter, limit } as const;
-    return { decider: screenedPerson, id: personId, decide: (state) => screenedPerson.decide(command, state) };
+    const { changes, outcome } = changing(names, command);
+    return { changes, outcome: () => this.admissionIn(outcome(), attemptId) };
   }
 
-  /** What `admitting` came to. */
-  admissionIn(state: PersonState, attemptId: string): Admission {
-    if (state.admitted.some((answer) => answer.attemptId === attemptId)) return { kind: 'admitted' };
-    const lockedUntil = lockAt(state, this.clock.now());
+  private admissionIn(states: readonly PersonState[], attemptId: string): Admission {
+    const isAdmitted = states.every(({ admitted }) => admitted.some((answer) => answer.attemptId === attemptId));
+    if (isAdmitted) return { kind: 'admitted' };
+    const { lockedUntil } = this.standingOf(states);
     return lockedUntil === null ? { kind: 'others-first' } : { kind: 'locked', lockedUntil };
   }
 
@@ -83,80 +103,86 @@ export class PersonAnswers {
 
   /** The answer was wrong. Safe to repeat. */
   async judgeWrong(
-    { personId, stepUp }: OpenStepUp,
+    session: OpenStepUp,
     asked: Asked,
     verdict: Extract<AnswerVerdict, { kind: 'wrong' | 'locked' }>,
   ): Promise<Standing> {
-    const lockedUntil = lockBy({ now: this.clock.now(), verdict, policy: this.policy.verdicts }, stepUp);
-    return this.countWrong(personId, asked, lockedUntil);
+    const lockedUntil = lockBy({ now: this.clock.now(), verdict, policy: this.policy.verdicts }, session.stepUp);
+    return this.countWrong(streamsOf(session), asked, lockedUntil);
   }
 
-  /**
-   * The end of an admission as part of more, after a verdict that locks nobody: repeating it changes nothing. `person` gives the person as of
-   * then, once it is decided on.
-   */
+  /** The end of an admission as part of more, after a verdict that locks nobody: repeating it changes nothing. */
   clearing(
-    personId: string,
+    names: readonly string[],
     { sessionId, attemptId }: Pick<Asked, 'sessionId' | 'attemptId'>,
     { kind }: AnswerVerdict,
-  ): { readonly change: Change<PersonState, PersonEvent>; readonly person: () => PersonState } {
-    let cleared = screenedPerson.initial;
-    const command = { kind: 'clear-answer', sessionId, attemptId } as const;
-    const decide = (person: PersonState): readonly PersonEvent[] => {
-      // An answer that the vendor may still judge stays admitted.
-      const events = kind === 'timed-out' ? [] : screenedPerson.decide(command, person);
-      cleared = events.reduce((state, event) => screenedPerson.evolve(state, event), person);
-      return events;
-    };
-    return { change: { decider: screenedPerson, id: personId, decide }, person: () => cleared };
+  ): PersonChanges<readonly PersonState[]> {
+    // An answer that the vendor may still judge stays admitted.
+    return changing(names, kind === 'timed-out' ? null : { kind: 'clear-answer', sessionId, attemptId });
   }
 
-  standingOf(person: PersonState): Standing {
+  standingOf(states: readonly PersonState[]): Standing {
     const now = this.clock.now();
-    return { lockedUntil: lockAt(person, now), attemptsRemaining: attemptsLeft(person, now, this.policy.verdicts) };
+    return {
+      lockedUntil: latest(states.map((state) => lockAt(state, now))),
+      attemptsRemaining: Math.min(...states.map((state) => attemptsLeft(state, now, this.policy.verdicts))),
+    };
   }
 
-  /** `lockedUntil`: when the answer locks the person whatever the count; null leaves it to the count. Safe to repeat. */
+  /** `until`: when the answer locks the person whatever the count; null leaves it to the count. Safe to repeat. */
   async countWrong(
-    personId: string,
+    names: readonly string[],
     asked: Asked,
-    lockedUntil: string | null,
+    until: string | null,
     limit: AnswerLimit = this.policy.verdicts,
   ): Promise<Standing> {
-    const { sessionId, attemptId } = asked;
-    const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
-    const { state } = await this.aggregates.execute(screenedPerson, personId, command, asked.context);
-    const standing = this.standingOf(state);
-    await this.endOthersOfLocked(state, asked, standing);
+    const { sessionId, attemptId, context } = asked;
+    const states: PersonState[] = [];
+    let lockedUntil = until;
+    let isNew = false;
+    // The widest first: its lock is one of the others too.
+    for (const name of [...names].reverse()) {
+      const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
+      const { state, events } = await this.aggregates.execute(screenedPerson, name, command, context);
+      states.unshift(state);
+      lockedUntil = latest([lockedUntil, lockAt(state, this.clock.now())]);
+      isNew ||= events.length > 0;
+    }
+    const standing = this.standingOf(states);
+    if (isNew) this.observer.wrongAnswer(context, standing.lockedUntil !== null);
+    await this.endOthersOfLocked(states, asked, standing);
     return standing;
   }
 
   /** Ends the person's other sessions if the person is locked. */
-  async endOthersOfLocked(person: PersonState, asked: Asked, { lockedUntil }: Standing): Promise<void> {
-    if (lockedUntil !== null) await this.blockOthers(person, asked, lockedUntil);
+  async endOthersOfLocked(
+    states: readonly PersonState[],
+    { sessionId, attemptId, context }: Asked,
+    { lockedUntil }: Standing,
+  ): Promise<void> {
+    if (lockedUntil === null) return;
+    const others = (await this.openOf(states)).filter((id) => id !== sessionId);
+    await Promise.all(others.map((id) => this.end(id, { kind: 'block', attemptId, lockedUntil }, context)));
   }
 
   /** The vendor never saw the answer. */
-  async clear({ personId }: Pick<Session, 'personId'>, { sessionId, attemptId, context }: Asked): Promise<void> {
-    await this.aggregates.execute(screenedPerson, personId, { kind: 'clear-answer', sessionId, attemptId }, context);
+  async clear(names: readonly string[], { sessionId, attemptId, context }: Asked): Promise<void> {
+    await this.together(changing(names, { kind: 'clear-answer', sessionId, attemptId }).changes, context);
   }
 
   /** The vendor has locked the person, whatever it was asked. */
-  async lock({ personId }: Session, asked: Asked, lockedUntil: string): Promise<void> {
-    const { state } = await this.aggregates.execute(
-      screenedPerson,
-      personId,
-      { kind: 'record-lock', sessionId: asked.sessionId, lockedUntil },
-      asked.context,
-    );
-    await this.blockOthers(state, asked, lockedUntil);
+  async lock(session: Session, asked: Asked, lockedUntil: string): Promise<void> {
+    const { sessionId, context } = asked;
+    const { changes, outcome } = changing(streamsOf(session), { kind: 'record-lock', sessionId, lockedUntil });
+    await this.together(changes, context);
+    await this.endOthersOfLocked(outcome(), asked, { lockedUntil, attemptsRemaining: 0 });
   }
 
   /** A step-up was opened: the newest two stay, and none when the person was locked meanwhile. Gives the session as it is then. */
   async limitOpen(session: OpenStepUp, asked: Asked): Promise<Session> {
-    const { state } = await this.aggregates.load(screenedPerson, session.personId);
-    const lockedUntil = lockAt(state, this.clock.now());
-    const open = await this.openOf(state);
+    const states = await this.load(streamsOf(session));
+    const { lockedUntil } = this.standingOf(states);
+    const open = await this.openOf(states);
     const excess = lockedUntil === null ? open.slice(0, -MAX_OPEN_STEP_UPS) : open;
     const command: SessionCommand =
       lockedUntil === null ? { kind: 'supersede' } : { kind: 'block', attemptId: asked.attemptId, lockedUntil };
@@ -164,17 +190,19 @@ export class PersonAnswers {
     return ended[excess.indexOf(asked.sessionId)] ?? session;
   }
 
-  private async blockOthers(
-    state: PersonState,
-    { sessionId, attemptId, context }: Asked,
-    lockedUntil: string,
-  ): Promise<void> {
-    const others = (await this.openOf(state)).filter((id) => id !== sessionId);
-    await Promise.all(others.map((id) => this.end(id, { kind: 'block', attemptId, lockedUntil }, context)));
+  load(names: readonly string[]): Promise<readonly PersonState[]> {
+    return Promise.all(names.map(async (name) => (await this.aggregates.load(screenedPerson, name)).state));
+  }
+
+  /** Changes of different aggregates, in this order. */
+  async together(changes: readonly Change<unknown, DomainEvent>[], context: ActionContext): Promise<void> {
+    const last = changes.at(-1);
+    if (last !== undefined) await this.aggregates.executeTogether(changes.slice(0, -1), last, context);
   }
 
   /** Ids of the sessions that wait for an answer, oldest first. */
-  private async openOf({ sessionIds }: PersonState): Promise<string[]> {
+  private async openOf(persons: readonly PersonState[]): Promise<string[]> {
+    const sessionIds = sessionsIn(persons);
     const states = await Promise.all(
       sessionIds.map(async (sessionId) => (await this.aggregates.load(screeningSession, sessionId)).state),
     );
@@ -188,4 +216,19 @@ export class PersonAnswers {
     if (events.length > 0) await this.secrets.forget(state.subjectId, sessionId);
     return state;
   }
+}
+
+/** The same command to each stream; null changes none of them. `outcome` gives their states afterwards. */
+function changing(names: readonly string[], command: PersonCommand | null): PersonChanges<readonly PersonState[]> {
+  const states = names.map(() => screenedPerson.initial);
+  const changes = names.map((id, index) => ({
+    decider: screenedPerson,
+    id,
+    decide: (state: PersonState) => {
+      const events = command === null ? [] : screenedPerson.decide(command, state);
+      states[index] = events.reduce((before, event) => screenedPerson.evolve(before, event), state);
+      return events;
+    },
+  }));
+  return { changes, outcome: () => states };
 }

@@ -18,6 +18,7 @@ export class ScreeningPolicy {
       /** For accounts without a number of their own. */
       readonly submitsPerMinute: number;
       readonly submitsPerHourPerPerson: number;
+      readonly wrongAnswersPerHourPerAddress: number;
       readonly smsPerHour: number;
       readonly smsPerDay: number;
     },

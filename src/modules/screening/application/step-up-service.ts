@@ -10,10 +10,12 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { attemptOf, isOverdue, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import type { PersonState } from '../domain/screened-person.js';
 import type { Session, SessionEvent, SessionState } from '../domain/session.js';
-import { PersonAnswers } from './person-answers.js';
+import { PersonAnswers, streamsOf } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
-import { existing, refusalOf, VendorResultRecorder } from './vendor-result-recorder.js';
+import { SubmissionLimits } from './submission-limits.js';
+import { existing, mayBeWrong, refusalOf, VendorResultRecorder } from './vendor-result-recorder.js';
 
 /** A session after one of its steps. */
 export interface StepTaken {
@@ -29,6 +31,14 @@ export function toldToPage({ session, attemptId }: StepTaken): Session {
   return session;
 }
 
+/** An answer as it came in. */
+interface GivenAnswer {
+  readonly sessionId: string;
+  readonly context: ActionContext;
+  /** Of the browser that sent it; null when a server did. */
+  readonly clientAddress: string | null;
+}
+
 type StepUpCommand = Extract<SessionCommand, { kind: 'answer-otp' | 'answer-kba' | 'resend-otp' }>;
 
 @Injectable()
@@ -39,6 +49,7 @@ export class StepUpService {
     private readonly secrets: SessionSecrets,
     private readonly answers: PersonAnswers,
     private readonly recorder: VendorResultRecorder,
+    private readonly limits: SubmissionLimits,
     private readonly clock: Clock,
   ) {}
 
@@ -60,6 +71,32 @@ export class StepUpService {
    */
   isToBeAsked(loaded: LoadedAggregate<SessionState>, command: StepUpCommand): boolean {
     return screeningSession.decide(command, loaded.state).length > 0;
+  }
+
+  /** Asks the vendor whether the answer is right. `input` is what it judges; not called for what the session refuses. */
+  async answer<Input>(
+    call: ExternalCall<Input>,
+    { sessionId, context, clientAddress }: GivenAnswer,
+    loaded: LoadedAggregate<SessionState>,
+    command: Extract<StepUpCommand, { kind: 'answer-otp' | 'answer-kba' }>,
+    input: () => Input,
+  ): Promise<StepTaken> {
+    const { attemptId } = command;
+    if (!this.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
+    const wrongAnswer = this.limits.wrongAnswer(context.environment, clientAddress);
+    await this.limits.admit(wrongAnswer);
+    let isWrong = false;
+    try {
+      const attempt = await this.reserve(call, sessionId, loaded, command, context);
+      if (attempt === null) return { session: await this.session(sessionId), attemptId: null };
+      isWrong = true;
+      await this.calls.make(call, attempt, input());
+      const session = await this.session(sessionId);
+      isWrong = mayBeWrong(session, attemptId);
+      return { session, attemptId };
+    } finally {
+      if (!isWrong) await this.limits.giveBack(wrongAnswer);
+    }
   }
 
   /**
@@ -129,20 +166,23 @@ export class StepUpService {
       },
     };
     const asked = { sessionId, attemptId, context };
-    const admitting = this.answers.admitting(existing(loaded.state).personId, asked, command.giveUpAfter);
-    const { state } = await this.aggregates.executeTogether(
-      [request],
-      { ...admitting, decide: (person) => (requested ? admitting.decide(person) : []) },
-      { ...context, skipReadYourWrites: true },
-    );
+    const names = streamsOf(existing(loaded.state));
+    const { changes, outcome } = this.answers.admitting(names, asked, command.giveUpAfter);
+    const admitting = changes.map((change) => ({
+      ...change,
+      decide: (person: PersonState) => (requested ? change.decide(person) : []),
+    }));
+    await this.answers.together([request, ...admitting], { ...context, skipReadYourWrites: true });
     if (!requested) return false;
-    const admission = this.answers.admissionIn(state, attemptId);
-    if (admission.kind === 'locked') await this.answers.block(asked, admission.lockedUntil);
-    if (admission.kind === 'others-first') {
-      const known = await this.aggregates.load(screeningSession, sessionId);
-      await this.recorder.notExecuted({ ...asked, known });
-      throw new DomainError('screening.attempt_in_progress');
+    const admission = outcome();
+    if (admission.kind === 'admitted') return true;
+    if (admission.kind === 'locked') {
+      await this.answers.block(asked, admission.lockedUntil);
+      await this.answers.clear(names, asked);
+      return false;
     }
-    return admission.kind === 'admitted';
+    const known = await this.aggregates.load(screeningSession, sessionId);
+    await this.recorder.notExecuted({ ...asked, known });
+    throw new DomainError('screening.attempt_in_progress');
   }
 }

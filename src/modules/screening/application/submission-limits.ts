@@ -1,4 +1,4 @@
-// How often persons may be submitted, and phones be sent a code (docs/contract/general.md#limits-against-abuse).
+// How often persons may be submitted, phones be sent a code, and a client answer wrong (docs/contract/general.md#limits-against-abuse).
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
@@ -64,6 +64,16 @@ export class SubmissionLimits {
       { key: `hourly-sms:${environment}:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR },
       { key: `daily-sms:${environment}:${phoneId}`, limit: smsPerDay, windowSeconds: DAY },
     ];
+  }
+
+  /**
+   * What one more wrong answer from a client uses, whichever accounts and persons it is about. It is counted ahead, and uncounted when
+   * the answer was not wrong. Servers are not counted: the person whom they ask about is.
+   */
+  wrongAnswer(environment: Environment | null, clientAddress: string | null): readonly RateUse[] {
+    if (clientAddress === null) return [];
+    const { wrongAnswersPerHourPerAddress: limit } = this.policy.limits;
+    return [{ key: `wrong-answers:${environment}:${clientAddress}`, limit, windowSeconds: HOUR }];
   }
 
   /** Counts them all, or refuses the caller and counts none. */

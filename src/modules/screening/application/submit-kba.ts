@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { Attempt } from '../../../external-calls/external-call.js';
-import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -10,7 +9,6 @@ import type { KbaAnswer, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { AnswerCall } from './step-up-call.js';
 import { StepUpService, toldToPage, type StepTaken } from './step-up-service.js';
-import { existing } from './vendor-result-recorder.js';
 
 /** The person's answers to the questions, as they came; the domain judges their form. They never reach the log. */
 @UseCase()
@@ -20,6 +18,8 @@ export class SubmitKba extends Command<Session> {
     readonly attemptId: string,
     readonly answers: unknown,
     readonly context: ActionContext,
+    /** Of the browser that sent it; null when a server did. */
+    readonly clientAddress: string | null = null,
   ) {
     super();
   }
@@ -45,7 +45,6 @@ export class VerifyKba extends AnswerCall<readonly KbaAnswer[]> {
 export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
   constructor(
     private readonly stepUp: StepUpService,
-    private readonly calls: ExternalCalls,
     private readonly verifyKba: VerifyKba,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
@@ -55,16 +54,14 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
     return toldToPage(await this.take(command));
   }
 
-  /** The session afterwards, whatever the vendor said. Throws what the session itself refuses. */
-  async take({ sessionId, attemptId, answers, context }: SubmitKba): Promise<StepTaken> {
+  /** The session afterwards, whatever the vendor said. Throws what the session itself and the limits refuse. */
+  async take(given: SubmitKba): Promise<StepTaken> {
+    const { sessionId, attemptId, answers, context } = given;
     const loaded = await this.stepUp.load(sessionId, context);
     const command = { kind: 'answer-kba', ...this.policy.attempt(attemptId, this.clock.now()), answers } as const;
-    if (!this.stepUp.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
-    const attempt = await this.stepUp.reserve(this.verifyKba, sessionId, loaded, command, context);
-    if (attempt === null) return { session: await this.stepUp.session(sessionId), attemptId: null };
-    // The domain has accepted them as answers by now.
-    const given = (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }));
-    await this.calls.make(this.verifyKba, attempt, given);
-    return { session: await this.stepUp.session(sessionId), attemptId };
+    return this.stepUp.answer(this.verifyKba, given, loaded, command, () =>
+      // The domain has accepted them as answers by now.
+      (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId })),
+    );
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { Attempt } from '../../../external-calls/external-call.js';
-import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -10,7 +9,6 @@ import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { AnswerCall } from './step-up-call.js';
 import { StepUpService, toldToPage, type StepTaken } from './step-up-service.js';
-import { existing } from './vendor-result-recorder.js';
 
 /** The one-time code the person typed, as it came; the domain judges its form. The code never reaches the log. */
 @UseCase()
@@ -20,6 +18,8 @@ export class SubmitOtp extends Command<Session> {
     readonly attemptId: string,
     readonly code: unknown,
     readonly context: ActionContext,
+    /** Of the browser that sent it; null when a server did. */
+    readonly clientAddress: string | null = null,
   ) {
     super();
   }
@@ -45,7 +45,6 @@ export class VerifyOtp extends AnswerCall<{ readonly code: string }> {
 export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
   constructor(
     private readonly stepUp: StepUpService,
-    private readonly calls: ExternalCalls,
     private readonly verifyOtp: VerifyOtp,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
@@ -55,14 +54,11 @@ export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
     return toldToPage(await this.take(command));
   }
 
-  /** The session afterwards, whatever the vendor said. Throws what the session itself refuses. */
-  async take({ sessionId, attemptId, code, context }: SubmitOtp): Promise<StepTaken> {
+  /** The session afterwards, whatever the vendor said. Throws what the session itself and the limits refuse. */
+  async take(given: SubmitOtp): Promise<StepTaken> {
+    const { sessionId, attemptId, code, context } = given;
     const loaded = await this.stepUp.load(sessionId, context);
     const command = { kind: 'answer-otp', ...this.policy.attempt(attemptId, this.clock.now()), code } as const;
-    if (!this.stepUp.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
-    const attempt = await this.stepUp.reserve(this.verifyOtp, sessionId, loaded, command, context);
-    if (attempt === null) return { session: await this.stepUp.session(sessionId), attemptId: null };
-    await this.calls.make(this.verifyOtp, attempt, { code: String(code) });
-    return { session: await this.stepUp.session(sessionId), attemptId };
+    return this.stepUp.answer(this.verifyOtp, given, loaded, command, () => ({ code: String(code) }));
   }
 }

@@ -7,7 +7,7 @@ import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
-import { keyedId, newId } from '../../../kernel/ids.js';
+import { newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import type { CallerContext } from '../../../kernel/context.js';
@@ -31,7 +31,13 @@ import { SessionGrants, type BegunSession, type GrantFacts } from '../../../publ
 import type { PartyRegistration } from '../../../published/verifications.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
-import { lockAt, screenedPerson, subjectOf, type PersonEvent, type PersonState } from '../domain/screened-person.js';
+import {
+  screenedPerson,
+  sessionsIn,
+  subjectOf,
+  type PersonEvent,
+  type PersonState,
+} from '../domain/screened-person.js';
 import { pending, personBlocked, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import {
   reasonForBrowsers,
@@ -40,6 +46,8 @@ import {
   type SessionState,
   type UnitAddressContent,
 } from '../domain/session.js';
+import { PersonAnswers } from './person-answers.js';
+import { namesOf, type PersonNames } from './person-names.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 import type { StepTaken } from './step-up-service.js';
@@ -81,6 +89,8 @@ export class SubmitScreening extends Command<SubmittedScreening> {
     super();
   }
 }
+
+type SubmitCommand = Extract<SessionCommand, { kind: 'submit' }>;
 
 interface RegistrationInput {
   readonly applicant: Applicant;
@@ -137,6 +147,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly grants: SessionGrants,
     private readonly reports: Reports,
     private readonly limits: SubmissionLimits,
+    private readonly answers: PersonAnswers,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
@@ -162,7 +173,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const account = await this.admit(command);
     // Nothing is counted or opened while what the vendor says could not be kept.
     await this.vault.ping();
-    const personId = keyedId(await this.vault.installationKey('person'), ...identifying(command.applicant, context));
+    const names = namesOf(await this.vault.installationKey('person'), command.applicant, context);
+    const { personId } = names;
     const applicant = foldedApplicant(command.applicant);
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
@@ -180,7 +192,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     };
     try {
       const watched = partyRegistration && { ...partyRegistration, decide };
-      const reserved = await this.reserve(command, account, personId, watched);
+      const reserved = await this.reserve(command, account, names, watched);
       if (reserved.attempt === null) {
         // Counted when it was submitted first.
         await this.limits.giveBack(uses);
@@ -209,7 +221,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   private async reserve(
     { sessionId, applicant, context, grantId, partyId, said }: SubmitScreening,
     account: AccountFacts,
-    personId: string,
+    names: PersonNames,
     partyRegistration: PartyRegistration | null,
   ): Promise<{ readonly session: Session; readonly attempt: Attempt | null }> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
@@ -217,17 +229,16 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
     }
     const endUserType = endUserTypeOf(grant, said);
+    const { personId, countedAs, registeredAs } = names;
     const person = await this.aggregates.load(screenedPerson, personId);
-    const lockedUntil = lockAt(person.state, this.clock.now());
-    if (lockedUntil !== null && !person.state.sessionIds.includes(sessionId)) throw personBlocked(lockedUntil);
-    if (!person.state.sessionIds.includes(sessionId)) this.aggregates.admit(context);
+    const states = [person.state, ...(await this.answers.load(countedAs))];
+    const isKnown = person.state.sessionIds.includes(sessionId);
+    const { lockedUntil } = this.answers.standingOf(states);
+    if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
+    if (!isKnown) this.aggregates.admit(context);
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.
-    await this.refuseLockedOrRegistered(
-      person.state.sessionIds.filter((id) => id !== sessionId),
-      applicant,
-      context,
-      partyId,
-    );
+    const earlier = sessionsIn(states).filter((id) => id !== sessionId);
+    await this.refuseLockedOrRegistered(earlier, names, applicant, context, partyId);
 
     const subjectId = subjectOf(personId, person.state);
     const { vendors } = account;
@@ -243,7 +254,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const unitAddressKept =
         unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
       const { termsAcceptedAt, productId } = applicant;
-      const submission: SessionCommand = {
+      const submission: SubmitCommand = {
         kind: 'submit',
         ...times,
         subjectId,
@@ -261,8 +272,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
           ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
         }),
         ...(partyId !== null && { partyId }),
+        countedAs,
+        ...(registeredAs !== undefined && { registeredAs }),
       };
-      const submitted = await this.open(sessionId, personId, person, submission, partyRegistration, context);
+      const submitted = await this.open(sessionId, person, submission, partyRegistration, context);
       reserved = submitted.events.length > 0;
       return { session: existing(submitted.state), attempt: reserved ? attempt : null };
     } finally {
@@ -276,12 +289,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
    */
   private open(
     sessionId: string,
-    personId: string,
     person: LoadedAggregate<PersonState>,
-    submission: SessionCommand,
+    submission: SubmitCommand,
     partyRegistration: PartyRegistration | null,
     context: CallerContext,
   ): Promise<CommandResult<SessionState, SessionEvent>> {
+    const { personId, countedAs = [] } = submission;
     const opened: Change<PersonState, PersonEvent> = {
       decider: screenedPerson,
       id: personId,
@@ -298,7 +311,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         return screeningSession.decide(submission, state);
       },
     };
-    const earlier = partyRegistration === null ? [opened] : [partyRegistration, opened];
+    const counted = countedAs.map((id): Change<PersonState, PersonEvent> => ({
+      decider: screenedPerson,
+      id,
+      decide: (state) => screenedPerson.decide({ kind: 'count-session', sessionId }, state),
+    }));
+    const earlier = [...(partyRegistration === null ? [] : [partyRegistration]), opened, ...counted];
     return this.aggregates.executeTogether(earlier, submitted, { ...context, skipReadYourWrites: true });
   }
 
@@ -346,6 +364,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
    */
   private async refuseLockedOrRegistered(
     sessionIds: readonly string[],
+    { personId, registeredAs }: PersonNames,
     applicant: Applicant,
     { environment }: SubmitScreening['context'],
     partyId: string | null,
@@ -358,9 +377,14 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       })),
     );
     for (const { sessionId, state } of earlier) {
+      if (state.status === 'NONE') continue;
+      // Of a session that was stored without the name, the person is all that there is to compare.
+      const isSame =
+        state.registeredAs === undefined ? state.personId === personId : state.registeredAs === registeredAs;
       if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
         throw personBlocked(state.blockedUntil);
       const guarded =
+        isSame &&
         state.status === 'VERIFIED' &&
         state.userType === applicant.userType &&
         (partyId === null || state.partyId !== partyId) &&
@@ -395,21 +419,4 @@ function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): E
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);
-}
-
-/** Another accent, hyphen or space makes no other name. */
-function lettersOf(name = ''): string {
-  return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
-}
-
-/**
- * What makes two submissions the same person within account and environment: in live, the SSN and the birth date, so that
- * another spelling of the name changes nothing. In test, where personas share numbers, the name too; and where there is
- * no SSN, name and phone. They are taken as they were given, not folded, so that whom we know stays the same person.
- */
-function identifying(applicant: Applicant, { accountId, environment }: SubmitScreening['context']): string[] {
-  const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];
-  const scope = [accountId, environment, applicant.dateOfBirth ?? ''];
-  if (applicant.ssn === undefined) return [...scope, ...name, `phone:${applicant.phoneNumber ?? ''}`];
-  return environment === 'live' ? [...scope, applicant.ssn] : [...scope, ...name, applicant.ssn];
 }

@@ -31,7 +31,7 @@ import type {
   SessionState,
 } from '../domain/session.js';
 import { lockEnd, type Standing } from '../domain/verdicts.js';
-import { PersonAnswers } from './person-answers.js';
+import { PersonAnswers, streamsOf } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
@@ -115,7 +115,7 @@ export class VendorResultRecorder {
 
   /** The call never reached the vendor, and will not. */
   async notExecuted(attempted: Attempted): Promise<Session> {
-    await this.answers.clear(existing(attempted.known.state), attempted);
+    await this.answers.clear(streamsOf(existing(attempted.known.state)), attempted);
     return this.record(attempted, { kind: 'record-not-executed', attemptId: attempted.attemptId });
   }
 
@@ -130,18 +130,18 @@ export class VendorResultRecorder {
   }
 
   /** Person and session together: there is nothing to do between the two. */
-  private async otherAnswer(attempted: Attempted, { personId }: OpenStepUp, verdict: AnswerVerdict): Promise<Session> {
+  private async otherAnswer(attempted: Attempted, session: OpenStepUp, verdict: AnswerVerdict): Promise<Session> {
     const { sessionId, context, known } = attempted;
-    const { change, person } = this.answers.clearing(personId, attempted, verdict);
-    const standing = (): Standing => this.answers.standingOf(person());
+    const { changes, outcome } = this.answers.clearing(streamsOf(session), attempted, verdict);
+    const standing = (): Standing => this.answers.standingOf(outcome());
     const recording: Change<SessionState, SessionEvent> = {
       decider: screeningSession,
       id: sessionId,
       known,
       decide: (state) => screeningSession.decide(this.recordAnswer(attempted, verdict, standing()), state),
     };
-    const { state } = await this.aggregates.executeTogether([change], recording, context);
-    await this.answers.endOthersOfLocked(person(), attempted, standing());
+    const { state } = await this.aggregates.executeTogether(changes, recording, context);
+    await this.answers.endOthersOfLocked(outcome(), attempted, standing());
     return existing(state);
   }
 
@@ -320,6 +320,12 @@ export function mayHaveSentSms(session: Session, attemptId: string): boolean {
     default:
       return session satisfies never;
   }
+}
+
+/** Whether the vendor may have taken the answer of this attempt for wrong; true also where it is not known. */
+export function mayBeWrong(session: Session, attemptId: string): boolean {
+  if (isOpen(session)) return session.abandoned?.attemptId !== attemptId;
+  return session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
 }
 
 /** Vendor objections to the data. */

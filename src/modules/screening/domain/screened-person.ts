@@ -1,7 +1,7 @@
 // Which sessions a person has, how often the person answered wrong in all of them and when authenticating again, and under which
-// subject the vault keeps their data. Answers by which a party authenticates again name the party in `sessionId`. Whom only a
-// token of the vendor names is a person without sessions. The stream id is a keyed hash of the person within account and
-// environment; it says nothing without the key and never leaves the service (docs/contract/platform.md#registering-twice).
+// subject the vault keeps their data. Answers by which a party authenticates again name the party in `sessionId`. A person has one such
+// stream and, beside it, streams that only count answers, each under another name of theirs: a caller may vary the person, but not all
+// of those. A stream id is a keyed hash within account and environment; it says nothing without the key and never leaves the service.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
@@ -9,6 +9,8 @@ import { after } from './verdicts.js';
 
 export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
+  /** Answers in the session of a person count under this name too. */
+  | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
   /** A code or answers go to the vendor. Until the end they may turn out wrong, so they take up one of the attempts (ISO 8601 UTC). */
   | DomainEvent<
       'AnswerAdmitted',
@@ -50,6 +52,7 @@ export interface AnswerLimit {
 
 export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
+  | { readonly kind: 'count-session'; readonly sessionId: string }
   /** Before the vendor is asked. Decides nothing when the answer may not go there: see `lockAt`, else others are there that may use up what is left. */
   | {
       readonly kind: 'admit-answer';
@@ -99,6 +102,10 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
             data: { sessionId: command.sessionId, subjectId: subjectOf(command.personId, state) },
           },
         ];
+      case 'count-session':
+        return state.sessionIds.includes(command.sessionId)
+          ? []
+          : [{ type: 'ScreeningCounted', data: { sessionId: command.sessionId } }];
       case 'admit-answer': {
         const { now, sessionId, attemptId, giveUpAfter, limit } = command;
         const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
@@ -137,6 +144,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
   evolve(state, event) {
     switch (event.type) {
       case 'ScreeningOpened':
+      case 'ScreeningCounted':
         return {
           ...state,
           sessionIds: [...state.sessionIds, event.data.sessionId].slice(-REMEMBERED_SESSIONS),
@@ -172,6 +180,19 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
 /** The end of the lock that holds (ISO 8601 UTC), or null. */
 export function lockAt({ lockedUntil }: PersonState, now: Date): string | null {
   return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
+}
+
+/** The last of some ends (ISO 8601 UTC); null where there is none. */
+export function latest(ends: readonly (string | null)[]): string | null {
+  return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
+}
+
+/** Sessions of a person in the streams of their names, oldest first. Each later stream knows all sessions that are newer than it. */
+export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): readonly string[] {
+  return states.reduce<readonly string[]>(
+    (known, { sessionIds }) => [...known.filter((id) => !sessionIds.includes(id)), ...sessionIds],
+    [],
+  );
 }
 
 /** Wrong answers that would not lock the person yet, and the one that would. */

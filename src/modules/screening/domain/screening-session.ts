@@ -187,7 +187,7 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
   const { subjectId, personId, userType, paymentRequired, vendors } = command;
   const { termsAcceptedAt, termsVersion, endUserType, productId, unitAddressKept } = command;
-  const { grantId, intendedRecipientId, partyId } = command;
+  const { grantId, intendedRecipientId, partyId, countedAs, registeredAs } = command;
   const given = {
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(termsVersion !== undefined && { termsVersion }),
@@ -197,6 +197,8 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
     ...(grantId !== undefined && { grantId }),
     ...(intendedRecipientId !== undefined && { intendedRecipientId }),
     ...(partyId !== undefined && { partyId }),
+    ...(countedAs !== undefined && { countedAs }),
+    ...(registeredAs !== undefined && { registeredAs }),
   };
   return [
     {
@@ -344,7 +346,7 @@ function requested(attempt: NewAttempt): Requested {
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
     const { subjectId, personId, userType, paymentRequired, vendors } = event.data;
-    const { intendedRecipientId, grantId, partyId, unitAddressKept } = event.data;
+    const { intendedRecipientId, grantId, partyId, unitAddressKept, countedAs, registeredAs } = event.data;
     return {
       status: 'SUBMITTED',
       subjectId,
@@ -357,6 +359,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       ...(grantId && { grantId }),
       ...(partyId && { partyId }),
       ...(unitAddressKept && { unitAddressKept }),
+      ...(countedAs && { countedAs }),
+      ...(registeredAs && { registeredAs }),
       attemptIds: [],
       attempt: null,
     };
@@ -374,6 +378,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     ...(state.grantId && { grantId: state.grantId }),
     ...(state.partyId && { partyId: state.partyId }),
     ...(state.unitAddressKept && { unitAddressKept: state.unitAddressKept }),
+    ...(state.countedAs && { countedAs: state.countedAs }),
+    ...(state.registeredAs && { registeredAs: state.registeredAs }),
     attemptIds: state.attemptIds,
   };
   switch (event.type) {

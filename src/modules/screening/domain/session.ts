@@ -85,6 +85,10 @@ export type SessionEvent =
         readonly productId?: number;
         /** The vault has the address of the unit (see `unitAddressEntry`). */
         readonly unitAddressKept?: true;
+        /** Keyed hashes: names beside the person's own under which wrong answers count. Absent in what was stored before they were recorded. */
+        readonly countedAs?: readonly string[];
+        /** Keyed hash of SSN, birth date and last name. Absent without an SSN, and in what was stored before it was recorded. */
+        readonly registeredAs?: string;
         /** Where its calls go from then on. Absent in what was stored before it was recorded: the first vendors. */
         readonly vendors?: VendorChoice;
       }
@@ -192,6 +196,10 @@ export interface Submitted {
   readonly partyId?: string;
   /** The vault has the address of the unit. */
   readonly unitAddressKept?: true;
+  /** Names beside the person's own under which wrong answers count. */
+  readonly countedAs?: readonly string[];
+  /** SSN, birth date and last name as one keyed hash. */
+  readonly registeredAs?: string;
   /** What the vendor said last is kept no more. */
   readonly replyDiscarded?: true;
   /** Every attempt that was ever reserved: none of them is made again. */

@@ -70,7 +70,7 @@ export class ScreeningController {
     return this.present(
       id,
       request,
-      await this.commands.execute(new SubmitOtp(id, nameFor(request), codeIn(body), context)),
+      await this.commands.execute(new SubmitOtp(id, nameFor(request), codeIn(body), context, clientAddressOf(request))),
     );
   }
 
@@ -100,7 +100,7 @@ export class ScreeningController {
     return this.present(
       id,
       request,
-      await this.commands.execute(new SubmitKba(id, nameFor(request), body.answers, context)),
+      await this.commands.execute(new SubmitKba(id, nameFor(request), body.answers, context, clientAddressOf(request))),
     );
   }
 

@@ -1,0 +1,72 @@
+// By which names a person is known within account and environment. All are keyed hashes, which say nothing without the key and never
+// leave the service (docs/contract/platform.md#wrong-answers-of-a-person, #registering-twice).
+import type { Applicant } from '../../../kernel/applicant.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { keyedId } from '../../../kernel/ids.js';
+import { folded } from '../../../published/folded-text.js';
+
+export interface PersonNames {
+  /** Names the person's stream and vault subject. It is made from the spelling that was given, so that each stored person keeps it. */
+  readonly personId: string;
+  /** Further names under which wrong answers count, because a caller cannot vary them at will. */
+  readonly countedAs: readonly string[];
+  /** SSN, birth date and last name together. Absent without an SSN. */
+  readonly registeredAs?: string;
+}
+
+type Scope = Pick<CallerContext, 'accountId' | 'environment'>;
+
+export function namesOf(key: Uint8Array, applicant: Applicant, scope: Scope): PersonNames {
+  const { accountId, environment } = scope;
+  const named = (kind: string, ...parts: readonly string[]): string =>
+    keyedId(key, kind, accountId, environment, ...parts);
+  const ssn = ssnOf(applicant.ssn);
+  const [first, last] = [foldedLetters(applicant.firstName), foldedLetters(applicant.lastName)];
+  const born = birthDateOf(applicant.dateOfBirth);
+  const personId = keyedId(key, ...identifying(applicant, scope));
+  if (ssn === null) return { personId, countedAs: first + last === '' ? [] : [named('name', first, last, born)] };
+  return {
+    personId,
+    // Personas of the sandbox share numbers.
+    countedAs: [environment === 'live' ? named('ssn', ssn) : named('ssn', ssn, last)],
+    registeredAs: named('registered', ssn, born, last),
+  };
+}
+
+/** Nine digits, however they are spelled; null for anything else. */
+function ssnOf(text = ''): string | null {
+  const digits = text.normalize('NFKC').replace(/\D/g, '');
+  return digits.length === 9 ? digits : null;
+}
+
+/** MMDDYYYY for each common spelling of a day: 04121990, 4/12/1990, 1990-04-12, 19900412. */
+function birthDateOf(text = ''): string {
+  const spelled = text.normalize('NFKC').replace(/^\s*((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)/, '$1-$2-$3');
+  const numbers = spelled.match(/\d+/g) ?? [];
+  const [first = '', second = '', third = ''] = numbers;
+  if (third === '') return numbers.join('');
+  const [month, day, year] = first.length === 4 ? [second, third, first] : [first, second, third];
+  return month.padStart(2, '0') + day.padStart(2, '0') + year;
+}
+
+/** Without case, accents, hyphens and spaces. */
+function foldedLetters(name = ''): string {
+  return folded(name).normalize('NFKD').replace(/\P{L}/gu, '').toUpperCase();
+}
+
+/** As persons were named from the beginning: it must not change. */
+function lettersOf(name = ''): string {
+  return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
+}
+
+/**
+ * What makes two submissions the same person within account and environment: in live, the SSN and the birth date, so that
+ * another spelling of the name changes nothing. In test, where personas share numbers, the name too; and where there is
+ * no SSN, name and phone.
+ */
+function identifying(applicant: Applicant, { accountId, environment }: Scope): string[] {
+  const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];
+  const scope = [accountId, environment, applicant.dateOfBirth ?? ''];
+  if (applicant.ssn === undefined) return [...scope, ...name, `phone:${applicant.phoneNumber ?? ''}`];
+  return environment === 'live' ? [...scope, applicant.ssn] : [...scope, ...name, applicant.ssn];
+}
