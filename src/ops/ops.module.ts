@@ -55,7 +55,13 @@ import {
   TimelineCommand,
   VerifyAuditCommand,
 } from './log.commands.js';
-import { EraseIncomePersonCommand, ErasePartyCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
+import {
+  EraseIncomePersonCommand,
+  ErasePartyCommand,
+  ErasePersonCommand,
+  PersonCommand,
+  UnblockPersonCommand,
+} from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
 import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
@@ -129,7 +135,7 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
   tokens: () => ({ imports: ACCOUNTS, commands: [TokensCommand, IssueTokenCommand, RevokeTokenCommand] }),
   person: (config, vendors, log) => ({
     imports: features(config, vendors, log),
-    commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand],
+    commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand, UnblockPersonCommand],
   }),
   webhooks: (config, vendors, log) => ({
     imports: features(config, vendors, log),

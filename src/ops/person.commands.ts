@@ -1,12 +1,14 @@
-// ops person erase | erase-income | erase-party
+// ops person erase | erase-income | erase-party | unblock
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, SubCommand } from 'nest-commander';
 import type { ActionContext } from '../kernel/context.js';
 import { ENVIRONMENTS } from '../kernel/environment.js';
 import { EraseIncomePerson } from '../modules/income/application/erase-income-person.js';
 import { EraseVendorToken } from '../modules/parties/application/erase-vendor-token.js';
+import { UnblockParty } from '../modules/parties/application/unblock-party.js';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
 import { FindPartiesBehind } from '../modules/screening/application/find-parties-behind.js';
+import { UnblockPerson } from '../modules/screening/application/unblock-person.js';
 import { LogRefused } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
@@ -107,9 +109,32 @@ async function printErasure(erasure: Promise<Erased>): Promise<void> {
   }
 }
 
+@SubCommand({
+  name: 'unblock',
+  arguments: '<session>',
+  description: 'End the block that wrong answers put on the person behind a screening session',
+})
+export class UnblockPersonCommand extends ConsentedCommand {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly consent: Consent,
+  ) {
+    super();
+  }
+
+  override async run([sessionId = '']: string[], values: ConsentValues = {}): Promise<void> {
+    const context = await this.consent.given(values, `end the block of the person behind the session ${sessionId}`);
+    const { changed, partyIds } = await this.commands.execute(new UnblockPerson(sessionId, context));
+    let unblocked = changed;
+    for (const partyId of partyIds)
+      if (await this.commands.execute(new UnblockParty(partyId, context))) unblocked = true;
+    print({ session: sessionId, unblocked });
+  }
+}
+
 @Command({
   name: 'person',
-  description: 'Personal data in the vault',
-  subCommands: [ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand],
+  description: 'Personal data in the vault, and blocks of persons',
+  subCommands: [ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand, UnblockPersonCommand],
 })
 export class PersonCommand extends CommandGroup {}

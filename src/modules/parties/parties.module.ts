@@ -32,6 +32,7 @@ import { RegisterPartyHandler } from './application/register-party.js';
 import { SettleReauthentication, SettleReauthenticationHandler } from './application/settle-reauthentication.js';
 import { StartReauthenticationHandler } from './application/start-reauthentication.js';
 import { StoreVendorTokenHandler } from './application/store-vendor-token.js';
+import { UnblockPartyHandler } from './application/unblock-party.js';
 import { party } from './domain/party-decider.js';
 import { AgentsController } from './http/direct/agents.controller.js';
 import { OrganizationsController } from './http/direct/organizations.controller.js';
@@ -64,6 +65,7 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
     SettleReauthenticationHandler,
     StartReauthenticationHandler,
     StoreVendorTokenHandler,
+    UnblockPartyHandler,
     VerifyChallengeKba,
     VerifyChallengeOtp,
     { provide: Parties, useExisting: PartyDirectory },

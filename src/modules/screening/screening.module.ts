@@ -28,6 +28,7 @@ import { StepUpService } from './application/step-up-service.js';
 import { SubmitKbaHandler, VerifyKba } from './application/submit-kba.js';
 import { SubmitOtpHandler, VerifyOtp } from './application/submit-otp.js';
 import { Registration, SubmitScreeningHandler } from './application/submit-screening.js';
+import { UnblockPersonHandler } from './application/unblock-person.js';
 import { VendorResultRecorder } from './application/vendor-result-recorder.js';
 import { OptionsController } from './http/platform/options.controller.js';
 import { ScreeningController } from './http/platform/screening.controller.js';
@@ -64,6 +65,7 @@ const REPLY_KEPT_MS = 3_600_000;
     SettleVerificationHandler,
     ErasePersonHandler,
     FindPartiesBehindHandler,
+    UnblockPersonHandler,
     {
       provide: WrongAnswerObserver,
       // An account is named in the log and not in a label, of which there would be as many as accounts.

@@ -42,6 +42,7 @@ const CHANGES: readonly (readonly string[])[] = [
   ['person', 'erase', ID],
   ['person', 'erase-income', ID],
   ['person', 'erase-party', ID, 'test', 'organization', 'acme'],
+  ['person', 'unblock', ID],
   ['keys', 'issue', ID, '--kind', 'secret', '--environment', 'live'],
   ['keys', 'set', ID, '--origins', 'https://app.example.com'],
   ['keys', 'deactivate', ID],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { idOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
-import type { CallerContext } from '../../../src/kernel/context.js';
+import { type CallerContext, systemContext } from '../../../src/kernel/context.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -30,6 +30,7 @@ import {
   type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { StepUpService } from '../../../src/modules/screening/application/step-up-service.js';
+import { UnblockPerson, UnblockPersonHandler } from '../../../src/modules/screening/application/unblock-person.js';
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
@@ -40,7 +41,9 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
+import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { Reports } from '../../../src/published/reports.js';
+import type { Screenings } from '../../../src/published/screenings.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 
 const APPLICANT: Applicant = {
@@ -63,6 +66,7 @@ const CONTEXT = {
   causationId: 'request',
 } as const;
 const LIVE = { ...CONTEXT, environment: 'live' } as const;
+const OPERATOR = { ...systemContext('ops', null), reason: 'ticket 4711' };
 const RIGHT = '123456';
 const WRONG = '000000';
 
@@ -202,6 +206,13 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     clock,
   );
   const settle = new SettleVerificationHandler(aggregates, vendor, recorder, clock);
+  const unblock = new UnblockPersonHandler(
+    aggregates,
+    answers,
+    {} as KnownPersons,
+    { reference: async () => null } as unknown as Screenings,
+    clock,
+  );
   const expire = new ExpireSessionHandler(aggregates, clock);
   return {
     calls,
@@ -213,6 +224,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       attemptId = newId(),
       { address = null, ...context }: CallerContext & { readonly address?: string | null } = CONTEXT,
     ): Promise<Session> => otp.execute(new SubmitOtp(sessionId, attemptId, code, context, address)),
+    unblocks: (sessionId: string) => unblock.execute(new UnblockPerson(sessionId, OPERATOR)),
     session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     /** As a wrong answer does by which the person authenticates again, and with which the vendor locks. */
@@ -653,5 +665,48 @@ describe('wrong answers from one client address', () => {
     await expect(answer(22, 'x', '203.0.113.1')).rejects.toMatchObject({ code: 'screening.otp_unusable' });
     await answer(23, WRONG, '203.0.113.1');
     await expect(answer(24, WRONG, '203.0.113.1')).rejects.toMatchObject({ code: 'request.rate_limited' });
+  });
+});
+
+describe('an operator who unblocks a person', () => {
+  it('ends the block under every name and in every session, as events with the reason', async () => {
+    const service = aProcess();
+    const phones = ['4155550101', '4155550102'].map((phoneNumber) => ({ ...AGENT, phoneNumber }));
+    const [one, two] = [await service.opens(phones[0]), await service.opens(phones[1])];
+    await service.answers(one, WRONG);
+    for (let count = 0; count < 2; count++) await service.answers(two, WRONG);
+    expect([await service.status(one), await service.status(two)]).toEqual(['BLOCKED', 'BLOCKED']);
+    now = new Date(now.getTime() + 60_000);
+    expect(await service.unblocks(one)).toMatchObject({ changed: true });
+    expect(await service.session(two)).toMatchObject({ status: 'BLOCKED', blockedUntil: '2026-03-01T12:01:00.000Z' });
+    const sessionId = await service.opens(phones[1]);
+    expect(await service.answers(sessionId, WRONG)).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
+    expect(await service.answers(sessionId, RIGHT)).toMatchObject({ status: 'VERIFIED' });
+    const ended = (await store.readAll(null, 1_000)).filter(({ type }) => /Unlocked|Lifted/.test(type));
+    // Two persons and the name of both; two sessions.
+    expect(ended.map(({ type }) => type).sort()).toEqual([
+      'BlockLifted',
+      'BlockLifted',
+      'PersonUnlocked',
+      'PersonUnlocked',
+      'PersonUnlocked',
+    ]);
+    for (const { metadata } of ended) expect(metadata).toMatchObject({ reason: 'ticket 4711', accountId: 'account' });
+  });
+
+  it('changes nothing a second time, nor of a person who is not blocked', async () => {
+    const service = aProcess();
+    const sessionId = await service.opens();
+    expect(await service.unblocks(sessionId)).toMatchObject({ changed: false });
+    for (let count = 0; count < 3; count++) await service.answers(sessionId, WRONG);
+    expect(await service.unblocks(sessionId)).toMatchObject({ changed: true });
+    const head = await store.head();
+    expect(await service.unblocks(sessionId)).toMatchObject({ changed: false });
+    expect(await store.head()).toBe(head);
+  });
+
+  it('is told when there is no such session', async () => {
+    for (const id of [newId(), 'x'])
+      await expect(aProcess().unblocks(id)).rejects.toMatchObject({ code: 'screening.not_found' });
   });
 });

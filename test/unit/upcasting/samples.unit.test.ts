@@ -212,7 +212,10 @@ function everyEvent(): DomainEvent[] {
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });
   const block = { kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-02T12:00:00.000Z' } as const;
-  run(screeningSession, { ...SUBMIT, countedAs: ['name'], registeredAs: 'name' } as SessionCommand, stepUp, block);
+  run(screeningSession, { ...SUBMIT, countedAs: ['name'], registeredAs: 'name' } as SessionCommand, stepUp, block, {
+    kind: 'lift-block',
+    now: at(60),
+  });
   run(
     screeningSession,
     SUBMIT,
@@ -250,6 +253,7 @@ function everyEvent(): DomainEvent[] {
     { kind: 'open', personId: 'person', sessionId: 'session' },
     { kind: 'count-session', sessionId: 'counted' },
     { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' },
+    { kind: 'unlock', sessionId: 'session', now: at(60) },
     { kind: 'record-erasure', subjectId: 'subject' },
   );
   const settings = {
@@ -403,6 +407,7 @@ function everyEvent(): DomainEvent[] {
     parties.record('again', { kind: 'over', cause: 'VENDOR_REFUSED' }),
     parties.reauthenticate('last', 90),
     parties.record('last', { kind: 'locked', unblockAt: null }),
+    { kind: 'unlock', now: at(100) },
   );
   run(
     party,

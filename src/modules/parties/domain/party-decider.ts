@@ -61,6 +61,7 @@ export type PartyCommand =
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   /** What the vendor said in the calls of `repliesUntil` was removed from the vault. */
   | { readonly kind: 'record-replies-discarded'; readonly until: Date }
+  | { readonly kind: 'unlock'; readonly now: Date }
   | { readonly kind: 'expire'; readonly now: Date };
 
 /** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
@@ -141,6 +142,10 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
     }
     case 'resend-otp':
       return state.attemptIds.includes(command.attemptId) ? [] : resend(command, state);
+    case 'unlock':
+      return lockAt(state, command.now) === null && state.wrongAt.length === 0
+        ? []
+        : [{ type: 'PartyUnlocked', data: { unlockedAt: command.now.toISOString() } }];
     case 'record-verdict': {
       const attempt = pendingOf(state, command.attemptId);
       return attempt === null ? [] : record(command, attempt, state);
@@ -344,6 +349,8 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
     case 'PartyLocked':
       // What led to the lock is paid for with it.
       return { ...state, attempt: null, challenge: null, wrongAt: [], lockedUntil: event.data.lockedUntil };
+    case 'PartyUnlocked':
+      return { ...state, wrongAt: [], lockedUntil: null };
     case 'ReauthenticationAbandoned':
       return { ...state, attempt: null };
     case 'ReauthenticationEnded':

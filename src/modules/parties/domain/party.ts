@@ -75,6 +75,8 @@ export type PartyEvent =
   | DomainEvent<'PartyReauthenticated', { readonly attemptId: string; readonly authenticatedAt: string }>
   /** Wrong answers lock the party out of everything until then. */
   | DomainEvent<'PartyLocked', { readonly attemptId: string; readonly lockedUntil: string }>
+  /** An operator has ended the lock; the wrong answers until then count no more. */
+  | DomainEvent<'PartyUnlocked', { readonly unlockedAt: string }>
   /** The call came to nothing; a challenge that is open stays open. */
   | DomainEvent<'ReauthenticationAbandoned', { readonly attemptId: string; readonly cause: AbandonCause }>
   /** The challenge is over without success; another may begin. */

@@ -52,6 +52,7 @@ const known = exhaustiveEvents<PartyEvent>('party_calls', {
   ReauthenticationCodeSent: true,
   PartyReauthenticated: true,
   PartyLocked: true,
+  PartyUnlocked: true,
   ReauthenticationAbandoned: true,
   ReauthenticationEnded: true,
   PartyRepliesDiscarded: true,

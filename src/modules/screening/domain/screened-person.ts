@@ -25,6 +25,8 @@ export type PersonEvent =
   | DomainEvent<'AnswerCleared', { readonly sessionId: string; readonly attemptId: string }>
   /** Too many wrong answers, in whichever sessions, lock the person out of all of them (ISO 8601 UTC). */
   | DomainEvent<'PersonLocked', { readonly sessionId: string; readonly lockedUntil: string }>
+  /** An operator has ended the lock: the wrong answers until then count no more (ISO 8601 UTC). */
+  | DomainEvent<'PersonUnlocked', { readonly sessionId: string; readonly unlockedAt: string }>
   /** Evidence that the person's data key is gone: what was kept under the subject can never be read again. */
   | DomainEvent<'SubjectKeyDestroyed', { readonly subjectId: string }>;
 
@@ -73,6 +75,7 @@ export type PersonCommand =
     }
   | { readonly kind: 'clear-answer'; readonly sessionId: string; readonly attemptId: string }
   | { readonly kind: 'record-lock'; readonly sessionId: string; readonly lockedUntil: string }
+  | { readonly kind: 'unlock'; readonly now: Date; readonly sessionId: string }
   | { readonly kind: 'record-erasure'; readonly subjectId: string };
 
 /** Sessions that are looked at for a completed screening. Locks are remembered for themselves. */
@@ -132,6 +135,11 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       }
       case 'record-lock':
         return state.lockedBy === command.sessionId ? [] : lock(command.sessionId, command.lockedUntil, state);
+      case 'unlock': {
+        const { now, sessionId } = command;
+        const isCounting = lockAt(state, now) !== null || state.wrong.length > 0;
+        return isCounting ? [{ type: 'PersonUnlocked', data: { sessionId, unlockedAt: now.toISOString() } }] : [];
+      }
       case 'record-erasure':
         return state.erasedSubjects.includes(command.subjectId)
           ? []
@@ -166,6 +174,8 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       case 'PersonLocked':
         // What led to the lock is paid for with it.
         return { ...state, lockedUntil: event.data.lockedUntil, lockedBy: event.data.sessionId, wrong: [] };
+      case 'PersonUnlocked':
+        return { ...state, lockedUntil: null, wrong: [] };
       case 'SubjectKeyDestroyed':
         return {
           ...state,

@@ -70,6 +70,8 @@ export type SessionCommand =
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person is locked out, by that answer in this session or in another (docs/contract/platform.md#wrong-answers-of-a-person). */
   | { readonly kind: 'block'; readonly attemptId: string; readonly lockedUntil: string }
+  /** An operator ends a block that would end by itself. */
+  | { readonly kind: 'lift-block'; readonly now: Date }
   /** The person has opened too many newer sessions. */
   | { readonly kind: 'supersede' }
   /** The vendor's reply was removed from the vault. */
@@ -141,6 +143,10 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
               },
             },
           ]
+        : [];
+    case 'lift-block':
+      return state.status === 'BLOCKED' && state.blockedUntil !== null && command.now < new Date(state.blockedUntil)
+        ? [{ type: 'BlockLifted', data: { liftedAt: command.now.toISOString() } }]
         : [];
     case 'supersede':
       return isOpen(state) ? [{ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } }] : [];
@@ -454,6 +460,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         reasonCode: event.data.reasonCode,
         blockedUntil: event.data.blockedUntil,
       };
+    case 'BlockLifted':
+      return state.status === 'BLOCKED' ? { ...state, blockedUntil: event.data.liftedAt } : state;
     case 'SessionExpired':
       return { ...submitted, status: 'EXPIRED', cause: event.data.cause };
     case 'SessionErrored': {

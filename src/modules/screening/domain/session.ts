@@ -129,6 +129,8 @@ export type SessionEvent =
       'SessionBlocked',
       { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }
     >
+  /** An operator has ended the block for a time of a session: it ended then (ISO 8601 UTC). */
+  | DomainEvent<'BlockLifted', { readonly liftedAt: string }>
   | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
   /** How far the payment of the session is, as the payment itself tells. */
   | DomainEvent<'PaymentProgressed', PaymentProgress>

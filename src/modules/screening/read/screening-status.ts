@@ -139,6 +139,7 @@ const known = exhaustiveEvents<SessionEvent>('screening_status', {
   KbaRejected: true,
   AttemptAbandoned: true,
   SessionBlocked: true,
+  BlockLifted: true,
   SessionExpired: true,
   SessionErrored: true,
   PaymentProgressed: true,

@@ -1,0 +1,32 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { party } from '../domain/party-decider.js';
+
+/** Ends the party's own lock before its time; false without one. Nothing happens to an id that names no party. Safe to repeat. */
+@UseCase()
+export class UnblockParty extends Command<boolean> {
+  constructor(
+    readonly partyId: string,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(UnblockParty)
+export class UnblockPartyHandler implements ICommandHandler<UnblockParty> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ partyId, context }: UnblockParty): Promise<boolean> {
+    const loaded = await this.aggregates.load(party, partyId);
+    const command = { kind: 'unlock', now: this.clock.now() } as const;
+    const { events } = await this.aggregates.execute(party, partyId, command, { ...context, ...loaded.owner });
+    return events.length > 0;
+  }
+}

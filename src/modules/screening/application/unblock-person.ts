@@ -1,0 +1,78 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isId } from '../../../kernel/ids.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { KnownPersons } from '../../../published/known-persons.js';
+import { Screenings } from '../../../published/screenings.js';
+import { screenedPerson, sessionsIn } from '../domain/screened-person.js';
+import { screeningSession } from '../domain/screening-session.js';
+import { PersonAnswers, streamsOf } from './person-answers.js';
+
+export interface Unblocked {
+  /** False: wrong answers neither locked the person nor counted. */
+  readonly changed: boolean;
+  /** Parties whose own lock may come from this person (see published/parties.ts). Some of the ids may name no party. */
+  readonly partyIds: readonly string[];
+}
+
+/** Ends the lock of the person behind a session, under all names of theirs, before its time. Safe to repeat. */
+@UseCase()
+export class UnblockPerson extends Command<Unblocked> {
+  constructor(
+    readonly sessionId: string,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(UnblockPerson)
+export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly answers: PersonAnswers,
+    private readonly persons: KnownPersons,
+    private readonly screenings: Screenings,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId, context: asked }: UnblockPerson): Promise<Unblocked> {
+    const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
+    if (!loaded?.owner || loaded.state.status === 'NONE')
+      throw new DomainError('screening.not_found', { field: 'session' });
+    const context = { ...asked, ...loaded.owner };
+    const sessionIds = sessionsIn(await this.answers.load(streamsOf(loaded.state)));
+    const now = this.clock.now();
+    const names = new Set<string>();
+    const partyIds = new Set<string>();
+    let changed = false;
+    for (const id of new Set([sessionId, ...sessionIds])) {
+      const { state, events } = await this.aggregates.execute(
+        screeningSession,
+        id,
+        { kind: 'lift-block', now },
+        context,
+      );
+      if (state.status === 'NONE') continue;
+      changed ||= events.length > 0;
+      for (const name of await this.namesOf(id, streamsOf(state), context)) names.add(name);
+      if (state.partyId !== undefined) partyIds.add(state.partyId);
+    }
+    for (const name of names) {
+      const command = { kind: 'unlock', now, sessionId } as const;
+      const { state, events } = await this.aggregates.execute(screenedPerson, name, command, context);
+      changed ||= events.length > 0;
+      if (state.lockedBy !== null) partyIds.add(state.lockedBy);
+    }
+    return { changed, partyIds: [...partyIds] };
+  }
+
+  /** With the name that the vendor's token gives, as long as the vault has one. */
+  private async namesOf(id: string, streams: readonly string[], context: ActionContext): Promise<readonly string[]> {
+    const token = (await this.screenings.reference(id, 'identity'))?.token ?? null;
+    return token === null ? streams : this.persons.idsOf(id, token, context);
+  }
+}
