@@ -6,7 +6,13 @@ import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
-import { accessKey, type AccessKeyEvent, type AccessKeyState, type IssuedKey, type KeyUse } from '../domain/access-key.js';
+import {
+  accessKey,
+  type AccessKeyEvent,
+  type AccessKeyState,
+  type IssuedKey,
+  type KeyUse,
+} from '../domain/access-key.js';
 import { dashboardToken, type DashboardTokenEvent } from '../domain/dashboard-token.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AccountDirectory } from './accounts.js';
