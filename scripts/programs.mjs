@@ -41,7 +41,7 @@ export function only(names, env = process.env) {
   return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
-/** Installs Debian's packages as root, the first line of them that can be installed, or Homebrew's package; does nothing elsewhere, nor in production, whose machines are somebody's to set up. A failure is told on standard error and left to who looks for the program then. */
+/** Installs Debian's packages as root, the first line of them that can be installed, or Homebrew's package; does nothing elsewhere, nor in production. A failure is told on standard error; the caller looks for the program then. */
 export function install({ apt, brew }) {
   if (process.env.NODE_ENV?.trim() === 'production') return;
   if (onPath('apt-get') && process.getuid?.() === 0) {

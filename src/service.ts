@@ -91,7 +91,7 @@ export async function createService(
     const privateServer = createPrivateServer(SURFACES, log);
     serve(privateServer);
     privateServers.push(privateServer);
-    // Of several processes under one command each has its own probes; only the internal port is shared.
+    // Each of several processes has its own probes; they share the internal port only.
     await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
   };
   const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);

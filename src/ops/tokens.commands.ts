@@ -75,7 +75,7 @@ export class IssueTokenCommand extends ConsentedCommand {
 @SubCommand({
   name: 'revoke',
   arguments: '<token>',
-  description: 'Revoke a dashboard token, by the id that its issue told; it lets nobody in from then on',
+  description: 'Revoke a dashboard token, by the id that its issue told; it is refused from then on',
 })
 export class RevokeTokenCommand extends ConsentedCommand {
   constructor(

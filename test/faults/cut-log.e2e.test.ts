@@ -44,7 +44,7 @@ async function seen(): Promise<void> {
   );
 }
 
-/** As somebody leaves it who knows of it; what was accepted stays. */
+/** As an attacker leaves it who knows of the file; the acceptances stay. */
 function setBack(position: string | null): void {
   const { seen, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
   writeFileSync(watchFile(), JSON.stringify({ ...memory, seen: position === null ? null : { ...seen, position } }));

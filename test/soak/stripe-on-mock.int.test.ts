@@ -1,4 +1,4 @@
-// What the Stripe adapter sends, judged by the processor's own mock, which knows the operations and fields of its API by their schema. The public
+// The processor's own mock judges the requests of the Stripe adapter by the schema of the API. The public
 // mock knows an older version of the API than the SDK names.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// An embedded log as somebody leaves it who has access to the disk and changes it through the database library: without a trace in itself.
+// An embedded log after an attacker changed it on the disk through the database library, without a trace in the log itself.
 import { join } from 'node:path';
 import { type Database, open } from 'lmdb';
 

@@ -17,7 +17,7 @@ export function tellGeometry(tellHeight: (height: number) => void, tellFocus: (a
     if (height !== told) tellHeight((told = height));
   };
   const focused = ({ target }: Event): void =>
-    // What moves away under a pointer is not pressed.
+    // An element that moves away under a pointer is not pressed.
     afterPress(() => {
       if (!(target instanceof Element) || target !== document.activeElement) return;
       // The page cannot scroll to what the frame has no room for yet.

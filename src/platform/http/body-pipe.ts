@@ -76,7 +76,7 @@ export function Rule(
   return ValidateBy({ name: String(options.message), validator: { validate } }, options);
 }
 
-/** No format characters: nobody sees them, and mail to such an address never arrives. */
+/** No format characters: readers cannot see them, and mail to such an address never arrives. */
 export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
   Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options);
 

@@ -88,7 +88,7 @@ export class Edge {
         const id = idOf(request);
         request.headers['x-request-id'] = id;
         response.setHeader('x-request-id', id);
-        // What still comes of a body is dropped, for a time.
+        // The rest of a body is dropped, for a time.
         response.once('finish', () => request.complete || endSoon(request));
         // Node drops what follows a request for an upgrade in the same packet.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -203,7 +203,7 @@ const NO_HOST = new DomainError('request.invalid', { rule: 'A request needs one 
 const UNEXPECTED = new DomainError('request.expectation');
 const NO_HTTP = new DomainError('request.invalid', { rule: 'The request is not well-formed HTTP.' });
 
-/** Why nobody needs to look at a request. */
+/** The refusal of a request that no surface can answer; null for every other request. */
 function faultOf({ url = '', rawHeaders, httpVersion }: IncomingMessage): DomainError | null {
   if (!url.startsWith('/')) return NO_PATH;
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');

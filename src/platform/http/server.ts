@@ -55,7 +55,7 @@ export function createServer({
   const adapter = new FastifyAdapter({
     ...new Edge(surfaces, log).options(tls),
     bodyLimit: BODY_LIMIT_BYTES,
-    // What comes while the process stops is answered as ever (draining.ts).
+    // Requests that come while the process stops are answered as before (draining.ts).
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // Integrators' ids are up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).

@@ -118,7 +118,7 @@ describe('the watch over the log', () => {
     expect(watch.complaint).toContain(sentence);
   });
 
-  it('refuses appends, also of a process that has not looked before, until somebody accepts the log', async () => {
+  it('refuses appends, also of a process that has not looked before, until an operator accepts the log', async () => {
     await append(2);
     await watching().look();
     await withoutStore(() => rmSync(events(), { recursive: true }));
@@ -197,7 +197,7 @@ describe('the watch over the log', () => {
   });
 
   it.each(['', '{"seen":', '[]', 'null'])(
-    'complains of a file that holds %j, and leaves it as it is until somebody accepts the log',
+    'complains of a file that holds %j, and leaves it as it is until an operator accepts the log',
     async (content) => {
       await append(1);
       writeFileSync(file(), content);

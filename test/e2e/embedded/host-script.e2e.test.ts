@@ -927,7 +927,7 @@ describe('a page that isolates itself', () => {
 
   it('embeds frames without the policy too, such as those of Stripe, where the browser has frames without credentials', async () => {
     await opened({ ...OPENER, ...EMBEDDER });
-    // What a test answers has no address, so that what it loads from this machine would have to be asked for.
+    // A reply that a test makes has no address, so that the browser would ask before it loads anything from this machine.
     await page.context().grantPermissions(['local-network-access']);
     await page.route(isDocument, async (route) => {
       const response = await route.fetch();

@@ -45,7 +45,7 @@ class Routes {
   }
 }
 
-/** Lets everybody in. */
+/** Admits every caller. */
 const authenticator = { admit: () => undefined };
 
 describe('the edge of HTTP', () => {

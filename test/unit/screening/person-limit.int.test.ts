@@ -647,7 +647,7 @@ describe('wrong answers from one client address', () => {
     return service.answers(sessionId, code, newId(), from(address));
   };
 
-  it('are refused beyond twenty an hour, whoever the person is, before the vendor is asked', async () => {
+  it('are refused beyond twenty an hour from one address, for any person, before the vendor is asked', async () => {
     for (let place = 0; place < 20; place++) await answer(place, WRONG, '203.0.113.1');
     const asked = answersAsked;
     const refusal = { code: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } };

@@ -8,7 +8,7 @@ import { EventStore } from '../../../ports/event-store.js';
 import { account, type AccountEvent } from '../domain/account.js';
 import { dashboardToken } from '../domain/dashboard-token.js';
 
-/** From the next request on the token lets nobody in. Revoking it again changes nothing. */
+/** The token is refused from the next request on. A second revocation changes nothing. */
 @UseCase()
 export class RevokeDashboardToken extends Command<void> {
   constructor(

@@ -111,7 +111,7 @@ export class PersonAnswers {
     return this.countWrong(streamsOf(session), asked, lockedUntil);
   }
 
-  /** The end of an admission as part of more, after a verdict that locks nobody: repeating it changes nothing. */
+  /** The end of an admission as part of more, after a verdict that locks no person; a repetition changes nothing. */
   clearing(
     names: readonly string[],
     { sessionId, attemptId }: Pick<Asked, 'sessionId' | 'attemptId'>,

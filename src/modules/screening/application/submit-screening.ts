@@ -378,7 +378,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     );
     for (const { sessionId, state } of earlier) {
       if (state.status === 'NONE') continue;
-      // Of a session that was stored without the name, the person is all that there is to compare.
+      // A session that was stored without the name can be compared by its person only.
       const isSame =
         state.registeredAs === undefined ? state.personId === personId : state.registeredAs === registeredAs;
       if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
