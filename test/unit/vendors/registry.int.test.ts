@@ -45,7 +45,10 @@ describe('the vendor registry', () => {
     const vendors = [...found, acme];
     const without = await opened(readConfig(env, { vendors }).vendors.byId, vendors);
     expect(without.offering('credit')).toEqual(['idv']);
-    const live = await opened(readConfig({ ...env, VENDOR_ACME_KEY: 'k' }, { vendors }).vendors.byId, vendors);
+    const live = await opened(
+      readConfig({ ...env, VENDOR_ACME_KEY: 'acme-secret' }, { vendors }).vendors.byId,
+      vendors,
+    );
     expect(live.offering('credit')).toEqual(['idv', 'acme']);
     expect(live.takesSessionsOf('credit', 'acme', 'idv')).toBe(true);
     expect(live.takesSessionsOf('credit', 'acme', 'acme')).toBe(false);
