@@ -183,12 +183,12 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ],
         ['an unknown connected account', aCharge({ connectedAccount: 'acct_missing1' }), 'resource_missing'],
         ['an unknown currency', aCharge({ currency: 'xxz' }), 'invalid_request_error'],
-      ])('is refused: %s', async (_name, charge, code, part?: string) => {
+      ])('is refused: %s', async (_name, charge, code, part = '') => {
         const names = newNames();
         expect(await processor.createIntent(newCall(), charge, names)).toEqual({
           kind: 'refused',
           code,
-          ...(part !== undefined && { part }),
+          ...(part !== '' && { part }),
         });
         expect(await harness.intentsOf(names.transactionId)).toEqual([]);
       });
