@@ -49,8 +49,8 @@ export interface Backlog {
  * verdict, and says that the job is over: in this process directly, to others by a message. A message may be lost with a
  * connection: after a reconnect this process looks which of its jobs are gone, and `make` ends without a word.
  *
- * That the vendor was not asked is recorded here only while it is certain that no worker can ask it: whoever takes the input
- * decides. A queue that falls silent after the job may have been stored leaves the attempt open.
+ * This class records that the vendor was not asked only while no worker can ask it any more. After that the worker that takes
+ * the input decides. A queue that falls silent after the job may have been stored leaves the attempt open.
  */
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
   /** Names this process in its jobs. */

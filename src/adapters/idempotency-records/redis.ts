@@ -74,7 +74,7 @@ return 1`;
 
 /**
  * KEYS: record, the kept ones of the visitor or account by the end of their time. ARGV: holder, reply, time to keep, content, lease, how
- * many may be kept (0: any number). A record that Redis has lost is written anew.
+ * many may be kept (0: any number). A record that Redis has lost is written again.
  */
 const KEEP = `${NOW}
 local holder, twin = unpack(redis.call('HMGET', KEYS[1], 'holder', 'twin'))

@@ -60,9 +60,9 @@ function lettersOf(name = ''): string {
 }
 
 /**
- * What makes two submissions the same person within account and environment: in live, the SSN and the birth date, so that
- * another spelling of the name changes nothing. In test, where personas share numbers, the name too; and where there is
- * no SSN, name and phone.
+ * The fields by which two submissions are about one person, within account and environment. In live they are the SSN and the birth
+ * date, so that another spelling of the name changes nothing. In test the name counts too, because personas share numbers. Without an
+ * SSN they are name and phone.
  */
 function identifying(applicant: Applicant, { accountId, environment }: Scope): string[] {
   const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];

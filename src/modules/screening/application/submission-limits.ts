@@ -67,8 +67,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * What one more wrong answer from a client uses, whichever accounts and persons it is about. It is counted ahead, and uncounted when
-   * the answer was not wrong. Servers are not counted: the person whom they ask about is.
+   * The use that one more wrong answer makes of a client's limit, over all accounts and persons. It is counted before the answer is
+   * judged, and given back when the answer was not wrong. Servers are not counted; the persons they ask about are.
    */
   wrongAnswer(environment: Environment | null, clientAddress: string | null): readonly RateUse[] {
     if (clientAddress === null) return [];

@@ -1,5 +1,5 @@
-// The webhook endpoint of an account with where in the log it changed, so that other events of the log are judged by their place: clocks
-// of two hosts differ, and a clock may be set back.
+// The webhook endpoint of an account, with the places in the log where it changed. Other events are judged by their place in the log,
+// because the clocks of two hosts differ and a clock may be set back.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from './endpoint.js';
 
