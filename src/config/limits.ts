@@ -4,7 +4,9 @@ import type { Variables } from './variables.js';
 /** The limits of docs/contract, by default; seconds unless the name says otherwise. Also the injection token. */
 export abstract class Limits {
   abstract readonly tokenTtl: number;
+  /** Of a key and client address; a key may have its own. */
   abstract readonly tokenExchangePerMinute: number;
+  abstract readonly tokenExchangePerMinutePerKey: number;
   abstract readonly otpResendInterval: number;
   abstract readonly stepUpTtl: number;
   abstract readonly stepUpAttempts: number;
@@ -29,17 +31,31 @@ export abstract class Limits {
   abstract readonly submitsPerMinutePerAddress: number;
   /** Of an account and environment; an account may have its own. */
   abstract readonly submitsPerMinute: number;
+  /** Of an account and phone. */
   abstract readonly smsPerHour: number;
+  /** Of a phone, over all accounts. */
   abstract readonly smsPerDay: number;
   abstract readonly submitsPerHourPerPerson: number;
   abstract readonly wrongAnswersPerHourPerAddress: number;
   abstract readonly reportReadsPerMinute: number;
   abstract readonly pdfsPerMinute: number;
+  abstract readonly incomeSessionsPerScreening: number;
+  /** Without a screening, of a lineage and of an account. */
+  abstract readonly incomeSessionsPerMinute: number;
+  abstract readonly incomeSessionsPerMinutePerAccount: number;
+  /** Both of a screening session. */
+  abstract readonly paymentIntentsPerMinute: number;
+  abstract readonly confirmsPerMinute: number;
+  /** Of a report, taken back ones counted. */
+  abstract readonly sharesPerMinute: number;
+  abstract readonly endpointChangesPerHour: number;
   abstract readonly pingsPerSecond: number;
   abstract readonly idempotencyKeysPerLineage: number;
   abstract readonly idempotencyKeysPerAccount: number;
   /** Fraction of a vendor's slots. */
   abstract readonly vendorShare: number;
+  /** Fraction of what one account has of them. */
+  abstract readonly vendorPlacesPerLineage: number;
 }
 
 const DAY = 86_400;
@@ -49,6 +65,7 @@ export function readLimits(env: Variables): Limits {
   return {
     tokenTtl: env.limit('TOKEN_TTL', 3_600, { min: 1, whole: true }),
     tokenExchangePerMinute: env.rate('TOKEN_EXCHANGE_PER_MINUTE', 60),
+    tokenExchangePerMinutePerKey: env.rate('TOKEN_EXCHANGE_PER_MINUTE_PER_KEY', 600),
     otpResendInterval: env.limit('OTP_RESEND_INTERVAL', 30),
     stepUpTtl: env.limit('STEP_UP_TTL', 1_800),
     stepUpAttempts: env.limit('STEP_UP_ATTEMPTS', 3, { min: 1, whole: true }),
@@ -70,15 +87,23 @@ export function readLimits(env: Variables): Limits {
     submitsPerMinutePerAddress: env.rate('SUBMITS_PER_MINUTE_PER_ADDRESS', 30),
     submitsPerMinute: env.rate('SUBMITS_PER_MINUTE', 600),
     smsPerHour: env.rate('SMS_PER_HOUR', 6),
-    smsPerDay: env.rate('SMS_PER_DAY', 12),
+    smsPerDay: env.rate('SMS_PER_DAY', 30),
     submitsPerHourPerPerson: env.rate('SUBMITS_PER_HOUR_PER_PERSON', 5),
     wrongAnswersPerHourPerAddress: env.rate('WRONG_ANSWERS_PER_HOUR_PER_ADDRESS', 20),
     reportReadsPerMinute: env.rate('REPORT_READS_PER_MINUTE', 60),
     pdfsPerMinute: env.rate('PDFS_PER_MINUTE', 10),
+    incomeSessionsPerScreening: env.rate('INCOME_SESSIONS_PER_SCREENING', 3),
+    incomeSessionsPerMinute: env.rate('INCOME_SESSIONS_PER_MINUTE', 1),
+    incomeSessionsPerMinutePerAccount: env.rate('INCOME_SESSIONS_PER_MINUTE_PER_ACCOUNT', 60),
+    paymentIntentsPerMinute: env.rate('PAYMENT_INTENTS_PER_MINUTE', 10),
+    confirmsPerMinute: env.rate('CONFIRMS_PER_MINUTE', 20),
+    sharesPerMinute: env.rate('SHARES_PER_MINUTE', 10),
+    endpointChangesPerHour: env.rate('ENDPOINT_CHANGES_PER_HOUR', 30),
     pingsPerSecond: env.rate('PINGS_PER_SECOND', 1),
     idempotencyKeysPerLineage: env.rate('IDEMPOTENCY_KEYS_PER_LINEAGE', 200),
     idempotencyKeysPerAccount: env.rate('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000),
     vendorShare: env.rate('VENDOR_SHARE', 0.25, { max: 1, whole: false }),
+    vendorPlacesPerLineage: env.rate('VENDOR_PLACES_PER_LINEAGE', 0.5, { max: 1, whole: false }),
   };
 }
 

@@ -14,6 +14,8 @@ export type { RateUse };
 export interface RateRefusal {
   /** Of the uses that are not left, the one whose window ends last. */
   readonly key: string;
+  /** Of that use. */
+  readonly rule?: string;
   /** Whole seconds until that end, at least 1. */
   readonly retryAfterSeconds: number;
 }
@@ -35,7 +37,8 @@ export abstract class RateLimiter {
   /** Takes, or refuses the caller. */
   async admit(uses: readonly RateUse[]): Promise<void> {
     const refusal = await this.take(uses);
-    if (refusal !== null)
-      throw new DomainError('request.rate_limited', { retryAfterSeconds: refusal.retryAfterSeconds });
+    if (refusal === null) return;
+    const { retryAfterSeconds, rule } = refusal;
+    throw new DomainError('request.rate_limited', { retryAfterSeconds, ...(rule !== undefined && { rule }) });
   }
 }

@@ -1,5 +1,4 @@
 import type { ActionContext, Owner } from '../kernel/context.js';
-import type { Environment } from '../kernel/environment.js';
 import type { RateUse } from '../kernel/rate-use.js';
 
 /** So many wrong answers within so many seconds lock a person for as long. */
@@ -53,11 +52,7 @@ export abstract class KnownPersons {
    * What one more code to the person uses: counted with all others to the phone of the session that confirmed them. Whose phone it is where
    * there is none, only the vendor knows: then with the others to whom the token names.
    */
-  abstract codesTo(
-    sessionId: string | null,
-    personIds: readonly string[],
-    environment: Environment,
-  ): Promise<readonly RateUse[]>;
+  abstract codesTo(sessionId: string | null, personIds: readonly string[], owner: Owner): Promise<readonly RateUse[]>;
 
   /** The vendor knows the person of a confirmed session by this token from now on. */
   abstract keepToken(sessionId: string, token: string): Promise<void>;

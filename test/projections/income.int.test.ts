@@ -52,6 +52,7 @@ import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts, type VendorReference } from '../../src/published/screenings.js';
 import { CallProcesses } from '../contract/external-calls/call-processes.js';
+import { CountedInMemory } from '../support/rate-limiter.js';
 import { until } from '../support/eventually.js';
 import { CallsAtOnce } from '../support/external-calls.js';
 import { readModelsIn } from '../support/read-models.js';
@@ -224,7 +225,14 @@ class Mortality {
 
 describe('income sessions', () => {
   const clock = new SetClock(Date.now());
-  const policy = new IncomePolicy({ vendorTimeoutSeconds: 20, sessionTtlSeconds: 1_800 });
+  const policy = new IncomePolicy({
+    vendorTimeoutSeconds: 20,
+    sessionTtlSeconds: 1_800,
+    sessionsPerScreening: 0,
+    sessionsPerMinute: 0,
+    sessionsPerMinutePerAccount: 0,
+    readsPerMinute: 0,
+  });
   const accounts = new KnownAccounts();
   let folder: string;
   let redis: RedisServer;
@@ -300,11 +308,12 @@ describe('income sessions', () => {
       calls,
       progress,
       secrets,
+      new CountedInMemory(),
       policy,
       clock,
     );
     const settling = new SettleIncomeSessionHandler(aggregates, progress, clock);
-    const viewing = new ViewIncomeReportHandler(aggregates, secrets, accounts);
+    const viewing = new ViewIncomeReportHandler(aggregates, secrets, accounts, new CountedInMemory(), policy);
     const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']));
     return {
       progress,

@@ -72,7 +72,11 @@ describe('what a caller said about a session that nobody began', () => {
     );
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     unused = new UnusedDetails(readModels);
-    lapse = new GrantExpiry(clock, { ttlSeconds: TOKEN_SECONDS, exchangesPerMinute: 60 });
+    lapse = new GrantExpiry(clock, {
+      ttlSeconds: TOKEN_SECONDS,
+      exchangesPerMinute: 60,
+      exchangesPerMinutePerKey: 600,
+    });
   });
   afterAll(async () => {
     await projector.stop();

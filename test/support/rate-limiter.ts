@@ -2,33 +2,53 @@ import { RateLimiter, type RateRefusal, type RateUse, type RateVerdict } from '.
 
 /** Counts in memory; a window ends when the test says so. The real one has a suite of its own (test/contract/rate-limiter). */
 export class CountedInMemory extends RateLimiter {
-  private readonly used = new Map<string, RateUse & { readonly count: number }>();
+  private readonly windows = new Map<string, { count: number; windowSeconds: number; callers: Map<string, number> }>();
 
-  override hit(): Promise<RateVerdict> {
-    throw new Error('Only the token exchange counts one by one');
+  override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
+    if (limit > 0) this.change({ key, limit, windowSeconds }, 1);
+    const count = this.windows.get(key)?.count ?? 0;
+    const remaining = Math.max(0, limit - count);
+    return { allowed: limit === 0 || count <= limit, limit, remaining, resetSeconds: windowSeconds };
   }
 
   override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
     const limited = uses.filter(({ limit }) => limit > 0);
-    const refusing = limited
-      .filter(({ key, limit }) => this.countOf(key) >= limit)
-      .sort((a, b) => b.windowSeconds - a.windowSeconds)[0];
-    if (refusing) return { key: refusing.key, retryAfterSeconds: refusing.windowSeconds };
-    for (const use of limited) this.used.set(use.key, { ...use, count: this.countOf(use.key) + 1 });
+    const refusing = limited.filter((use) => this.refuses(use)).sort((a, b) => b.windowSeconds - a.windowSeconds)[0];
+    if (refusing) {
+      const { key, windowSeconds, rule } = refusing;
+      return { key, retryAfterSeconds: windowSeconds, ...(rule !== undefined && { rule }) };
+    }
+    for (const use of limited) this.change(use, 1);
     return null;
   }
 
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
-    for (const use of uses)
-      if (this.countOf(use.key) > 0) this.used.set(use.key, { ...use, count: this.countOf(use.key) - 1 });
+    for (const use of uses) if ((this.windows.get(use.key)?.count ?? 0) > 0) this.change(use, -1);
   }
 
   /** Windows of that length are over. */
   endWindows(seconds: number): void {
-    for (const [key, { windowSeconds }] of this.used) if (windowSeconds === seconds) this.used.delete(key);
+    for (const [key, { windowSeconds }] of this.windows) if (windowSeconds === seconds) this.windows.delete(key);
   }
 
-  private countOf(key: string): number {
-    return this.used.get(key)?.count ?? 0;
+  private refuses({ key, limit, callers }: RateUse): boolean {
+    const window = this.windows.get(key);
+    if (window === undefined || window.count < limit) return false;
+    if (callers === undefined) return true;
+    // The first caller of each use is its address; the others are told apart by their names.
+    const addresses = [...window.callers.keys()].filter((name) => name.startsWith('0 ')).length;
+    const most = Math.max(...named(callers).map((name) => window.callers.get(name) ?? 0));
+    return most >= limit / Math.max(addresses, 1);
   }
+
+  private change({ key, windowSeconds, callers = [] }: RateUse, by: number): void {
+    const window = this.windows.get(key) ?? { count: 0, windowSeconds, callers: new Map<string, number>() };
+    window.count += by;
+    for (const name of named(callers)) window.callers.set(name, (window.callers.get(name) ?? 0) + by);
+    this.windows.set(key, window);
+  }
+}
+
+function named(callers: readonly string[]): string[] {
+  return callers.map((caller, at) => `${at} ${caller}`);
 }

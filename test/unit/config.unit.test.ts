@@ -119,7 +119,7 @@ describe('the configuration', () => {
       submitsPerMinutePerAddress: 30,
       submitsPerMinute: 600,
       smsPerHour: 6,
-      smsPerDay: 12,
+      smsPerDay: 30,
       submitsPerHourPerPerson: 5,
       wrongAnswersPerHourPerAddress: 20,
       reportReadsPerMinute: 60,
@@ -128,6 +128,15 @@ describe('the configuration', () => {
       idempotencyKeysPerLineage: 200,
       idempotencyKeysPerAccount: 10_000,
       vendorShare: 0.25,
+      tokenExchangePerMinutePerKey: 600,
+      incomeSessionsPerScreening: 3,
+      incomeSessionsPerMinute: 1,
+      incomeSessionsPerMinutePerAccount: 60,
+      paymentIntentsPerMinute: 10,
+      confirmsPerMinute: 20,
+      sharesPerMinute: 10,
+      endpointChangesPerHour: 30,
+      vendorPlacesPerLineage: 0.5,
     });
   });
 
@@ -164,6 +173,15 @@ describe('the configuration', () => {
       IDEMPOTENCY_KEYS_PER_LINEAGE: '0',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '0',
       VENDOR_SHARE: '0.5',
+      TOKEN_EXCHANGE_PER_MINUTE_PER_KEY: '14',
+      INCOME_SESSIONS_PER_SCREENING: '15',
+      INCOME_SESSIONS_PER_MINUTE: '16',
+      INCOME_SESSIONS_PER_MINUTE_PER_ACCOUNT: '17',
+      PAYMENT_INTENTS_PER_MINUTE: '18',
+      CONFIRMS_PER_MINUTE: '19',
+      SHARES_PER_MINUTE: '20',
+      ENDPOINT_CHANGES_PER_HOUR: '21',
+      VENDOR_PLACES_PER_LINEAGE: '0.75',
     };
     const config = read({ ...limits, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,::1' });
     expect(config.limits).toEqual({
@@ -199,12 +217,57 @@ describe('the configuration', () => {
       idempotencyKeysPerLineage: 0,
       idempotencyKeysPerAccount: 0,
       vendorShare: 0.5,
+      tokenExchangePerMinutePerKey: 14,
+      incomeSessionsPerScreening: 15,
+      incomeSessionsPerMinute: 16,
+      incomeSessionsPerMinutePerAccount: 17,
+      paymentIntentsPerMinute: 18,
+      confirmsPerMinute: 19,
+      sharesPerMinute: 20,
+      endpointChangesPerHour: 21,
+      vendorPlacesPerLineage: 0.75,
     });
     expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
     expect(config.switchedOff).toEqual(['IDEMPOTENCY_KEYS_PER_LINEAGE', 'IDEMPOTENCY_KEYS_PER_ACCOUNT']);
     expect(
       read({ TOKEN_TTL: '3600', WEBHOOK_RETRY_LADDER: '60,300,1800,7200,18000,21600,21600,21600' }).overrides,
     ).toEqual([]);
+  });
+
+  it('LIMITS=off makes 0 the default of each limit against abuse, keeps those that are set, and is refused in production', () => {
+    const on = read().limits;
+    const off = read({ LIMITS: 'off', SHARES_PER_MINUTE: '5', VENDOR_SHARE: '' }).limits;
+    const changed = Object.fromEntries(
+      Object.entries(off).filter(([name, value]) => value !== on[name as keyof typeof on] && !Array.isArray(value)),
+    );
+    expect(Object.keys(changed).sort()).toEqual(
+      [
+        'tokenExchangePerMinute',
+        'tokenExchangePerMinutePerKey',
+        'submitsPerMinutePerAddress',
+        'submitsPerMinute',
+        'smsPerHour',
+        'smsPerDay',
+        'submitsPerHourPerPerson',
+        'reportReadsPerMinute',
+        'pdfsPerMinute',
+        'incomeSessionsPerScreening',
+        'incomeSessionsPerMinute',
+        'incomeSessionsPerMinutePerAccount',
+        'paymentIntentsPerMinute',
+        'confirmsPerMinute',
+        'sharesPerMinute',
+        'endpointChangesPerHour',
+        'pingsPerSecond',
+        'idempotencyKeysPerAccount',
+        'vendorShare',
+        'vendorPlacesPerLineage',
+      ].sort(),
+    );
+    expect(Object.values({ ...changed, sharesPerMinute: 0 }).every((value) => value === 0)).toBe(true);
+    expect(off.sharesPerMinute).toBe(5);
+    expect(wrong({ LIMITS: 'none' })).toContain('LIMITS');
+    expect(wrong({ NODE_ENV: 'production', LIMITS: 'off' })).toContain('LIMITS');
   });
 
   it('follows one variable from another', () => {

@@ -8,11 +8,8 @@ declare module 'ioredis' {
   interface RedisCommander<Context> {
     /** Uses in the window including this one, and milliseconds until the window ends. */
     hitRateWindow(key: string, windowMs: number): Result<[used: number, leftMs: number], Context>;
-    /** How many keys, the keys, then limit and window of each. Which key refuses (from 1; 0: none), and milliseconds until its window ends. */
-    takeFromRateWindows(
-      keys: number,
-      ...args: readonly (string | number)[]
-    ): Result<[refusing: number, leftMs: number], Context>;
+    /** How many keys, the keys, then the uses as JSON. Which key refuses (from 1; 0: none), and milliseconds until its window ends. */
+    takeFromRateWindows(keys: number, ...args: readonly string[]): Result<[refusing: number, leftMs: number], Context>;
     giveBackToRateWindows(keys: number, ...args: readonly string[]): Result<null, Context>;
   }
 }
@@ -34,24 +31,51 @@ const HIT = `${LEFT}
 local used = redis.call('INCR', KEYS[1])
 return { used, left(KEYS[1], ARGV[1]) }`;
 
+/** A shared window (see RateUse.callers) is a hash: how often it was used, by how many addresses, and how often by each caller. */
 const TAKE = `${LEFT}
+local uses = cjson.decode(ARGV[1])
+local function used(key, caller) return tonumber(redis.call('HGET', key, caller) or 0) end
+local function refuses(key, use)
+  if not use.callers then return tonumber(redis.call('GET', key) or 0) >= use.limit end
+  if used(key, 'all') < use.limit then return false end
+  local most = 0
+  for _, caller in ipairs(use.callers) do most = math.max(most, used(key, caller)) end
+  return most >= use.limit / math.max(used(key, 'addresses'), 1)
+end
 local refusing, wait = 0, -1
 for at, key in ipairs(KEYS) do
-  if tonumber(redis.call('GET', key) or 0) >= tonumber(ARGV[2 * at - 1]) then
-    local ms = left(key, ARGV[2 * at])
+  if refuses(key, uses[at]) then
+    local ms = left(key, uses[at].windowMs)
     if ms > wait then refusing, wait = at, ms end
   end
 end
 if refusing > 0 then return { refusing, wait } end
 for at, key in ipairs(KEYS) do
-  redis.call('INCR', key)
-  left(key, ARGV[2 * at])
+  local callers = uses[at].callers
+  if callers then
+    redis.call('HINCRBY', key, 'all', 1)
+    for which, caller in ipairs(callers) do
+      if redis.call('HINCRBY', key, caller, 1) == 1 and which == 1 then redis.call('HINCRBY', key, 'addresses', 1) end
+    end
+  else
+    redis.call('INCR', key)
+  end
+  left(key, uses[at].windowMs)
 end
 return { 0, 0 }`;
 
 const GIVE_BACK = `
-for _, key in ipairs(KEYS) do
-  if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
+local uses = cjson.decode(ARGV[1])
+for at, key in ipairs(KEYS) do
+  local callers = uses[at].callers
+  if not callers then
+    if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
+  elseif tonumber(redis.call('HGET', key, callers[1]) or 0) > 0 then
+    redis.call('HINCRBY', key, 'all', -1)
+    for which, caller in ipairs(callers) do
+      if redis.call('HINCRBY', key, caller, -1) == 0 and which == 1 then redis.call('HINCRBY', key, 'addresses', -1) end
+    end
+  end
 end`;
 
 const LIMIT_MS = 2_000;
@@ -77,7 +101,9 @@ export class RedisRateLimiter extends RateLimiter {
     const counted =
       limit === 0
         ? null
-        : await this.ask([{ key }], (redis, [name = '']) => redis.hitRateWindow(name, milliseconds(windowSeconds)));
+        : await this.ask([{ key, limit, windowSeconds }], (redis, [name = '']) =>
+            redis.hitRateWindow(name, milliseconds(windowSeconds)),
+          );
     if (counted === null) return { allowed: true, limit, remaining: limit, resetSeconds: windowSeconds };
     const [used, leftMs] = counted;
     return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: seconds(leftMs) };
@@ -86,29 +112,36 @@ export class RedisRateLimiter extends RateLimiter {
   override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
     const limited = uses.filter(({ limit }) => limit > 0);
     if (limited.length === 0) return null;
-    const limits = limited.flatMap(({ limit, windowSeconds }) => [limit, milliseconds(windowSeconds)]);
-    const [refusing, leftMs] = (await this.ask(limited, (redis, names) =>
-      redis.takeFromRateWindows(limited.length, ...names, ...limits),
+    const [refusing, leftMs] = (await this.ask(limited, (redis, names, told) =>
+      redis.takeFromRateWindows(names.length, ...names, told),
     )) ?? [0, 0];
     const refused = limited[refusing - 1];
-    return refused === undefined ? null : { key: refused.key, retryAfterSeconds: seconds(leftMs) };
+    if (refused === undefined) return null;
+    const { key, rule } = refused;
+    return { key, retryAfterSeconds: seconds(leftMs), ...(rule !== undefined && { rule }) };
   }
 
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
     const limited = uses.filter(({ limit }) => limit > 0);
     if (limited.length === 0) return;
-    await this.ask(limited, (redis, names) => redis.giveBackToRateWindows(names.length, ...names));
+    await this.ask(limited, (redis, names, told) => redis.giveBackToRateWindows(names.length, ...names, told));
   }
 
   /** Null when Redis could not be asked, or the key of the names not be had. */
   private async ask<Reply>(
-    uses: readonly Pick<RateUse, 'key'>[],
-    send: (redis: Redis, names: readonly string[]) => Promise<Reply>,
+    uses: readonly RateUse[],
+    send: (redis: Redis, names: readonly string[], told: string) => Promise<Reply>,
   ): Promise<Reply | null> {
     try {
       const hashing = (this.hashing ??= await this.hashKey());
-      const names = uses.map(({ key }) => `rate:${keyedId(hashing, key)}`);
-      return await this.connection.use((redis) => send(redis, names));
+      const named = (name: string): string => keyedId(hashing, name);
+      const names = uses.map(({ key, callers }) => `rate:${callers ? 'shared:' : ''}${named(key)}`);
+      const told = uses.map(({ limit, windowSeconds, callers }) => ({
+        limit,
+        windowMs: milliseconds(windowSeconds),
+        ...(callers && { callers: callers.map(named) }),
+      }));
+      return await this.connection.use((redis) => send(redis, names, JSON.stringify(told)));
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       this.notCounted();

@@ -91,6 +91,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
       useFactory: (limits: Limits): TokenOptions => ({
         ttlSeconds: limits.tokenTtl,
         exchangesPerMinute: limits.tokenExchangePerMinute,
+        exchangesPerMinutePerKey: limits.tokenExchangePerMinutePerKey,
       }),
       inject: [Limits],
     },

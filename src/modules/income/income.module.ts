@@ -36,8 +36,15 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
     ViewIncomeReportHandler,
     {
       provide: IncomePolicy,
-      useFactory: ({ vendorTimeout, stepUpTtl }: Limits) =>
-        new IncomePolicy({ vendorTimeoutSeconds: vendorTimeout, sessionTtlSeconds: stepUpTtl }),
+      useFactory: (limits: Limits) =>
+        new IncomePolicy({
+          vendorTimeoutSeconds: limits.vendorTimeout,
+          sessionTtlSeconds: limits.stepUpTtl,
+          sessionsPerScreening: limits.incomeSessionsPerScreening,
+          sessionsPerMinute: limits.incomeSessionsPerMinute,
+          sessionsPerMinutePerAccount: limits.incomeSessionsPerMinutePerAccount,
+          readsPerMinute: limits.reportReadsPerMinute,
+        }),
       inject: [Limits],
     },
     {

@@ -18,6 +18,7 @@ import { FollowCheckoutEvent } from './application/follow-checkout-event.js';
 import { LookUpCheckout, LookUpCheckoutHandler } from './application/look-up-checkout.js';
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
 import { OpenCheckoutHandler } from './application/open-checkout.js';
+import { PaymentPolicy } from './application/payment-policy.js';
 import { PaymentReconciler } from './application/payment-reconciler.js';
 import { PaymentSecrets } from './application/payment-secrets.js';
 import { checkoutPublisher, paymentPublisher } from './application/publish.js';
@@ -57,6 +58,12 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     {
       provide: CheckoutPolicy,
       useFactory: ({ checkoutGuard }: Limits) => new CheckoutPolicy(checkoutGuard),
+      inject: [Limits],
+    },
+    {
+      provide: PaymentPolicy,
+      useFactory: ({ paymentIntentsPerMinute, confirmsPerMinute }: Limits) =>
+        new PaymentPolicy({ intentsPerMinute: paymentIntentsPerMinute, confirmsPerMinute }),
       inject: [Limits],
     },
     FollowProcessorEvent,

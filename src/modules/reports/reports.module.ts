@@ -104,6 +104,7 @@ import { reportViews } from './read/report-views.js';
             vendorTimeoutSeconds: limits.vendorTimeout,
             pdfLinkSeconds: 300,
             readsPerMinute: limits.reportReadsPerMinute,
+            sharesPerMinute: limits.sharesPerMinute,
             pdfsPerMinute: limits.pdfsPerMinute,
           },
           publicUrl,

@@ -93,6 +93,7 @@ const LEFT_LYING_MS = 2_000;
         timeoutSeconds: limits.webhookTimeout,
         redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
         pingsPerSecond: limits.pingsPerSecond,
+        endpointChangesPerHour: limits.endpointChangesPerHour,
         ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
         health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
       }),

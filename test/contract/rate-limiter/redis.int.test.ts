@@ -135,6 +135,42 @@ describe('rate limiter in Redis', () => {
     expect([await one.take([use]), await one.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
   });
 
+  it('beyond a shared window refuses the addresses and lineages that have used their part, and lets newcomers through', async () => {
+    const key = randomUUID();
+    const by = (address: string, lineage: string) => ({
+      key,
+      limit: 6,
+      windowSeconds: 60,
+      callers: [address, lineage],
+    });
+    const refused = async (address: string, lineage: string): Promise<boolean> =>
+      (await two.take([by(address, lineage)])) !== null;
+    for (const lineage of ['a', 'b', 'c', 'd']) expect(await one.take([by('203.0.113.1', lineage)])).toBeNull();
+    for (const _ of [1, 2]) expect(await one.take([by('203.0.113.2', 'e')])).toBeNull();
+    expect(await one.take([by('203.0.113.1', 'new')])).toEqual({ key, retryAfterSeconds: 60 });
+    // Its lineage has used two of six; a third address makes that its part.
+    expect([
+      await refused('203.0.113.3', 'f'),
+      await refused('203.0.113.4', 'e'),
+      await refused('203.0.113.3', 'f'),
+    ]).toEqual([false, true, false]);
+    expect(await refused('203.0.113.3', 'f')).toBe(true);
+    const stored = await redis.keys('rate:shared:*');
+    expect(stored).toHaveLength(1);
+    expect(await redis.pttl(stored[0]!)).toBeGreaterThan(0);
+    expect(JSON.stringify(await redis.hgetall(stored[0]!))).not.toContain('203.0');
+    // What is given back is room again, and no use is made up.
+    for (const _ of [1, 2, 3]) await one.giveBack([by('203.0.113.3', 'f')]);
+    expect(await redis.hget(stored[0]!, 'addresses')).toBe('2');
+    expect(await redis.hget(stored[0]!, 'all')).toBe('6');
+  });
+
+  it('names the rule of what refuses', async () => {
+    const use = { key: randomUUID(), limit: 1, windowSeconds: 60, rule: 'Once a minute.' };
+    await one.admit([use]);
+    await expect(two.admit([use])).rejects.toMatchObject({ detail: { retryAfterSeconds: 60, rule: 'Once a minute.' } });
+  });
+
   it('allows everything while Redis is away, and says so each time', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
     await one.take([use]);

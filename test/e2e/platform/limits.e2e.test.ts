@@ -1,23 +1,9 @@
 // The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, PlatformCaller, Service, type Person, type Reply } from '../../support/service.js';
+import { EndpointOwner } from '../../support/endpoint-owner.js';
 import { until } from '../../support/eventually.js';
 
-// Second processes take a while on a busy machine.
-const DEFAULTS = Object.fromEntries(
-  [
-    'SUBMITS_PER_MINUTE_PER_ADDRESS',
-    'SUBMITS_PER_MINUTE',
-    'SMS_PER_HOUR',
-    'SMS_PER_DAY',
-    'SUBMITS_PER_HOUR_PER_PERSON',
-    'REPORT_READS_PER_MINUTE',
-    'PDFS_PER_MINUTE',
-    'PINGS_PER_SECOND',
-    'IDEMPOTENCY_KEYS_PER_LINEAGE',
-    'IDEMPOTENCY_KEYS_PER_ACCOUNT',
-  ].map((name) => [name, '']),
-);
 let phones = 4_155_550_200;
 const aPhone = (): string => String((phones += 1));
 
@@ -26,7 +12,7 @@ let nopay: PlatformCaller;
 let unrelated: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ ...DEFAULTS, TRUSTED_PROXIES: '127.0.0.1', OTP_RESEND_INTERVAL: '0' });
+  service = await Service.start({ LIMITS: '', TRUSTED_PROXIES: '127.0.0.1', OTP_RESEND_INTERVAL: '0' });
   [nopay, unrelated] = await Promise.all([service.signIn('nopay'), service.signIn('unrelated')]);
 });
 afterAll(() => service.stop());
@@ -68,7 +54,7 @@ describe('by default', () => {
     ]);
   });
 
-  it('429 beyond 6 codes an hour to one phone, at once and over all accounts; nothing is stored or asked of the vendor', async () => {
+  it('429 beyond 6 codes an hour to one phone of one account, at once; nothing is stored or asked of the vendor', async () => {
     const phoneNumber = aPhone();
     const registrations = async (): Promise<number> =>
       (
@@ -79,15 +65,18 @@ describe('by default', () => {
     const [before, events] = [await registrations(), await eventCount()];
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, at) =>
-        submit(at % 2 ? nopay : unrelated, `203.0.113.${10 + at}`, { lastName: 'Otptest', phoneNumber }),
+        submit(nopay, `203.0.113.${10 + at}`, { lastName: 'Otptest', phoneNumber }),
       ),
     );
     expect(statuses(replies)).toEqual({ 200: 6, 429: 18 });
     expect(await registrations()).toBe(before + 6);
     const six = await eventCount();
-    limited(await submit(nopay, '203.0.113.40', { phoneNumber }), 3_600);
+    const refused = await submit(nopay, '203.0.113.40', { phoneNumber });
+    limited(refused, 3_600);
+    expect(refused.body.error.message).toContain('phone number');
     expect([await registrations(), await eventCount()]).toEqual([before + 6, six]);
     expect(six).toBeGreaterThan(events);
+    expect((await submit(unrelated, '203.0.113.40', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
   it("429 beyond 6 codes an hour to one phone, of which resends are some; the session's own refusals go first", async () => {
@@ -128,6 +117,56 @@ describe('by default', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
+  it('429 beyond 3 income sessions of one screening, and one a minute of a page that names none; nothing is stored', async () => {
+    const [page, other] = await Promise.all([service.signIn('nopay'), service.signIn('nopay')]);
+    const screening_session_id = (await submit(page, '203.0.113.81')).body.id;
+    const open = (caller: PlatformCaller, body: object) => caller.post('/voie/sessions', body);
+    for (let count = 0; count < 3; count++) expect((await open(page, { screening_session_id })).status).toBe(200);
+    const events = await eventCount();
+    limited(await open(page, { screening_session_id }), 30 * 86_400);
+    limited(await open(other, { screening_session_id }), 30 * 86_400);
+    expect(await eventCount()).toBe(events);
+    expect([(await open(page, {})).status, (await open(other, {})).status]).toEqual([200, 200]);
+    limited(await open(page, {}), 60);
+  });
+
+  it('429 beyond 10 intents and 20 confirmations a minute of one session; the session of another goes on', async () => {
+    const demo = await service.signIn('demo');
+    const payable = async (from: string): Promise<string> => (await submit(demo, from)).body.id;
+    const [own, another] = [await payable('203.0.113.82'), await payable('203.0.113.83')];
+    const create = (screeningId: string) => demo.post('/payments/create-intent', { amount: 3_500, screeningId });
+    const created: Reply[] = [];
+    for (let count = 0; count < 11; count++) created.push(await create(own));
+    expect(statuses(created)).toEqual({ 200: 10, 429: 1 });
+    limited(created.at(-1), 60);
+    expect((await create(another)).status).toBe(200);
+    const confirm = () => demo.post(`/payments/${created[0]!.body.transaction_id}/confirm`);
+    const confirmed = [];
+    for (let count = 0; count < 21; count++) confirmed.push(await confirm());
+    expect(statuses(confirmed)).toEqual({ 200: 20, 429: 1 });
+    limited(confirmed.at(-1), 60);
+  });
+
+  it('429 beyond 10 shares and revocations a minute of one report', async () => {
+    const { id } = (await submit(nopay, '203.0.113.84')).body;
+    const replies = [];
+    for (let count = 0; count < 11; count++) replies.push(await nopay.post(`/reports/${id}/consent-to-share`));
+    expect(statuses(replies)).toEqual({ 200: 10, 429: 1 });
+    limited(replies.at(-1), 60);
+    limited(await nopay.post(`/reports/${id}/revoke-sharing`), 60);
+  });
+
+  it('429 beyond 30 changes of the endpoint of an account an hour, and rotations are some of them', async () => {
+    const owner = new EndpointOwner(service, (await service.credentials()).accounts.unrelated);
+    const { id } = (await owner.request('POST', '', { url: 'https://8.8.8.8/hook' })).body;
+    const replies = [];
+    for (let count = 1; count < 16; count++) replies.push(await owner.request('PUT', `/${id}`, {}));
+    for (let count = 16; count < 30; count++) replies.push(await owner.request('POST', `/${id}/rotate`));
+    expect(statuses(replies)).toEqual({ 200: 29 });
+    limited(await owner.request('POST', `/${id}/rotate`), 3_600);
+    limited(await owner.request('DELETE', `/${id}`), 3_600);
+  });
+
   it('keeps no address and no phone in Redis', async () => {
     const redis = service.redis.client();
     const keys = (await redis.keys('rate:*')).join('\n');
@@ -147,6 +186,10 @@ describe('by environment and account', () => {
       REPORT_READS_PER_MINUTE: '1',
       IDEMPOTENCY_KEYS_PER_LINEAGE: '1',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '1',
+      INCOME_SESSIONS_PER_SCREENING: '1',
+      INCOME_SESSIONS_PER_MINUTE: '0',
+      INCOME_SESSIONS_PER_MINUTE_PER_ACCOUNT: '2',
+      SHARES_PER_MINUTE: '1',
     };
     const at = await service.startBeside({ ...env, ROLE: 'api' });
     try {
@@ -180,6 +223,20 @@ describe('by environment and account', () => {
 
       expect((await caller.get(`/reports/${first.body.id}`)).status).not.toBe(429);
       limited(await caller.get(`/reports/${first.body.id}`), 60);
+
+      const { id } = (await submit(caller, '203.0.113.99')).body;
+      expect((await caller.post(`/reports/${id}/consent-to-share`)).status).not.toBe(429);
+      limited(await caller.post(`/reports/${id}/consent-to-share`), 60);
+
+      const open = (from: string, body: object) => caller.post('/voie/sessions', body, { 'x-forwarded-for': from });
+      expect((await open('203.0.113.98', { screening_session_id: id })).status).toBe(200);
+      limited(await open('203.0.113.98', { screening_session_id: id }), 30 * 86_400);
+      expect([(await open('203.0.113.97', {})).status, (await open('203.0.113.97', {})).status]).toEqual([200, 200]);
+      limited(await open('203.0.113.97', {}), 60);
+      // Lineages are shed as well as addresses.
+      limited(await open('203.0.113.96', {}), 60);
+      const newcomer = new PlatformCaller(at, (await service.signIn('child')).headers);
+      expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);
 
       const keyed = (key: string) => submit(caller, '203.0.113.98', {}, { 'idempotency-key': key });
       const replies = [await keyed('one'), await keyed('two')];

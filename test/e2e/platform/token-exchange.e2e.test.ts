@@ -392,7 +392,7 @@ describe('POST /auth/token/exchange', () => {
     it('a stranger with the public key uses up nothing of its owner, by default 60 a minute either way', async () => {
       expect(service.env['TOKEN_EXCHANGE_PER_MINUTE']).toBe('100000');
       // An empty value counts as none.
-      const byDefault = { ROLE: 'api', TRUSTED_PROXIES: '127.0.0.1', TOKEN_EXCHANGE_PER_MINUTE: '' };
+      const byDefault = { ROLE: 'api', TRUSTED_PROXIES: '127.0.0.1', TOKEN_EXCHANGE_PER_MINUTE: '', LIMITS: '' };
       const at = await service.startBeside(byDefault);
       try {
         const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN);
@@ -405,7 +405,11 @@ describe('POST /auth/token/exchange', () => {
         refused(await from('203.0.113.8', 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
         const own = await Promise.all(Array.from({ length: 61 }, () => from('203.0.113.7', ORIGIN)));
         expect([200, 429].map((wanted) => own.filter(({ status }) => status === wanted).length)).toEqual([60, 1]);
-        limited(await from('203.0.113.8', ORIGIN));
+        // Another address, and a page that is open already, go on.
+        const other = await from('203.0.113.8', ORIGIN);
+        expect(quota(other)).toEqual([200, '60', '59']);
+        const headers = { 'x-forwarded-for': '203.0.113.7', authorization: `Bearer ${other.body.token}` };
+        expect(quota(await exchange(key, ORIGIN, { headers, at }))).toEqual([200, '60', '59']);
       } finally {
         await at.program.end('SIGTERM');
       }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { readConfig } from '../../../src/config/config.js';
+import type { Limits } from '../../../src/config/limits.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import {
@@ -17,6 +19,7 @@ import {
   TakeUpIntent,
   type CreatedIntent,
 } from '../../../src/modules/payments/application/create-intent.js';
+import { PaymentPolicy } from '../../../src/modules/payments/application/payment-policy.js';
 import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
 import { WhenPaymentProgressed } from '../../../src/modules/payments/application/when-payment-progressed.js';
 import { PaymentSecrets } from '../../../src/modules/payments/application/payment-secrets.js';
@@ -37,20 +40,27 @@ import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { PaymentNews, Screenings } from '../../../src/published/screenings.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { IntentsOnly } from '../../support/intents-only.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 
 const ACCOUNT = newId();
+const UNLIMITED = { paymentIntentsPerMinute: 0, confirmsPerMinute: 0 };
+const DEFAULTS = readConfig({ REDIS_URL: 'redis://127.0.0.1:6379' }).limits;
 
 /** Knows no account but `acct_good`. */
 class PlayedProcessor extends IntentsOnly {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
   down = false;
+  /** How often it was asked for an intent, and how often about one. */
+  asked = 0;
+  looks = 0;
 
   override async createIntent(
     { attemptId }: VendorCall,
     { amountCents, currency, connectedAccount }: Charge,
     { transactionId }: { readonly transactionId: string },
   ): Promise<IntentVerdict> {
+    this.asked += 1;
     if (connectedAccount !== 'acct_good') return { kind: 'refused', code: 'resource_missing' };
     const id = `pi_${attemptId.replaceAll(/\W/g, '_')}`;
     const intent = {
@@ -71,6 +81,7 @@ class PlayedProcessor extends IntentsOnly {
     throw new Error('Nothing is changed here');
   }
   override async retrieveIntent(_call: VendorCall, intentId: string): Promise<IntentVerdict> {
+    this.looks += 1;
     if (this.down) return { kind: 'unavailable' };
     const verdict = this.intents.get(intentId);
     return verdict?.kind === 'intent'
@@ -91,7 +102,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function house() {
+function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinute'> = UNLIMITED) {
   const account = {
     feeCents: 50,
     currency: 'usd',
@@ -135,13 +146,28 @@ function house() {
   const reconciler = new PaymentReconciler(aggregates, processor, secrets, screenings);
   const calls = new CallsAtOnce();
   const takeUp = new TakeUpIntent(aggregates, processor, reconciler, secrets);
-  const create = new CreateIntentHandler(aggregates, calls, takeUp, secrets, screenings, accounts, grants);
+  const limiter = new CountedInMemory();
+  const { paymentIntentsPerMinute, confirmsPerMinute } = limits;
+  const policy = new PaymentPolicy({ intentsPerMinute: paymentIntentsPerMinute, confirmsPerMinute });
+  const create = new CreateIntentHandler(
+    aggregates,
+    calls,
+    takeUp,
+    secrets,
+    screenings,
+    accounts,
+    grants,
+    limiter,
+    policy,
+  );
   const confirm = new ConfirmPaymentHandler(
     aggregates,
     calls,
     new LookAtIntent(aggregates, reconciler),
     screenings,
     new WhenPaymentProgressed(aggregates, screenings),
+    limiter,
+    policy,
   );
   const sessionId = newId();
   const context = {
@@ -153,6 +179,7 @@ function house() {
   } as const;
   return {
     account,
+    limiter,
     sessionId,
     processor,
     calls,
@@ -257,4 +284,36 @@ it('nobody can pay for a person who was erased', async () => {
   erase();
   await expect(create()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
   expect(await types()).toEqual(['PaymentOpened']);
+});
+
+it('429 beyond 10 intents of one session a minute, before anything is stored or asked; another session goes on', async () => {
+  const { create, types, limiter, processor } = house(DEFAULTS);
+  for (let count = 0; count < 10; count++) await create();
+  const before = await types();
+  const asked = processor.asked + processor.looks;
+  await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited', detail: { retryAfterSeconds: 60 } });
+  expect([await types(), processor.asked + processor.looks]).toEqual([before, asked]);
+  await house(DEFAULTS).create();
+  limiter.endWindows(60);
+  await create();
+});
+
+it('a payment is looked at once a second, and asked about 20 times a minute; a look that failed does not answer others', async () => {
+  const { create, confirm, processor, limiter } = house(DEFAULTS);
+  const { transactionId } = await create();
+  processor.down = true;
+  await expect(confirm(transactionId)).rejects.toBeDefined();
+  processor.down = false;
+  expect(await confirm(transactionId)).toMatchObject({ status: 'PENDING' });
+  processor.status = 'processing';
+  const looks = processor.looks;
+  expect(await confirm(transactionId)).toMatchObject({ status: 'PENDING' });
+  expect(processor.looks).toBe(looks);
+  limiter.endWindows(1);
+  expect(await confirm(transactionId)).toMatchObject({ status: 'PROCESSING' });
+  for (let count = 4; count < 20; count++) await confirm(transactionId);
+  expect(processor.looks).toBe(looks + 1);
+  await expect(confirm(transactionId)).rejects.toMatchObject({ code: 'request.rate_limited' });
+  limiter.endWindows(60);
+  await confirm(transactionId);
 });

@@ -227,11 +227,29 @@ export class Process {
     const pull = new ReportPull(aggregates, screenings, bureau, bodies, prepaid, policy, clock);
     const release = new ReportRelease(aggregates, screenings, calls, pull, prepaid, policy, clock);
     const showing = new ReportViewer(aggregates, bodies, clock);
+    const limiter = new CountedInMemory();
     const recipients = new ShareRecipient(grants, accounts);
-    const opening = new OpenReportHandler(access, release, showing, new CountedInMemory(), policy, clock);
-    const openingOnServer = new OpenReportOnServerHandler(screenings, accounts, access, release, showing);
-    const consenting = new ConsentToShareHandler(aggregates, access, recipients, release, bodies, policy, clock);
-    const revoking = new RevokeSharingHandler(aggregates, access, recipients, clock);
+    const opening = new OpenReportHandler(access, release, showing, limiter, policy, clock);
+    const openingOnServer = new OpenReportOnServerHandler(
+      screenings,
+      accounts,
+      access,
+      release,
+      showing,
+      limiter,
+      policy,
+    );
+    const consenting = new ConsentToShareHandler(
+      aggregates,
+      access,
+      recipients,
+      release,
+      bodies,
+      limiter,
+      policy,
+      clock,
+    );
+    const revoking = new RevokeSharingHandler(aggregates, access, recipients, limiter, policy, clock);
     const sweeping = new SettleReportHandler(aggregates, pull, clock);
     this.access = access;
     this.bodies = bodies;
@@ -270,6 +288,7 @@ export class House {
       vendorTimeoutSeconds: 1,
       pdfLinkSeconds: 300,
       readsPerMinute: 60,
+      sharesPerMinute: 10,
       pdfsPerMinute: 10,
     },
     'https://service.example.test',

@@ -105,20 +105,20 @@ class Integrator {
       this.reports,
       there.access,
       there.showing,
-    ).execute(new OpenRenterReport(renterId, { format: 'json', leaveOut: {}, keyId: 'key-1' }, context));
+    ).execute(new OpenRenterReport(renterId, { format: 'json', leaveOut: {} }, context));
     return opened;
   }
 
   async openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
     const opening = new OpenLinkedReportHandler(new KnownParties(parties), this.reading, this.links, there.showing);
-    const query = { format: 'html', leaveOut: {}, keyId: 'key-1' } as const;
+    const query = { format: 'html', leaveOut: {} } as const;
     return (await opening.execute(new OpenLinkedReport(recipient, renterId, query, context))).opened;
   }
 
   score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {
     const known = new KnownParties(parties);
     return new ReadCreditScoreHandler(known, parties, this.reading, this.links, there.showing).execute(
-      new ReadCreditScore(recipient, renterId, 'key-1', context),
+      new ReadCreditScore(recipient, renterId, context),
     );
   }
 
@@ -129,13 +129,14 @@ class Integrator {
       this.reports,
       there.access,
       there.bodies,
+      new CountedInMemory(),
       house.policy,
       house.clock,
     ).execute(new LinkReport(recipient, renterId, context));
   }
 
   unlink(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<void> {
-    return new UnlinkReportHandler(new KnownParties(parties), this.links).execute(
+    return new UnlinkReportHandler(new KnownParties(parties), this.links, new CountedInMemory(), house.policy).execute(
       new UnlinkReport(recipient, renterId, context),
     );
   }
@@ -302,10 +303,10 @@ describe('the report of a renter', () => {
     house.bureau.answers = [REPLIED];
   });
 
-  it('is not read more often than the limit says, by one key', async () => {
+  it('is not read more often than the limit says, by one account', async () => {
     const owner = await Integrator.withCredit();
     for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
-      await owner.limiter.take([{ key: 'report-reads:key-1', limit: 60, windowSeconds: 60 }]);
+      await owner.limiter.take([{ key: `report-reads:${owner.accountId}`, limit: 60, windowSeconds: 60 }]);
     for (const reading of [owner.open(), owner.openAs(AGENT), owner.score(AGENT)])
       expect(await codeOf(reading)).toBe('request.rate_limited');
   });

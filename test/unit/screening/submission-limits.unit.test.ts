@@ -33,6 +33,8 @@ describe('the limits of submissions', () => {
     person = `person-${people++}`,
     phone = person,
     from = '203.0.113.1',
+    lineage,
+    grantId = null,
     sms = false,
     run = () => Promise.resolve(),
   }: {
@@ -42,16 +44,23 @@ describe('the limits of submissions', () => {
     person?: string;
     phone?: string;
     from?: string | null;
+    lineage?: string;
+    grantId?: string | null;
     sms?: boolean;
     run?: () => Promise<void>;
   } = {}): Promise<number | 'ok'> => {
     const account = { accountId, submitsPerMinute: own } as AccountFacts;
-    const codes = limits.smsTo(environment, await limits.phoneId(phone));
-    const uses = limits.submission({ account, environment, personId: person, clientAddress: from });
+    const codes = limits.smsTo({ accountId, environment }, await limits.phoneId(phone));
+    const uses = limits.submission({ account, environment, personId: person, clientAddress: from, lineage, grantId });
     return outcome(counted([...uses, ...codes], codes, run, sms));
   };
-  const resend = async (phone: string, sms = true, environment: 'live' | 'test' = 'test'): Promise<number | 'ok'> => {
-    const codes = limits.smsTo(environment, await limits.phoneId(phone));
+  const resend = async (
+    phone: string,
+    sms = true,
+    environment: 'live' | 'test' = 'test',
+    accountId = 'a',
+  ): Promise<number | 'ok'> => {
+    const codes = limits.smsTo({ accountId, environment }, await limits.phoneId(phone));
     return outcome(counted(codes, codes, () => Promise.resolve(), sms));
   };
   /** As the use cases do: a code that was not sent is given back. */
@@ -96,8 +105,7 @@ describe('the limits of submissions', () => {
   });
 
   it('600 a minute for an account in each environment, or the number of the account', async () => {
-    let at = 0;
-    await times(600, () => submit({ from: `10.0.${Math.floor(at++ / 30)}.1` }));
+    await times(600, () => submit({ from: null }));
     expect([
       await submit({ from: null }),
       await submit({ from: null, environment: 'live' }),
@@ -108,6 +116,23 @@ describe('the limits of submissions', () => {
     expect(await submit({ accountId: 'small', own: 2 })).toBe(60);
   });
 
+  it('when strangers have used 600, those that used most of them wait; newcomers, grants and servers do not', async () => {
+    let at = 0;
+    await times(600, () =>
+      submit({ from: `10.0.${Math.floor(at / 24)}.1`, lineage: `lineage-${Math.floor(at++ / 24)}` }),
+    );
+    expect([
+      await submit({ from: '10.0.0.1', lineage: 'new' }),
+      await submit({ from: '203.0.113.1', lineage: 'lineage-1' }),
+      await submit({ from: '203.0.113.1', lineage: 'new' }),
+      await submit({ from: '203.0.113.1', lineage: 'new' }),
+      await submit({ from: '10.0.0.1', lineage: 'lineage-0', grantId: 'grant' }),
+      await submit({ from: null }),
+    ]).toEqual([60, 60, 'ok', 'ok', 'ok', 'ok']);
+    limiter.endWindows(60);
+    expect(await submit({ from: '10.0.0.1', lineage: 'lineage-0' })).toBe('ok');
+  });
+
   it('5 an hour of one person', async () => {
     await times(5, () => submit({ person: 'ada' }));
     expect([await submit({ person: 'ada' }), await submit()]).toEqual([HOUR, 'ok']);
@@ -115,19 +140,30 @@ describe('the limits of submissions', () => {
     expect(await submit({ person: 'ada' })).toBe('ok');
   });
 
-  it('6 codes an hour and 12 a day to one phone, of all accounts, persons, submissions and resends together', async () => {
-    await times(3, () => submit({ phone: '4155550134', sms: true }));
-    await times(2, () => submit({ accountId: 'b', phone: '4155550134', sms: true }));
+  it('6 codes an hour to one phone of one account, of persons, submissions and resends together', async () => {
+    await times(5, () => submit({ phone: '4155550134', sms: true }));
     await times(1, () => resend('4155550134'));
     expect([
       await submit({ phone: '4155550134', sms: true }),
       await resend('4155550134'),
       await submit({ phone: '4155550135', sms: true }),
-    ]).toEqual([HOUR, HOUR, 'ok']);
+      await submit({ accountId: 'b', phone: '4155550134', sms: true }),
+    ]).toEqual([HOUR, HOUR, 'ok', 'ok']);
     limiter.endWindows(HOUR);
-    await times(6, () => resend('4155550134'));
+    expect(await resend('4155550134')).toBe('ok');
+  });
+
+  it('30 codes a day to one phone of all accounts; the refusal says that it is the phone', async () => {
+    for (const accountId of ['a', 'b', 'c', 'd', 'e'])
+      await times(6, () => resend('4155550134', true, 'test', accountId));
     limiter.endWindows(HOUR);
-    expect([await resend('4155550134'), await submit({ phone: '4155550134', sms: true })]).toEqual([DAY, DAY]);
+    expect([await resend('4155550134'), await submit({ phone: '4155550134', sms: true, accountId: 'f' })]).toEqual([
+      DAY,
+      DAY,
+    ]);
+    await expect(
+      limits.admit(limits.smsTo({ accountId: 'f', environment: 'test' }, await limits.phoneId('4155550134'))),
+    ).rejects.toMatchObject({ detail: { rule: expect.stringContaining('phone number') } });
     limiter.endWindows(DAY);
     expect(await resend('4155550134')).toBe('ok');
   });

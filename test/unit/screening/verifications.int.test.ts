@@ -836,10 +836,10 @@ describe('a person who authenticates again', () => {
 
   it('is sent codes that count against the phone of the session, with all others to it', async () => {
     const { sessionId, persons } = await registered(STEP_UP);
-    const codes = await persons.codesTo(sessionId, ['person', 'named'], 'test');
+    const codes = await persons.codesTo(sessionId, ['person', 'named'], SERVER);
     await limits.admit(codes);
     await expect(limits.admit(codes)).rejects.toMatchObject({ code: 'request.rate_limited' });
-    await limits.admit(await persons.codesTo(null, ['named'], 'test'));
+    await limits.admit(await persons.codesTo(null, ['named'], SERVER));
   });
 
   it('gives back what was admitted under one name when another is locked', async () => {

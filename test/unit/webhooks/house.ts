@@ -226,6 +226,7 @@ export class WebhookHouse {
   readonly limiter = new CountedInMemory();
   readonly policy = {
     pingsPerSecond: 1,
+    endpointChangesPerHour: 30,
     timeoutSeconds: 8,
     redeliveryIntervalSeconds: 60,
     ladder: LADDER,
@@ -236,7 +237,12 @@ export class WebhookHouse {
     const { clock, vault, store, models, queue } = this;
     const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
-    const endpoints = new EndpointChanges(aggregates, { changed: (news) => void this.news.push(news) });
+    const endpoints = new EndpointChanges(
+      aggregates,
+      { changed: (news) => void this.news.push(news) },
+      this.limiter,
+      this.policy,
+    );
     const attempts = new Attempts(aggregates, endpoints, this.receivers, secrets, vault, this.policy, clock);
     const lists = new CompleteLists(store, this.projections, models);
     const deliveries = new DeliveryReader(models, vault, lists);
@@ -371,7 +377,7 @@ export class WebhookHouse {
     handle(event: RecordedEvent): Promise<void>;
   }> {
     const aggregates = new AttendedHandling(store, this.models, this.clock, { appendConflict: () => undefined });
-    const endpoints = new EndpointChanges(aggregates, { changed: () => undefined });
+    const endpoints = new EndpointChanges(aggregates, { changed: () => undefined }, this.limiter, this.policy);
     const handler = new WhenDeliveryExhausted(aggregates, endpoints, this.policy, this.clock);
     const events = (await store.readAll(null, Infinity)).filter(
       ({ type, metadata }) => handler.types.has(type) && metadata.accountId === accountId,

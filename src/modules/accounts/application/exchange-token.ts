@@ -16,8 +16,10 @@ import { GrantRedemption } from './grant-redemption.js';
 /** What the configuration says to the exchange; also the injection token. */
 export abstract class TokenOptions {
   abstract readonly ttlSeconds: number;
-  /** Exchanges a minute for keys without a limit of their own. */
+  /** Exchanges a minute with a key from one client address, for keys without a number of their own. */
   abstract readonly exchangesPerMinute: number;
+  /** Over all addresses. */
+  abstract readonly exchangesPerMinutePerKey: number;
 }
 
 /** What was presented; null stands for a missing header. */
@@ -97,25 +99,42 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     if (key === null) return this.withoutKey('token.key_invalid');
     const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
     const admitted = admittedOrigin(key, origin);
-    // A publishable key is public: what strangers do with it counts against their own address, and not against its owner.
+    const renewal = renewed === 'bad' ? null : renewed;
+    // A publishable key is public: what strangers do with it counts against their own address, and not against its owner. A page
+    // that is open already renews its token whatever others do at its address.
     const counted =
       admitted instanceof DomainError
         ? `token_exchange_refused:${key.keyId}:${clientAddress}`
-        : `token_exchange:${key.keyId}`;
+        : renewal === null
+          ? `token_exchange:${key.keyId}:${clientAddress}`
+          : `token_renewal:${key.keyId}:${renewal.lineage}`;
     const quota = await this.limiter.hit(counted, perMinute, WINDOW_SECONDS);
-    if (!quota.allowed)
-      return { quota, result: new DomainError('request.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
+    if (!quota.allowed) return { quota, result: tooMany(quota.resetSeconds) };
     if (admitted instanceof DomainError) return { quota, result: admitted };
+    const shed = renewal === null ? await this.shedOf(key, clientAddress) : null;
+    if (shed !== null && sessionToken === null) return { quota, result: shed };
     const account = await this.accounts.find(key.accountId);
     if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);
     const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
     if (key.environment === 'live' && !billed)
       return { quota, result: new DomainError('token.billing_not_configured') };
     if (renewed === null)
-      return { quota, result: await this.exchange(key, admitted, account, sessionToken, correlationId) };
-    if (renewed === 'bad' || !isOf(renewed, key) || this.now() >= renewed.exchangedAt + RENEWABLE_SECONDS)
-      return { quota, result: new DomainError('request.unauthenticated') };
-    return { quota, result: await this.renew(key, admitted, renewed) };
+      return { quota, result: await this.exchange(key, admitted, account, sessionToken, correlationId, shed) };
+    if (renewal === null || !isOf(renewal, key) || this.now() >= renewal.exchangedAt + RENEWABLE_SECONDS)
+      return { quota, result: shed ?? new DomainError('request.unauthenticated') };
+    return { quota, result: await this.renew(key, admitted, renewal) };
+  }
+
+  /** Over all addresses, of which those are shed first that used most (see RateUse). A number of the key's own is no smaller. */
+  private async shedOf(
+    { keyId, exchangesPerMinute }: PublishableKey,
+    clientAddress: string,
+  ): Promise<DomainError | null> {
+    const perKey = this.options.exchangesPerMinutePerKey;
+    const limit = perKey === 0 ? 0 : Math.max(perKey, exchangesPerMinute ?? 0);
+    const use = { key: `token_exchanges:${keyId}`, limit, windowSeconds: WINDOW_SECONDS, callers: [clientAddress] };
+    const refusal = await this.limiter.take([use]);
+    return refusal && tooMany(refusal.retryAfterSeconds);
   }
 
   /** The new token is for the same account, under the same grant, which is not consumed again. */
@@ -125,16 +144,21 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return { ...(await this.issue(key, origin, account, renewed.grantId, newId(), renewed)), grant: null };
   }
 
-  /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
+  /**
+   * Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. `shed`
+   * refuses an exchange without a good grant.
+   */
   private async exchange(
     key: PublishableKey,
     origin: string,
     keyHolder: AccountFacts,
     sessionToken: string | null,
     correlationId: string,
-  ): Promise<ExchangedToken> {
+    shed: DomainError | null,
+  ): Promise<ExchangedToken | DomainError> {
     const jti = newId();
     const redemption = sessionToken === null ? null : await this.grants.redeem(sessionToken, key, jti, correlationId);
+    if (shed !== null && redemption?.consumed !== true) return shed;
     const account = redemption?.consumed ? redemption.account : keyHolder;
     const issued = await this.issue(key, origin, account, redemption?.consumed ? redemption.grantId : null, jti);
     return {
@@ -181,6 +205,10 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   private withoutKey(code: ErrorCode): Exchange {
     return { quota: quotaWithoutKey(this.options), result: new DomainError(code) };
   }
+}
+
+function tooMany(retryAfterSeconds: number): DomainError {
+  return new DomainError('request.rate_limited', { retryAfterSeconds });
 }
 
 function isOf({ keyId, environment }: RenewedToken, key: PublishableKey): boolean {

@@ -6,6 +6,7 @@ import { derivedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
@@ -32,6 +33,8 @@ export class OpenIncomeSession extends Command<string> {
     readonly context: CallerContext,
     /** The session grant it is opened under; null without one. */
     readonly grantId: string | null = null,
+    /** Of the page's browser. */
+    readonly clientAddress: string | null = null,
   ) {
     super();
   }
@@ -47,11 +50,12 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly calls: ExternalCalls,
     private readonly progress: IncomeProgress,
     private readonly secrets: IncomeSecrets,
+    private readonly limiter: RateLimiter,
     private readonly policy: IncomePolicy,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ incomeSessionId, inquiry, context, grantId }: OpenIncomeSession): Promise<string> {
+  async execute({ incomeSessionId, inquiry, context, grantId, clientAddress }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
@@ -66,9 +70,11 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
     // Throws while the vault is away: what the vendor says could not be kept, so nothing is opened.
     await this.secrets.isErased(subjectId);
-    await this.calls.admit(this.progress, attempt);
+    const uses = this.policy.opening({ screeningSessionId, grantId, clientAddress }, context);
+    await this.limiter.admit(uses);
     let opened = false;
     try {
+      await this.calls.admit(this.progress, attempt);
       if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
       const { events } = await this.aggregates.create(
         incomeSession,
@@ -87,7 +93,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
       );
       opened = events.length > 0;
     } finally {
-      if (!opened) await this.calls.withdraw(this.progress, attempt);
+      if (!opened) await Promise.all([this.calls.withdraw(this.progress, attempt), this.limiter.giveBack(uses)]);
     }
     if (opened) await this.calls.make(this.progress, attempt, null);
     return incomeSessionId;

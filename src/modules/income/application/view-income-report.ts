@@ -5,10 +5,12 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { incomeReportView } from '../domain/income-report-view.js';
 import { incomeSession } from '../domain/income-session.js';
 import type { IncomeSession, Route } from '../domain/income.js';
+import { IncomePolicy } from './income-policy.js';
 import { IncomeSecrets } from './income-secrets.js';
 
 export interface ViewedIncomeReport {
@@ -37,9 +39,12 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     private readonly aggregates: AggregateStore,
     private readonly secrets: IncomeSecrets,
     private readonly accounts: Accounts,
+    private readonly limiter: RateLimiter,
+    private readonly policy: IncomePolicy,
   ) {}
 
   async execute({ incomeSessionId, reach, context }: ViewIncomeReport): Promise<ViewedIncomeReport> {
+    await this.limiter.admit([this.policy.reading(context)]);
     const { session, ownerId } = await this.readable(incomeSessionId, reach, context);
     if (session.status !== 'COMPLETED') throw new DomainError('income.report_not_ready');
     const report = await this.secrets.report(session.subjectId, incomeSessionId);

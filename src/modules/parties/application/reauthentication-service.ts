@@ -105,11 +105,8 @@ export class ReauthenticationService {
       : new DomainError('screening.attempt_in_progress', { retryAfterSeconds: 1 });
   }
 
-  private codesTo(
-    { sessionId, personIds = [] }: Reference,
-    { environment }: CallerContext,
-  ): Promise<readonly RateUse[]> {
-    return this.persons.codesTo(sessionId, personIds, environment);
+  private codesTo({ sessionId, personIds = [] }: Reference, owner: CallerContext): Promise<readonly RateUse[]> {
+    return this.persons.codesTo(sessionId, personIds, owner);
   }
 
   /** True also where it is not known. */

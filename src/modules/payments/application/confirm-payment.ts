@@ -7,10 +7,12 @@ import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, paymentIdIn, type Payment, type PaymentState } from '../domain/payment.js';
 import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { PaymentPolicy } from './payment-policy.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
@@ -58,6 +60,8 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     private readonly lookAtIntent: LookAtIntent,
     private readonly screenings: Screenings,
     private readonly progressed: WhenPaymentProgressed,
+    private readonly limiter: RateLimiter,
+    private readonly policy: PaymentPolicy,
   ) {}
 
   async execute({ transactionId, context }: ConfirmPayment): Promise<Payment> {
@@ -67,16 +71,34 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     const state = existing(loaded.state);
     const session = await this.screenings.find(state.sessionId);
     if (!session || !isOpenTo(session, session, context)) throw new DomainError('payment.not_found');
+    await this.limiter.admit([this.policy.confirm(state.sessionId)]);
     const { paymentIntentId } = state;
     if (state.status === 'SUCCEEDED' || state.canceled || paymentIntentId === null)
       return this.toldToSession(loaded, state);
+    const look = this.policy.look(id);
+    if ((await this.limiter.take([look])) !== null) return this.toldToSession(loaded, state);
+    try {
+      return await this.seen(id, state, paymentIntentId, context);
+    } catch (error) {
+      // Nothing was seen that could answer the next caller.
+      await this.limiter.giveBack([look]);
+      throw error;
+    }
+  }
+
+  private async seen(
+    id: string,
+    before: Payment,
+    paymentIntentId: string,
+    context: ConfirmPayment['context'],
+  ): Promise<Payment> {
     const attempt = { id, attemptId: newId(), subject: null, context };
     await this.calls.admit(this.lookAtIntent, attempt);
     const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
     const reloaded = await this.aggregates.load(payment, id);
     const after = existing(reloaded.state);
     // Where the end was not heard, what was recorded since says that the processor has answered.
-    refuseUnlessRecorded(end === null && after.status !== state.status ? 'recorded' : end);
+    refuseUnlessRecorded(end === null && after.status !== before.status ? 'recorded' : end);
     return this.toldToSession(reloaded, after);
   }
 

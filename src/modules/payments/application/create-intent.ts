@@ -8,6 +8,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PaymentProcessor } from '../../../ports/payment-processor.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
@@ -25,6 +26,7 @@ import {
 import { admitPrice, applicationFeeOf } from '../domain/price.js';
 import { chargeOf } from './charge-of.js';
 import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { PaymentPolicy } from './payment-policy.js';
 import { PaymentReconciler, type Observed } from './payment-reconciler.js';
 import { PaymentSecrets } from './payment-secrets.js';
 
@@ -138,6 +140,8 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
+    private readonly limiter: RateLimiter,
+    private readonly policy: PaymentPolicy,
   ) {}
 
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
@@ -159,6 +163,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       applicationFeeCents: applicationFeeOf(wish.applicationFeeCents, terms),
     };
     admitPrice(price, account.feeCents, terms);
+    await this.limiter.admit([this.policy.intent(sessionId)]);
     // Throws while the vault is away: the secret for the browser could not be kept, so nothing is opened.
     await this.secrets.isErased(session.subjectId);
     const open = {

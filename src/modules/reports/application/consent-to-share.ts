@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { ReportAccess } from './report-access.js';
@@ -32,6 +33,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     private readonly recipients: ShareRecipient,
     private readonly release: ReportRelease,
     private readonly bodies: ReportBodyStore,
+    private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
@@ -39,6 +41,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
   async execute({ sessionId, recipient, context }: ConsentToShare): Promise<ActiveShare> {
     const session = await this.access.ownSession(sessionId, context);
     const recipientAccountId = await this.recipients.of(session, recipient);
+    await this.limiter.admit([this.policy.sharing(sessionId)]);
     const id = shareIdOf(sessionId, recipientAccountId);
     const loaded = await this.aggregates.load(share, id);
     if (loaded.state.status !== 'NONE') return stillShared(loaded.state, this.clock.now());

@@ -4,6 +4,7 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf } from '../domain/share.js';
 import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
@@ -35,6 +36,7 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
     private readonly reports: RenterReports,
     private readonly access: ReportAccess,
     private readonly bodies: ReportBodyStore,
+    private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
@@ -43,6 +45,7 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
     const renter = await this.parties.renter(renterId, context);
     const recipient = await this.parties.recipient(named, context);
     refuseLocked(recipient);
+    await this.limiter.admit([this.policy.sharing(renter.partyId)]);
     const session = await this.reports.confirmedSession(renter);
     await this.access.admitPull(session);
     const released = await this.reports.released(session, context);

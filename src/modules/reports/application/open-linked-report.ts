@@ -33,7 +33,7 @@ export class OpenLinkedReportHandler implements ICommandHandler<OpenLinkedReport
   ) {}
 
   async execute({ recipient: named, renterId, query, context }: OpenLinkedReport): Promise<PartyReport> {
-    await this.reading.admit(query.keyId);
+    await this.reading.admit(context);
     const recipient = await this.parties.recipient(named, context);
     const renter = await this.parties.renter(renterId, context);
     refuseLocked(recipient);

@@ -30,7 +30,7 @@ export class OpenRenterReportHandler implements ICommandHandler<OpenRenterReport
   ) {}
 
   async execute({ renterId, query, context }: OpenRenterReport): Promise<PartyReport> {
-    await this.reading.admit(query.keyId);
+    await this.reading.admit(context);
     const renter = await this.parties.renter(renterId, context);
     const session = await this.reports.confirmedSession(renter);
     await this.access.admitOwner(session);

@@ -2,10 +2,12 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportAccess } from './report-access.js';
+import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
@@ -32,9 +34,12 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
     private readonly showing: ReportViewer,
+    private readonly limiter: RateLimiter,
+    private readonly policy: ReportPolicy,
   ) {}
 
   async execute({ sessionId, format, context }: OpenReportOnServer): Promise<OpenedReport> {
+    await this.limiter.admit([this.policy.reading(context)]);
     const session = await this.screenings.find(sessionId);
     if (
       !session ||

@@ -20,8 +20,6 @@ export class OpenReport extends Command<OpenedReport> {
     readonly sessionId: string,
     readonly format: ReportFormat,
     readonly context: CallerContext,
-    /** Whose reads are counted; null: nobody's. */
-    readonly reader: string | null = null,
   ) {
     super();
   }
@@ -38,11 +36,8 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, format, context, reader }: OpenReport): Promise<OpenedReport> {
-    if (reader !== null)
-      await this.limiter.admit([
-        { key: `report-reads:${reader}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 },
-      ]);
+  async execute({ sessionId, format, context }: OpenReport): Promise<OpenedReport> {
+    await this.limiter.admit([this.policy.reading(context)]);
     const viewing = { format, context };
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId)

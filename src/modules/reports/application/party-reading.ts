@@ -1,5 +1,6 @@
 // How servers of the direct API open reports: what they ask for, what they are given, and how often they may.
 import { Injectable } from '@nestjs/common';
+import type { CallerContext } from '../../../kernel/context.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Checkouts } from '../../../published/checkouts.js';
 import type { PartyFacts } from '../../../published/parties.js';
@@ -12,8 +13,6 @@ export interface ReportQuery {
   readonly format: ReportFormat;
   /** Whether a section is left out; of those that are not named, the renter's checkout says it. */
   readonly leaveOut: Readonly<Partial<Record<Section, boolean>>>;
-  /** The key whose reads are counted. */
-  readonly keyId: string;
 }
 
 export interface PartyReport {
@@ -29,11 +28,9 @@ export class PartyReading {
     private readonly policy: ReportPolicy,
   ) {}
 
-  /** Refuses a key that has read too much. */
-  async admit(keyId: string): Promise<void> {
-    await this.limiter.admit([
-      { key: `report-reads:${keyId}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 },
-    ]);
+  /** Refuses an account that has read too much. */
+  async admit(context: CallerContext): Promise<void> {
+    await this.limiter.admit([this.policy.reading(context)]);
   }
 
   async leftOut({ partyId }: PartyFacts, { leaveOut }: ReportQuery): Promise<ReadonlySet<Section>> {

@@ -16,8 +16,6 @@ export class ReadCreditScore extends Command<number | null> {
   constructor(
     readonly recipient: NamedParty,
     readonly renterId: string,
-    /** The key whose reads are counted. */
-    readonly keyId: string,
     readonly context: CallerContext,
   ) {
     super();
@@ -34,8 +32,8 @@ export class ReadCreditScoreHandler implements ICommandHandler<ReadCreditScore> 
     private readonly showing: ReportViewer,
   ) {}
 
-  async execute({ recipient: named, renterId, keyId, context }: ReadCreditScore): Promise<number | null> {
-    await this.reading.admit(keyId);
+  async execute({ recipient: named, renterId, context }: ReadCreditScore): Promise<number | null> {
+    await this.reading.admit(context);
     const recipient = await this.known.recipient(named, context);
     refuseLocked(recipient);
     const renter = await this.parties.find('renter', renterId, context);

@@ -1,4 +1,8 @@
+import type { CallerContext } from '../../../kernel/context.js';
+import type { RateUse } from '../../../ports/rate-limiter.js';
 import { attemptTimes } from '../../../external-calls/attempt-times.js';
+
+const MINUTE = 60;
 
 /** The limits reports run by (docs/contract/platform.md#reports), given at start. Durations in seconds. */
 export class ReportPolicy {
@@ -9,14 +13,28 @@ export class ReportPolicy {
       readonly shareWindowSeconds: number | null;
       readonly vendorTimeoutSeconds: number;
       readonly pdfLinkSeconds: number;
-      /** Of one token; 0 is no limit. */
+      /** Of one lineage, or of the account of a server; 0 is no limit. */
       readonly readsPerMinute: number;
+      /** Of one report, taken back ones counted; 0 is no limit. */
+      readonly sharesPerMinute: number;
       /** Of one account; 0 is no limit. */
       readonly pdfsPerMinute: number;
     },
     /** How the outside calls the service; links to PDFs begin with it. */
     readonly publicUrl: string,
   ) {}
+
+  /** What one more look at a report uses. */
+  reading({ accountId, grantId, lineage }: CallerContext): RateUse {
+    // A grant gives one token, which each renewal replaces.
+    const reader = grantId ?? lineage ?? accountId;
+    return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
+  }
+
+  /** What sharing a report, or taking it back, uses. `reported`: the session of the report, or the party whose reports they are. */
+  sharing(reported: string): RateUse {
+    return { key: `shares:${reported}`, limit: this.limits.sharesPerMinute, windowSeconds: MINUTE };
+  }
 
   /** The times of a pull that starts now. */
   attempt(now: Date): { readonly settleAfter: Date; readonly giveUpAfter: Date } {

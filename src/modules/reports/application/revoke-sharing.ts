@@ -4,8 +4,10 @@ import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { share, shareIdOf, type RevokedShare } from '../domain/share.js';
 import { ReportAccess } from './report-access.js';
+import { ReportPolicy } from './report-policy.js';
 import { ShareRecipient } from './share-recipient.js';
 
 /** The consumer takes a share back, for good and at once: from the named account, or in all the shares (docs/contract/platform.md#sharing). */
@@ -26,11 +28,14 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
     private readonly recipients: ShareRecipient,
+    private readonly limiter: RateLimiter,
+    private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
 
   async execute({ sessionId, from, context }: RevokeSharing): Promise<readonly [RevokedShare, ...RevokedShare[]]> {
     await this.access.ownSession(sessionId, context);
+    await this.limiter.admit([this.policy.sharing(sessionId)]);
     if ('recipientAccountId' in from) {
       const { accountId } = await this.recipients.named(from.recipientAccountId);
       return [await this.revoke(shareIdOf(sessionId, accountId), context)];

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Owner } from '../../../kernel/context.js';
-import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
@@ -59,10 +58,10 @@ export class KnownPersonAnswers extends KnownPersons {
   override async codesTo(
     sessionId: string | null,
     personIds: readonly string[],
-    environment: Environment,
+    owner: Owner,
   ): Promise<readonly RateUse[]> {
     const named = (sessionId === null ? undefined : await this.phoneOf(sessionId)) ?? personIds.at(-1);
-    return named === undefined ? [] : this.limits.smsTo(environment, named);
+    return named === undefined ? [] : this.limits.smsTo(owner, named);
   }
 
   override async keepToken(sessionId: string, token: string): Promise<void> {

@@ -70,7 +70,7 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
     } as const;
     if (!this.stepUp.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
     const { phoneId } = await this.secrets.of(existing(loaded.state).subjectId, sessionId);
-    const sms = phoneId === undefined ? [] : this.limits.smsTo(context.environment, phoneId);
+    const sms = phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
     await this.limits.admit(sms);
     let smsSent = false;
     try {

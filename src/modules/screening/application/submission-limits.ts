@@ -1,5 +1,6 @@
 // How often persons may be submitted, phones be sent a code, and a client answer wrong (docs/contract/general.md#limits-against-abuse).
 import { Injectable } from '@nestjs/common';
+import type { Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
 import { RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
@@ -13,6 +14,9 @@ interface Submission {
   readonly personId: string;
   /** Null for a server, whose address says nothing about who is screened. */
   readonly clientAddress: string | null;
+  readonly lineage: string | undefined;
+  /** Null without a session grant. */
+  readonly grantId: string | null;
 }
 
 const MINUTE = 60;
@@ -37,32 +41,33 @@ export class SubmissionLimits {
   }
 
   /** What one more submission uses, besides the code that the phone may be sent. */
-  submission({ account, environment, personId, clientAddress }: Submission): readonly RateUse[] {
+  submission({ account, environment, personId, clientAddress, lineage, grantId }: Submission): readonly RateUse[] {
     const { submitsPerMinutePerAddress, submitsPerMinute, submitsPerHourPerPerson } = this.policy.limits;
     const { accountId } = account;
-    const uses = [
-      {
-        key: `submits:${accountId}:${environment}`,
-        limit: account.submitsPerMinute ?? submitsPerMinute,
-        windowSeconds: MINUTE,
-      },
-      { key: `person-submits:${personId}`, limit: submitsPerHourPerPerson, windowSeconds: HOUR },
-    ];
-    if (clientAddress !== null)
-      uses.push({
-        key: `address-submits:${accountId}:${clientAddress}`,
-        limit: submitsPerMinutePerAddress,
-        windowSeconds: MINUTE,
-      });
-    return uses;
+    const perPerson = { key: `person-submits:${personId}`, limit: submitsPerHourPerPerson, windowSeconds: HOUR };
+    const ofAccount = { limit: account.submitsPerMinute ?? submitsPerMinute, windowSeconds: MINUTE };
+    // Strangers fill no window of the account's servers, nor do they meet one of its session grants.
+    if (clientAddress === null) return [perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
+    const perAddress = {
+      key: `address-submits:${accountId}:${clientAddress}`,
+      limit: submitsPerMinutePerAddress,
+      windowSeconds: MINUTE,
+    };
+    if (grantId !== null) return [perPerson, perAddress];
+    const callers = [clientAddress, ...(lineage === undefined ? [] : [lineage])];
+    return [perPerson, perAddress, { ...ofAccount, key: `submits:${accountId}:${environment}`, callers }];
   }
 
-  /** What one more code uses. Over all accounts, but test traffic must not use up what a real applicant's phone may be sent. */
-  smsTo(environment: Environment, phoneId: string): readonly RateUse[] {
+  /**
+   * What one more code uses: of the account first, so that one account does not use up what a phone may be sent by others. Test
+   * traffic must not use up what a real applicant's phone may be sent either.
+   */
+  smsTo({ accountId, environment }: Owner, phoneId: string): readonly RateUse[] {
     const { smsPerHour, smsPerDay } = this.policy.limits;
+    const rule = 'Too many codes were sent to this phone number. Try again later, or with another number.';
     return [
-      { key: `hourly-sms:${environment}:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR },
-      { key: `daily-sms:${environment}:${phoneId}`, limit: smsPerDay, windowSeconds: DAY },
+      { key: `hourly-sms:${accountId}:${environment}:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR, rule },
+      { key: `daily-sms:${environment}:${phoneId}`, limit: smsPerDay, windowSeconds: DAY, rule },
     ];
   }
 

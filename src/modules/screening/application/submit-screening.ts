@@ -168,8 +168,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
    * of the party that the session verifies.
    */
   async take(command: SubmitScreening, partyRegistration: PartyRegistration | null = null): Promise<StepTaken> {
-    const { sessionId, context, clientAddress } = command;
-    const { environment } = context;
+    const { sessionId, context, clientAddress, grantId } = command;
+    const { environment, lineage } = context;
     const account = await this.admit(command);
     // Nothing is counted or opened while what the vendor says could not be kept.
     await this.vault.ping();
@@ -177,8 +177,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const { personId } = names;
     const applicant = foldedApplicant(command.applicant);
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
-    const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
-    const uses = this.limits.submission({ account, environment, personId, clientAddress });
+    const sms = phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
+    const uses = this.limits.submission({ account, environment, personId, clientAddress, lineage, grantId });
     await this.limits.admit([...uses, ...sms]);
     let smsSent = false;
     let refused = false;

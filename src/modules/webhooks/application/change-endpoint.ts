@@ -40,6 +40,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const { accountId } = context;
     const loaded = await this.aggregates.load(webhookEndpoint, accountId);
     current(loaded.state, endpointId);
+    await this.endpoints.admit(accountId);
     const { url, enabledEvents, notifyEmail } = change;
     if (url !== undefined) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);

@@ -19,6 +19,7 @@ export class DeleteEndpointHandler implements ICommandHandler<DeleteEndpoint> {
   constructor(private readonly endpoints: EndpointChanges) {}
 
   async execute({ endpointId, context }: DeleteEndpoint): Promise<void> {
+    await this.endpoints.admit(context.accountId);
     await this.endpoints.execute(context.accountId, { kind: 'delete', endpointId }, context);
   }
 }

@@ -5,6 +5,7 @@ import {
   type CommandResult,
   type LoadedAggregate,
 } from '../../../platform/aggregates/aggregate-store.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import {
   webhookEndpoint,
   type Endpoint,
@@ -12,6 +13,7 @@ import {
   type EndpointEvent,
   type EndpointState,
 } from '../domain/endpoint.js';
+import { WebhookPolicy } from './webhook-policy.js';
 
 /** A change of an endpoint, for those who look after the service: ids and words, nothing of its address, contact or secrets. */
 export interface EndpointNews {
@@ -53,7 +55,15 @@ export class EndpointChanges {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly observer: EndpointObserver,
+    private readonly limiter: RateLimiter,
+    private readonly policy: WebhookPolicy,
   ) {}
+
+  /** Refuses an account whose users have changed its endpoint too often; before anything is stored for the change. */
+  admit(accountId: string): Promise<void> {
+    const limit = this.policy.endpointChangesPerHour;
+    return this.limiter.admit([{ key: `endpoint-changes:${accountId}`, limit, windowSeconds: 3_600 }]);
+  }
 
   async execute(
     accountId: string,

@@ -40,8 +40,9 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
     notifyEmail,
     context,
   }: RegisterEndpoint): Promise<{ readonly secret: string }> {
-    await admitUrl(this.addresses, url);
     const { accountId } = context;
+    await this.endpoints.admit(accountId);
+    await admitUrl(this.addresses, url);
     // Looked at before anything is made for it.
     const loaded = await this.aggregates.load(webhookEndpoint, accountId);
     if (loaded.state.current?.endpointId === endpointId) {

@@ -41,6 +41,7 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     const { accountId } = context;
     const loaded = await this.aggregates.load(webhookEndpoint, accountId);
     current(loaded.state, endpointId);
+    await this.endpoints.admit(accountId);
     const secret = await this.secrets.create(accountId, secretId);
     const previousExpiresAt = new Date(this.clock.now().getTime() + previousValidForSeconds * 1_000);
     const { state } = await this.endpoints.execute(

@@ -7,6 +7,7 @@ export abstract class WebhookPolicy {
   abstract readonly redeliveryIntervalSeconds: number;
   /** Of one account; 0 is no limit. */
   abstract readonly pingsPerSecond: number;
+  abstract readonly endpointChangesPerHour: number;
   abstract readonly ladder: LadderPolicy;
   abstract readonly health: HealthPolicy;
 }

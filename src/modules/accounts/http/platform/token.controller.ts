@@ -5,6 +5,7 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { ExchangeToken } from '../../application/exchange-token.js';
 import { SigningKeys } from '../../read/signing-keys.js';
 import { PublishableKeys, tellQuota } from './publishable-keys.js';
@@ -21,6 +22,7 @@ export class TokenController {
   ) {}
 
   @Post('exchange')
+  @Limited({ by: ['tokenExchangePerMinute', 'tokenExchangePerMinutePerKey'] })
   @RouteConfig({ authenticator: PublishableKeys, anyBody: true, changesNothing: true })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
@@ -75,6 +77,7 @@ export class JwksController {
   constructor(private readonly keys: SigningKeys) {}
 
   @Get('jwks.json')
+  @Limited({ not: 'it only reads' })
   @Header('cache-control', 'public, max-age=300')
   @ApiOperation({ summary: 'Public keys that verify the bearer tokens' })
   @ApiOkResponse({ type: JwksBody })

@@ -1,6 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { IssueGrant } from '../../application/issue-grant.js';
 import { grantResult, GrantResult, MintGrantBody, wishesOf } from './grant-bodies.js';
@@ -13,6 +14,7 @@ export class GrantsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
+  @Limited({ not: 'only a server of the account mints grants, and each is a session to come' })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Mint a single-use grant for a session, for the own account or a direct child' })

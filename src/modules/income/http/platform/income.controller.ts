@@ -3,7 +3,9 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -29,6 +31,9 @@ export class IncomeController {
   ) {}
 
   @Post()
+  @Limited({
+    by: ['incomeSessionsPerScreening', 'incomeSessionsPerMinute', 'incomeSessionsPerMinutePerAccount', 'vendorShare'],
+  })
   @ApiOperation({ summary: 'Have income and employment verified' })
   @HttpCode(200)
   @ApiBody({ type: OpenIncomeBody, required: false })
@@ -42,11 +47,14 @@ export class IncomeController {
     const grantId = request.principal?.grantId ?? null;
     // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
     const name = numbered(body, grantId) ?? nameFor(request);
-    const id = await this.commands.execute(new OpenIncomeSession(name, inquiry, context, grantId));
+    const id = await this.commands.execute(
+      new OpenIncomeSession(name, inquiry, context, grantId, clientAddressOf(request)),
+    );
     return this.present(id, context);
   }
 
   @Get(':id/status')
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'How far an income session is' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
@@ -55,6 +63,7 @@ export class IncomeController {
   }
 
   @Get(':id/report')
+  @Limited({ by: ['reportReadsPerMinute'] })
   @ApiOperation({ summary: 'The report of a completed income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeReportResult })

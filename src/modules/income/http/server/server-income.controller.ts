@@ -2,6 +2,7 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -30,6 +31,7 @@ export class ServerIncomeController {
   ) {}
 
   @Get(':income_session_id/status')
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'How far an income session is' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
@@ -43,6 +45,7 @@ export class ServerIncomeController {
   }
 
   @Get(':income_session_id/report')
+  @Limited({ by: ['reportReadsPerMinute'] })
   @ApiOperation({ summary: 'The report of a completed income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeReportResult })

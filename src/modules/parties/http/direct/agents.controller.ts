@@ -2,6 +2,7 @@ import { Body, Controller, Get, Header, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { AnswerReauthentication } from '../../application/answer-reauthentication.js';
 import { AnswerRegistration } from '../../application/answer-registration.js';
 import { LookAfterAuthentication } from '../../application/look-after-authentication.js';
@@ -20,6 +21,7 @@ export class AgentsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
+  @Limited({ by: ['submitsPerMinute', 'submitsPerHourPerPerson', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ApiOperation({ summary: 'Register an agent' })
   @ApiBody({ type: RegistrationBody })
   @ApiIdentityStep()
@@ -40,6 +42,7 @@ export class AgentsController {
   }
 
   @Post('otp')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer with the code from the SMS' })
   @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
@@ -49,6 +52,7 @@ export class AgentsController {
   }
 
   @Get('otp/resend')
+  @Limited({ by: ['otpResendInterval', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()
   @ApiOperation({ summary: 'Have another code sent' })
   @ApiIdentityStep()
@@ -58,6 +62,7 @@ export class AgentsController {
   }
 
   @Post('kba')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the questions' })
   @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
@@ -67,6 +72,7 @@ export class AgentsController {
   }
 
   @Get('auth/status')
+  @Limited({ by: ['vendorShare'] })
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Whether the authentication holds, as the vendor says' })
   @ApiStanding()
@@ -76,6 +82,7 @@ export class AgentsController {
   }
 
   @Get('auth/expire')
+  @Limited({ by: ['vendorShare'] })
   @ChangesState()
   @ApiOperation({ summary: 'End the authentication at once' })
   @ApiExpiry()
@@ -85,6 +92,7 @@ export class AgentsController {
   }
 
   @Post('auth')
+  @Limited({ by: ['smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ApiOperation({ summary: 'Authenticate again: ask for a challenge' })
   @ApiBody({ type: DeviceBody })
   @ApiIdentityStep()
@@ -98,6 +106,7 @@ export class AgentsController {
   }
 
   @Post('auth/otp')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the challenge with the code from the SMS' })
   @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
@@ -111,6 +120,7 @@ export class AgentsController {
   }
 
   @Get('auth/otp/resend')
+  @Limited({ by: ['smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()
   @ApiOperation({ summary: 'Have another code of the challenge sent' })
   @ApiIdentityStep()
@@ -120,6 +130,7 @@ export class AgentsController {
   }
 
   @Post('auth/kba')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the questions of the challenge' })
   @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
@@ -25,6 +26,7 @@ export class OrganizationsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
+  @Limited({ by: ['submitsPerMinute', 'submitsPerHourPerPerson', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ApiOperation({ summary: 'Register an organization by its contact person' })
   @ApiBody({ type: RegistrationBody })
   @ApiIdentityStep()
@@ -40,6 +42,7 @@ export class OrganizationsController {
   }
 
   @Post('kba')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the questions' })
   @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
@@ -54,6 +57,7 @@ export class OrganizationsController {
 
   /** Deprecated since the first version of this API, hence the date (RFC 9745). */
   @Put()
+  @Limited({ not: 'only a server of the account stores it, once for each organization' })
   @Header('deprecation', '@1735689600')
   @ApiOperation({ summary: 'Store a token of the vendor, as it is; identifies nobody', deprecated: true })
   @ApiQuery({ name: 'token', type: String, required: true })
@@ -74,6 +78,7 @@ export class OrganizationsController {
   }
 
   @Get('auth/status')
+  @Limited({ by: ['vendorShare'] })
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Whether the authentication holds, as the vendor says' })
   @ApiStanding()
@@ -83,6 +88,7 @@ export class OrganizationsController {
   }
 
   @Get('auth/expire')
+  @Limited({ by: ['vendorShare'] })
   @ChangesState()
   @ApiOperation({ summary: 'End the authentication at once' })
   @ApiExpiry()
@@ -93,6 +99,7 @@ export class OrganizationsController {
 
   /** A GET has no body: nothing of the device is sent to the vendor. */
   @Get('auth')
+  @Limited({ by: ['smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()
   @ApiOperation({ summary: 'Authenticate again: ask for a challenge' })
   @ApiIdentityStep()
@@ -102,6 +109,7 @@ export class OrganizationsController {
   }
 
   @Post('auth/kba')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the questions of the challenge' })
   @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()

@@ -2,6 +2,7 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { AnswerRegistration } from '../../application/answer-registration.js';
 import { RegisterParty } from '../../application/register-party.js';
 import { codeIn, PartyKbaBody, PartyOtpBody, positionsIn } from './answer-bodies.js';
@@ -17,6 +18,7 @@ export class RentersController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
+  @Limited({ by: ['submitsPerMinute', 'submitsPerHourPerPerson', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ApiOperation({ summary: 'Register a renter' })
   @ApiBody({ type: RegistrationBody })
   @ApiIdentityStep()
@@ -37,6 +39,7 @@ export class RentersController {
   }
 
   @Post('otp')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer with the code from the SMS' })
   @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
@@ -50,6 +53,7 @@ export class RentersController {
   }
 
   @Get('otp/resend')
+  @Limited({ by: ['otpResendInterval', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()
   @ApiOperation({ summary: 'Have another code sent' })
   @ApiIdentityStep()
@@ -59,6 +63,7 @@ export class RentersController {
   }
 
   @Post('kba')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the questions' })
   @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()

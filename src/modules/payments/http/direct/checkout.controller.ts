@@ -2,6 +2,7 @@ import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { paymentSuccess } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
@@ -17,6 +18,7 @@ export class CheckoutController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('checkout-session')
+  @Limited({ by: ['vendorShare'] })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Send a renter to a page on which they pay; an open unpaid session is replaced' })

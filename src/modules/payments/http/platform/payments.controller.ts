@@ -14,6 +14,7 @@ import {
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Authenticator } from '../../../../platform/http/authenticator.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { ConfirmPayment } from '../../application/confirm-payment.js';
 import { CreateIntent } from '../../application/create-intent.js';
@@ -59,6 +60,7 @@ export class PaymentsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('create-intent')
+  @Limited({ by: ['paymentIntentsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Open the payment of a session, or take the open one up again' })
   @Header('cache-control', 'no-store')
   @HttpCode(200)
@@ -73,6 +75,7 @@ export class PaymentsController {
   }
 
   @Post(':transactionId/confirm')
+  @Limited({ by: ['confirmsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'How the payment is now, straight from the processor; charges nothing' })
   @HttpCode(200)
   @ApiOkResponse({ type: PaymentResult })
@@ -98,6 +101,7 @@ export class RetiredEndpoint extends Authenticator {
 @Controller('payments/webhook')
 export class RetiredWebhookController {
   @Post()
+  @Limited({ not: 'it answers every caller the same' })
   @RouteConfig({ authenticator: RetiredEndpoint })
   retired(): void {}
 }

@@ -4,6 +4,7 @@ import { Body, Controller, Delete, Get, Injectable, Param, Put, Query, Req, Res 
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -29,6 +30,7 @@ abstract class LinksController {
   constructor(private readonly commands: CommandBus) {}
 
   @Put()
+  @Limited({ by: ['sharesPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Link the report of a renter' })
   @ApiBody({ type: LinkBody })
   @ApiOkResponse({ type: LinkResult })
@@ -44,6 +46,7 @@ abstract class LinksController {
   }
 
   @Delete()
+  @Limited({ by: ['sharesPerMinute'] })
   @ApiOperation({ summary: 'Unlink the report of a renter; may be repeated' })
   @ApiOkResponse({ type: LinkResult })
   @ApiRefusals()
@@ -57,6 +60,7 @@ abstract class LinksController {
   }
 
   @Get(['report', ''])
+  @Limited({ by: ['reportReadsPerMinute'] })
   @ApiOperation({ summary: 'Read the linked report of a renter; without `/report` it is the older spelling' })
   @ApiReportQuery()
   @ApiPartyReport()
@@ -76,6 +80,7 @@ abstract class LinksController {
   }
 
   @Get('credit-score')
+  @Limited({ by: ['reportReadsPerMinute'] })
   @ApiOperation({ summary: 'Read the score of the linked report of a renter' })
   @ApiOkResponse({ type: CreditScoreResult })
   @ApiRefusals(423)
@@ -83,11 +88,10 @@ abstract class LinksController {
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @CurrentPrincipal() { actor }: Principal,
     @CurrentContext() context: RequestContext,
   ): Promise<CreditScoreResult> {
     neverCached(reply);
-    const reading = new ReadCreditScore({ kind: this.kind, id }, renterId, actor.id, context);
+    const reading = new ReadCreditScore({ kind: this.kind, id }, renterId, context);
     return success({ creditScore: await this.commands.execute(reading) });
   }
 }

@@ -2,6 +2,7 @@ import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -23,6 +24,7 @@ export class RenterReportsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Get(['report', ''])
+  @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Read the report of a renter; without `/report` it is the older spelling' })
   @ApiReportQuery()
   @ApiPartyReport()
@@ -40,6 +42,7 @@ export class RenterReportsController {
   }
 
   @Get('report-expiry')
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'Read when the report of a renter expires' })
   @ApiOkResponse({ type: ReportExpiryResult })
   @ApiRefusals(423)

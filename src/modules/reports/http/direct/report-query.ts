@@ -22,7 +22,7 @@ export type DirectQuery = ReportQuery & { readonly format: Format };
 /** Judged before anything is pulled or billed. `format` goes before what the caller accepts. */
 export function reportQuery(
   query: QueryParameters,
-  { clientClass, actor }: Principal,
+  { clientClass }: Principal,
   request: FastifyRequest,
   reply: FastifyReply,
 ): DirectQuery {
@@ -39,7 +39,6 @@ export function reportQuery(
         ? formatFor(request, reply, clientClass === 'first_party' ? ['json', 'html'] : ['html', 'json'])
         : named(format, reply),
     leaveOut,
-    keyId: actor.id,
   };
 }
 

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Limited } from '../../../../platform/http/limited.js';
 import { FetchPdf } from '../../application/fetch-pdf.js';
 
 /** PDFs behind signed links. No token: a link is followed by a browser or a mail program, and its signature says enough. */
@@ -12,6 +13,7 @@ export class PdfController {
   constructor(private readonly commands: CommandBus) {}
 
   @Get(':file')
+  @Limited({ not: 'it only reads' })
   @RouteConfig({ authenticator: null })
   @ApiOperation({ summary: 'Fetch a printed report' })
   @ApiOkResponse({ content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } })

@@ -4,6 +4,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nameFor } from '../../../../platform/http/idempotency.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -33,6 +34,7 @@ export class ReportsController {
   ) {}
 
   @Get(':id')
+  @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Read the report of a screening session' })
   @ApiQuery({ name: 'language', required: false, enum: PAGE_LANGUAGES, description: 'Of the page; else English' })
   @ApiReport()
@@ -42,16 +44,14 @@ export class ReportsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
-    @CurrentPrincipal() { grantId, lineage, actor }: Principal,
   ): Promise<Buffer | string> {
     const format = formatFor(request, reply);
-    // A grant gives one token, which each renewal replaces.
-    const reader = grantId ?? lineage ?? actor.id;
-    const opened = await this.commands.execute(new OpenReport(id, format, context, reader));
+    const opened = await this.commands.execute(new OpenReport(id, format, context));
     return reportReply(opened, format, reply, { language: language === 'es' ? 'es' : 'en' });
   }
 
   @Get(':id/sharing')
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'Whether the report is shared with whom a consent would share it' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: SharingResult })
@@ -64,6 +64,7 @@ export class ReportsController {
   }
 
   @Post(':id/consent-to-share')
+  @Limited({ by: ['sharesPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Share the report, with the consent of the consumer' })
   @HttpCode(200)
   @ApiBody({ type: ShareBody, required: false })
@@ -81,6 +82,7 @@ export class ReportsController {
   }
 
   @Post(':id/revoke-sharing')
+  @Limited({ by: ['sharesPerMinute'] })
   @ApiOperation({ summary: 'Take the consent back, for good: from the named account, else from all' })
   @HttpCode(200)
   @ApiBody({ type: ShareBody, required: false })
@@ -110,6 +112,7 @@ export class ReportsController {
   }
 
   @Post(':id/pdf')
+  @Limited({ by: ['pdfsPerMinute'] })
   @ApiOperation({ summary: 'Print a rendered report as a PDF' })
   @HttpCode(200)
   @RouteConfig({ bodyLimit: MAX_PDF_BODY_BYTES })

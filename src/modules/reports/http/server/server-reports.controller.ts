@@ -2,6 +2,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
 import { formatFor, reportReply } from '../platform/report-reply.js';
@@ -15,6 +16,7 @@ export class ServerReportsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Get(':session_id')
+  @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Read the report of a screening session' })
   @ApiReport()
   async open(

@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { ScreeningPolicy } from '../../application/screening-policy.js';
 import { ScreeningOptionsReader } from '../../read/screening-options.js';
@@ -17,6 +18,7 @@ export class OptionsController {
   ) {}
 
   @Get()
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'What the account lets a page do, what it costs, and what a person agrees to' })
   @ApiQuery({ name: 'language', required: false, enum: ['en', 'es'], description: 'Of the terms; else English' })
   @Header('cache-control', 'no-store')

@@ -6,6 +6,7 @@ import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -34,6 +35,16 @@ export class ScreeningController {
   ) {}
 
   @Post('submit')
+  @Limited({
+    by: [
+      'submitsPerMinutePerAddress',
+      'submitsPerMinute',
+      'submitsPerHourPerPerson',
+      'smsPerHour',
+      'smsPerDay',
+      'vendorShare',
+    ],
+  })
   @ApiOperation({ summary: 'Submit a person for identity verification' })
   @HttpCode(200)
   @ApiBody({ type: SubmitBody })
@@ -57,6 +68,7 @@ export class ScreeningController {
   }
 
   @Post(':id/otp')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer with the one-time code from the SMS' })
   @HttpCode(200)
   @ApiBody({ type: OtpBody })
@@ -75,6 +87,7 @@ export class ScreeningController {
   }
 
   @Post(':id/otp/resend')
+  @Limited({ by: ['otpResendInterval', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ApiOperation({ summary: 'Have another SMS code sent' })
   @HttpCode(200)
   @ApiOkResponse({ type: SessionResult })
@@ -87,6 +100,7 @@ export class ScreeningController {
   }
 
   @Post(':id/kba')
+  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the knowledge questions' })
   @HttpCode(200)
   @ApiBody({ type: KbaBody })
@@ -105,6 +119,7 @@ export class ScreeningController {
   }
 
   @Get(':id/status')
+  @Limited({ not: 'it reads; the end of an overdue session is recorded once' })
   @ApiOperation({ summary: 'How far the session and its payment are' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: StatusResult })

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { ExpireSession } from '../../application/expire-session.js';
 import { ScreeningStatusReader, type UnitAddress } from '../../read/screening-status.js';
@@ -42,6 +43,7 @@ export class ServerScreeningController {
   ) {}
 
   @Get(':session_id/status')
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'How far a session and its payment are' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: ServerStatusResult })

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -34,6 +35,7 @@ export class DeliveriesController {
   ) {}
 
   @Get()
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'What was sent to the endpoint in the last 30 days, the newest first' })
   @ApiOkResponse({ type: DeliveryPageResult })
   async list(
@@ -46,6 +48,7 @@ export class DeliveriesController {
   }
 
   @Get(':deliveryId')
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'A delivery with its attempts' })
   @ApiOkResponse({ type: DeliveryDetailResult })
   async find(
@@ -60,6 +63,7 @@ export class DeliveriesController {
   }
 
   @Post(':deliveryId/redeliver')
+  @Limited({ by: ['webhookRedeliveryInterval'] })
   @ApiOperation({ summary: 'Send it again now, under the same event id; at most once a minute' })
   @HttpCode(202)
   @ApiAcceptedResponse({ type: RedeliveryResult })

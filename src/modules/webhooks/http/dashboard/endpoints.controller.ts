@@ -13,6 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -58,6 +59,7 @@ export class EndpointsController {
   ) {}
 
   @Post()
+  @Limited({ by: ['endpointChangesPerHour'] })
   @ApiOperation({ summary: 'Register the endpoint of the account; one that is disabled makes room' })
   @Header('cache-control', 'no-store')
   @ApiBody({ type: CreateEndpointBody })
@@ -76,6 +78,7 @@ export class EndpointsController {
   }
 
   @Get()
+  @Limited({ not: 'it only reads' })
   @ApiOperation({ summary: 'The endpoints of the account: one, or none' })
   @ApiOkResponse({ type: [EndpointResult] })
   async list(@CurrentPrincipal() { accountId }: Principal): Promise<EndpointResult[]> {
@@ -84,6 +87,7 @@ export class EndpointsController {
   }
 
   @Put(':id')
+  @Limited({ by: ['endpointChangesPerHour'] })
   @ApiOperation({ summary: 'Change what is named, and bring a disabled endpoint back; an empty body only does that' })
   @ApiBody({ type: ChangeEndpointBody, required: false })
   @ApiOkResponse({ type: EndpointResult })
@@ -97,6 +101,7 @@ export class EndpointsController {
   }
 
   @Post(':id/rotate')
+  @Limited({ by: ['endpointChangesPerHour'] })
   @ApiOperation({ summary: 'Have a new secret sign, and the one before for a while as well' })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
@@ -114,6 +119,7 @@ export class EndpointsController {
   }
 
   @Delete(':id')
+  @Limited({ by: ['endpointChangesPerHour'] })
   @ApiOperation({ summary: 'Delete the endpoint; what is pending is canceled' })
   @HttpCode(204)
   @ApiNoContentResponse()
@@ -122,6 +128,7 @@ export class EndpointsController {
   }
 
   @Post(':id/test')
+  @Limited({ by: ['pingsPerSecond'] })
   @ApiOperation({ summary: 'Send a signed ping now and wait for the answer' })
   @HttpCode(200)
   @ApiOkResponse({ type: PingResult })
