@@ -111,6 +111,7 @@ export class VendorsModule {
             own: { 'pdf-renderer': { timeoutMs: PDF_TIMEOUT_MS, concurrency: PDF_PAGES } },
             vendors: registry,
             vendorShare: limits.vendorShare,
+            vendorPlacesPerLineage: limits.vendorPlacesPerLineage,
             notCounted: () => metrics.rateUncounted.inc(),
             queued: (queue: string, backlog: () => Promise<Backlog>): void =>
               metrics.beforeScrape(async () => {

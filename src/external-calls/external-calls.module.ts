@@ -25,6 +25,8 @@ export interface ExternalCallsOptions {
   readonly vendors: Vendors;
   /** Which part of the slots of a vendor one account may use; 0 is no limit. */
   readonly vendorShare: number;
+  /** Which part of those one lineage may use; 0 is no limit. */
+  readonly vendorPlacesPerLineage: number;
   /** Hears of every call that could not be counted against an account's share. */
   notCounted(): void;
   /** Is given, once for each queue, what tells how much waits in it. */
@@ -44,9 +46,16 @@ export class ExternalCallsModule {
     const calls = {
       provide: QueuedExternalCalls,
       useFactory: (options: ExternalCallsOptions) => {
-        const { redis, payloads, clock, settings, vendors, vendorShare } = options;
-        const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
-        const share = new VendorShare(redis, limit, settings.timeoutMs + PLACE_GRACE_MS, () => options.notCounted());
+        const { redis, payloads, clock, settings, vendors } = options;
+        const limit = partOf(settings.concurrency, options.vendorShare);
+        const places = {
+          limit,
+          perLineage: partOf(limit, options.vendorPlacesPerLineage),
+          slots: settings.concurrency,
+          waitMs: settings.timeoutMs / 2,
+          ttlMs: settings.timeoutMs + PLACE_GRACE_MS,
+        };
+        const share = new VendorShare(redis, places, () => options.notCounted());
         const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors);
         for (const { name } of queuesOf(vendors)) options.queued(name, () => made.backlog(name));
         return made;
@@ -79,6 +88,11 @@ export class ExternalCallsModule {
 
 /** A place outlives the call's time limit by what recording the verdict may take. */
 const PLACE_GRACE_MS = 5_000;
+
+/** 0 is no limit; else there is one place at least. */
+function partOf(places: number, fraction: number): number {
+  return fraction === 0 ? 0 : Math.max(1, Math.floor(places * fraction));
+}
 
 function settingsIn({ settings, own }: ExternalCallsOptions): SettingsOf {
   return (vendor) => own[vendor] ?? settings;

@@ -86,7 +86,12 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   override admit(call: ExternalCall<never>, attempt: Attempt): Promise<void> {
-    return this.share.take(vendorName(call.vendor, attempt.vendor), attempt);
+    const { environment } = attempt.context;
+    const workers = async (): Promise<number> =>
+      environment === null
+        ? 1
+        : this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment)).getWorkersCount();
+    return this.share.take(vendorName(call.vendor, attempt.vendor), attempt, workers);
   }
 
   override withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void> {

@@ -1,4 +1,5 @@
-// How many calls of one account may be under way or waiting at a vendor at once, over all processes.
+// How many calls of one account, and of one lineage, may be under way or waiting at a vendor at once, over all processes.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
 import { withTimeout } from '../kernel/with-timeout.js';
@@ -6,57 +7,104 @@ import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    takeVendorPlace(key: string, member: string, limit: number, ttlMs: number): Result<0 | 1, Context>;
+    /** Places of all, of the account and of the lineage, and who waits. 1: taken, 0: refused, -1: the caller's turn is to come. */
+    takeVendorPlace(...args: readonly (string | number)[]): Result<1 | 0 | -1, Context>;
   }
 }
 
-/** By Redis's clock. An attempt has one place, however often it is taken. A place of a process that died is free again when its time is up. */
+/**
+ * By Redis's clock. An attempt has one place, however often it is taken. A place of a process that died is free again when its time is up.
+ * An account or a lineage that holds places gets another only while more are free than it holds: busy ones always leave room
+ * for the next one.
+ */
 const TAKE = `
+local attempt, ttl = ARGV[1], tonumber(ARGV[2])
+local slots, limit, perLineage = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
-redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1`;
+local counts = {}
+for at, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  counts[at] = redis.call('ZCARD', key)
+end
+local function put(key, ms)
+  redis.call('ZADD', key, now + ms, attempt)
+  redis.call('PEXPIRE', key, ms)
+end
+local all, ofAccount, ofLineage, waiting = unpack(counts)
+local function mayGrow(held, most, free) return held < most and (held == 0 or held < free) end
+local fits = mayGrow(ofAccount, limit, slots - all) and
+  (perLineage == 0 or mayGrow(ofLineage, perLineage, limit - ofAccount))
+if fits or redis.call('ZSCORE', KEYS[2], attempt) then
+  for at = 1, 3 do put(KEYS[at], ttl) end
+  redis.call('ZREM', KEYS[4], attempt)
+  return 1
+end
+local waits = redis.call('ZSCORE', KEYS[4], attempt)
+if (perLineage == 0 and ofAccount >= limit) or (not waits and waiting >= slots) then return 0 end
+put(KEYS[4], ARGV[6])
+return -1`;
 
 /** How long Redis may keep silent before it counts as away, milliseconds. */
 export const REDIS_AWAY_MS = 1_500;
 /** When a place may be free again, seconds: calls are short. */
 const RETRY_AFTER_SECONDS = 1;
+/** How often a caller that waits asks whether its turn has come, and how long a caller that has gone counts as waiting, milliseconds. */
+const TURN_MS = 100;
+const GONE_MS = 2_000;
 
-/**
- * An account has `limit` places at a vendor, in each environment. While Redis is away calls are not counted, as with every
- * limit against abuse; they are not made either.
- */
+export interface VendorPlaces {
+  /** Of an account, in each environment; 0 is no limit. */
+  readonly limit: number;
+  /** Of a lineage, of those of its account; 0 is no limit. */
+  readonly perLineage: number;
+  /** Of one worker process. */
+  readonly slots: number;
+  /** How long a caller waits for its turn. */
+  readonly waitMs: number;
+  /** A place is held no longer. */
+  readonly ttlMs: number;
+}
+
+/** While Redis is away calls are not counted, as with every limit against abuse; they are not made either. */
 export class VendorShare {
-  /** `limit` 0 is none. */
   constructor(
     private readonly redis: Redis,
-    private readonly limit: number,
-    private readonly ttlMs: number,
+    private readonly places: VendorPlaces,
     private readonly notCounted: () => void,
     private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
-    redis.defineCommand('takeVendorPlace', { numberOfKeys: 1, lua: TAKE });
+    redis.defineCommand('takeVendorPlace', { numberOfKeys: 4, lua: TAKE });
   }
 
-  async take(vendor: string, attempt: Attempt): Promise<void> {
-    if (this.limit === 0) return;
-    const taken = await withTimeout(
-      this.redisAwayMs,
-      this.redis.takeVendorPlace(placesOf(vendor, attempt), attempt.attemptId, this.limit, this.ttlMs),
-    );
-    if (taken === null) this.notCounted();
-    if (taken === 0) throw new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  /** `workers`: how many processes have slots for the call. They are counted only where one does not suffice. */
+  async take(vendor: string, attempt: Attempt, workers: () => Promise<number>): Promise<void> {
+    const { limit, perLineage, slots, waitMs, ttlMs } = this.places;
+    if (limit === 0) return;
+    const most = attempt.context.lineage === undefined ? 0 : perLineage;
+    const [endsAt, keys] = [performance.now() + waitMs, keysOf(vendor, attempt)];
+    for (let processes: number | null = null; ; await pause(TURN_MS)) {
+      const numbers = [ttlMs, slots * (processes ?? 1), limit, most, GONE_MS];
+      const taken = await withTimeout(
+        this.redisAwayMs,
+        this.redis.takeVendorPlace(...keys, attempt.attemptId, ...numbers),
+      );
+      if (taken === null) this.notCounted();
+      if (taken === null || taken === 1) return;
+      if (taken === 0 || performance.now() >= endsAt)
+        throw new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      processes ??= Math.max(1, (await withTimeout(this.redisAwayMs, workers())) ?? 1);
+    }
   }
 
   async giveBack(vendor: string, attempt: Attempt): Promise<void> {
-    if (this.limit > 0)
-      await withTimeout(this.redisAwayMs, this.redis.zrem(placesOf(vendor, attempt), attempt.attemptId));
+    if (this.places.limit === 0) return;
+    const given = keysOf(vendor, attempt).map((key) => this.redis.zrem(key, attempt.attemptId));
+    await withTimeout(this.redisAwayMs, Promise.all(given));
   }
 }
 
-function placesOf(vendor: string, { context }: Attempt): string {
-  return `vendor-places:${vendor}:${context.environment}:${context.accountId}`;
+function keysOf(vendor: string, { context: { environment, accountId, lineage = '-' } }: Attempt): string[] {
+  const all = `vendor-places:${vendor}:${environment}`;
+  return [all, `${all}:${accountId}`, `${all}:${accountId}:${lineage}`, `${all}:${accountId}:${lineage}:waiting`];
 }

@@ -63,12 +63,24 @@ export class CallProcesses {
    * One process of the application. `share` is how many places an account has; 0 is no limit. A machine that stands still for a moment is no Redis
    * that is away, unless a test is about just that and makes `redisAwayMs` short.
    */
-  async caller({ timeoutMs = 5_000, share = 0, redisAwayMs = 30_000 } = {}): Promise<QueuedExternalCalls> {
+  async caller({
+    timeoutMs = 5_000,
+    share = 0,
+    perLineage = 0,
+    slots = 1_000,
+    waitMs = 0,
+    redisAwayMs = 30_000,
+  } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
       redis,
       new RedisSealedPayloads(redis, this.vault),
-      new VendorShare(redis, share, timeoutMs, () => undefined, redisAwayMs),
+      new VendorShare(
+        redis,
+        { limit: share, perLineage, slots, waitMs, ttlMs: timeoutMs },
+        () => undefined,
+        redisAwayMs,
+      ),
       new SystemClock(),
       () => ({ timeoutMs, concurrency: SLOTS }),
       VENDORS,

@@ -264,6 +264,80 @@ describe('external calls', () => {
       expect(await make(calls, other)).toBe('egg');
     });
 
+    const ofLineage = (lineage: string, accountId = 'account'): Attempt => {
+      const one = attempt(accountId);
+      return { ...one, context: { ...one.context, lineage } };
+    };
+    const RATE_LIMITED = { code: 'request.rate_limited', detail: { retryAfterSeconds: 1 } };
+
+    it('of one lineage hold half of the places of its account at most; others of the account find one', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4 });
+      const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
+      for (const one of greedy) await calls.admit(hens, one);
+      await expect(calls.admit(hens, ofLineage('greedy'))).rejects.toMatchObject(RATE_LIMITED);
+      for (const lineage of ['one', 'two', 'three']) await calls.admit(hens, ofLineage(lineage));
+      await calls.admit(hens, attempt());
+    });
+
+    it('of a lineage wait for their turn, and go on when one before them is over', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 60_000 });
+      const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
+      for (const one of greedy) await calls.admit(hens, one);
+      const waiting = calls.admit(hens, ofLineage('greedy'));
+      const redis = await look();
+      await until(async () => (await redis.keys('vendor-places:*:waiting')).length === 1);
+      await calls.withdraw(hens, greedy[0]!);
+      await waiting;
+    });
+
+    it('that wait are bounded: no more of one lineage than there are slots', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, slots: 2, waitMs: 60_000 });
+      const held = ofLineage('greedy');
+      await calls.admit(hens, held);
+      const waiting = Array.from({ length: 2 }, () => ofLineage('greedy'));
+      const admitted = waiting.map((one) => calls.admit(hens, one));
+      const redis = await look();
+      await until(async () => (await redis.zcard('vendor-places:identity-vendor:test:account:greedy:waiting')) === 2);
+      await expect(calls.admit(hens, ofLineage('greedy'))).rejects.toMatchObject(RATE_LIMITED);
+      await calls.withdraw(hens, held);
+      await Promise.race(admitted);
+      for (const one of waiting) await calls.withdraw(hens, one);
+      await Promise.all(admitted);
+    });
+
+    it('of four busy accounts leave slots to a fifth; an account that holds few goes before those that hold many', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 4, slots: 16 });
+      const admitted = async (accountId: string): Promise<number> => {
+        let count = 0;
+        try {
+          for (; count < 5; count++) await calls.admit(hens, attempt(accountId));
+        } catch (error) {
+          expect(error).toMatchObject(RATE_LIMITED);
+        }
+        return count;
+      };
+      const busy = [];
+      for (const account of ['one', 'two', 'three', 'four']) busy.push(await admitted(account));
+      const held = busy.reduce((sum, count) => sum + count);
+      expect(busy.slice(0, 2)).toEqual([4, 4]);
+      expect(held).toBeLessThan(16);
+      expect(await admitted('fifth')).toBeGreaterThan(0);
+    });
+
+    it('have the slots of every worker process', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 4, slots: 4, waitMs: 60_000 });
+      await Promise.all([worker({ drainMs: 1 }), worker({ drainMs: 1 }), worker({ drainMs: 1 })]);
+      const redis = await look();
+      await until(async () => {
+        const clients = (await redis.client('LIST')) as string;
+        return (
+          clients.split('\n').filter((line) => line.includes(Buffer.from('identity-vendor-test').toString('base64')))
+            .length >= 3
+        );
+      });
+      for (let count = 0; count < 4; count++) await calls.admit(hens, attempt());
+    });
+
     it('give their place back when they are over, and when they are withdrawn', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
