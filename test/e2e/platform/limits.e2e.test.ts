@@ -211,10 +211,12 @@ describe('by environment and account', () => {
       expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
 
       const phoneNumber = aPhone();
-      await until(
-        'the number of the installation counts',
-        async () => (await submit(caller, '203.0.113.92')).status === 200,
-      );
+      let tries = 0;
+      // Two of one page: the first one alone may have begun a window.
+      await until('the number of the installation counts', async () => {
+        const twice = [await submit(caller, `10.9.1.${(tries += 1)}`), await submit(caller, `10.9.2.${tries}`)];
+        return twice.every(({ status }) => status === 200);
+      });
       const codes = [];
       for (let count = 0; count < 4; count++)
         codes.push(await submit(caller, `203.0.113.${93 + count}`, { lastName: 'Otptest', phoneNumber }));
