@@ -116,7 +116,7 @@ export async function createService(
   fastify.addHook('onClose', async () => {
     for (const privateServer of privateServers) await privateServer.close();
   });
-  serveOpenApi(app, http.publicUrl, SURFACES);
+  if (http.servesDocs) serveOpenApi(app, http.publicUrl, SURFACES);
   if (runs(config.process, 'api')) {
     const reason = serveEmbedded(fastify, app.get(AccessKeys, { strict: false }), {
       folder: BROWSER_CODE,

@@ -16,6 +16,8 @@ export abstract class HttpSettings {
   /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
   abstract readonly publicUrlConfigured: boolean;
   abstract readonly embeddedUrl: string;
+  /** Whether the API is described to everybody, at `/docs` and `/openapi.json`. */
+  abstract readonly servesDocs: boolean;
   /** Where `npm start` serves the demo page outside production; the demo keys allow its origin. */
   abstract readonly demoPort: number;
   /** Null: `/metrics` is on the main port, for loopback callers only. */
@@ -49,6 +51,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     publicUrl: base,
     publicUrlConfigured: publicUrl !== null,
     embeddedUrl: readEmbeddedUrl(env, base),
+    servesDocs: env.flag('SERVE_DOCS', !env.production),
     demoPort: env.port('DEMO_PORT', 5173, lowestPort),
     metricsPort: env.optionalPort('METRICS_PORT'),
     metricsHost: env.text('METRICS_HOST') ?? '127.0.0.1',

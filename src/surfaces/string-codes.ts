@@ -17,7 +17,7 @@ const ERRORS = {
   'request.unreadable_body': {
     code: 'VALIDATION_ERROR',
     status: 400,
-    message: 'The body must be JSON in UTF-8, nested at most 32 deep and with at most 10,000 values.',
+    message: 'The body must be JSON in UTF-8, nested at most 32 deep, with no more values than the route takes.',
     recoverable: true,
   },
   'request.unauthenticated': {

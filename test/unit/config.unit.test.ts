@@ -61,6 +61,7 @@ describe('the configuration', () => {
         publicUrl: 'http://localhost:3000',
         publicUrlConfigured: false,
         embeddedUrl: 'http://localhost:3000/embedded',
+        servesDocs: true,
         requireTls: false,
         trustedProxies: [],
         tls: null,

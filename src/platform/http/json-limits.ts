@@ -1,7 +1,13 @@
 // How much a JSON body may ask of the parser and of whatever walks through it (docs/contract/general.md#bodies). Called before it is parsed.
 
+/** Largest request body of a route that does not say otherwise, in bytes. */
+export const SMALL_BODY_BYTES = 32_000;
+/** For routes that take lists and texts of the caller's own. */
+export const LARGE_BODY_BYTES = 64_000;
+
 const DEEPEST = 32;
-const MOST_VALUES = 10_000;
+/** In a small body, and in a larger one. */
+const MOST_VALUES = [500, 10_000] as const;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -14,10 +20,11 @@ const CLOSING_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /**
- * Whether arrays and objects nest deeper than 32, or hold more than 10,000 values together. Looks at each byte once and keeps
+ * Whether arrays and objects nest deeper than 32, or hold more values together than a route with this limit of its body takes. Looks at each byte once and keeps
  * nothing, so that it costs less than parsing. What is no JSON may pass: the parser finds that out.
  */
-export function isBeyondLimits(json: Uint8Array): boolean {
+export function isBeyondLimits(json: Uint8Array, bodyLimit: number): boolean {
+  const mostValues = MOST_VALUES[bodyLimit > SMALL_BODY_BYTES ? 1 : 0];
   let depth = 0;
   let values = 0;
   // Just behind an opening: whatever comes next, unless it closes again, is a first value. All further ones follow a comma.
@@ -32,7 +39,7 @@ export function isBeyondLimits(json: Uint8Array): boolean {
     }
     if (opened || byte === COMMA) {
       values += 1;
-      if (values > MOST_VALUES) return true;
+      if (values > mostValues) return true;
     }
     opened = byte === OPENING_BRACKET || byte === OPENING_BRACE;
     if (opened) {

@@ -1,13 +1,15 @@
 // The API's description, generated from the controllers: one document for each API, and a page for people.
-import type { INestApplication } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { IDEMPOTENCY_KEY } from './changes-state.js';
 import type { Surface, Surfaces } from './surface.js';
 
 type Paths = OpenAPIObject['paths'];
 
-/** Serves `/openapi.json` (everything), `/openapi/<document>.json`, and the page `/docs`. */
-export function serveOpenApi(app: INestApplication, serverUrl: string, surfaces: Surfaces): void {
+/** Serves `/openapi.json` (everything), `/openapi/<document>.json`, and the page `/docs`, which other pages cannot frame. */
+export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): void {
+  makeOnce(app.getHttpAdapter().getInstance());
   const config = new DocumentBuilder()
     .setTitle('Seed: identity screening, credit report and payment service')
     .setVersion('1')
@@ -35,6 +37,26 @@ export function serveOpenApi(app: INestApplication, serverUrl: string, surfaces:
       ],
     },
     explorer: true,
+  });
+}
+
+/** The library writes a document out for each request, which costs more than most calls. */
+function makeOnce(fastify: FastifyInstance): void {
+  const made = new Map<string, { readonly type: unknown; readonly bytes: Buffer }>();
+  const pathOf = ({ routeOptions: { url = '' } }: FastifyRequest): string | null =>
+    /^\/(?:openapi|docs)(?![^./])/.test(url) ? url : null;
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const path = pathOf(request);
+    if (path !== null) void reply.header('content-security-policy', "frame-ancestors 'none'");
+    const known = made.get(path ?? '');
+    if (known) void reply.header('content-type', known.type).send(known.bytes);
+    else done();
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    const path = pathOf(request);
+    if (path !== null && reply.statusCode === 200 && typeof payload === 'string')
+      made.set(path, { type: reply.getHeader('content-type'), bytes: Buffer.from(payload) });
+    done(null, payload);
   });
 }
 

@@ -7,7 +7,7 @@ import type { Metrics } from '../observability/metrics.js';
 import { Edge } from './edge.js';
 import { drainBeforeClose } from './draining.js';
 import { ErrorReplies } from './error-reply.js';
-import { isBeyondLimits } from './json-limits.js';
+import { isBeyondLimits, SMALL_BODY_BYTES } from './json-limits.js';
 import { isPlainUtf8, UNREADABLE, UNSUPPORTED, wellFormed } from './readable-body.js';
 import type { Surfaces } from './surface.js';
 
@@ -29,8 +29,6 @@ declare module 'fastify' {
   }
 }
 
-/** Largest request body of a route that does not say otherwise (docs/contract/general.md#bodies). */
-const BODY_LIMIT_BYTES = 256_000;
 /** Further callers are not taken. Those that are there are bounded in time, so that there is room again soon. */
 const MAX_CONNECTIONS = 10_000;
 
@@ -54,7 +52,7 @@ export function createServer({
 }: ServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     ...new Edge(surfaces, log).options(tls),
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: SMALL_BODY_BYTES,
     // Requests that come while the process stops are answered as before (draining.ts).
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
@@ -109,7 +107,7 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const parse = (request: FastifyRequest, body: Buffer, done: Done): void => {
     let text = '';
     try {
-      if (!isBeyondLimits(body)) text = decoder.decode(body);
+      if (!isBeyondLimits(body, request.routeOptions.bodyLimit)) text = decoder.decode(body);
     } catch {
       // Not UTF-8. An empty text is no JSON either.
     }

@@ -77,7 +77,7 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'request.unreadable_body': numeric(
     400,
     121,
-    'The body must be JSON in UTF-8, nested at most 32 deep and with at most 10,000 values.',
+    'The body must be JSON in UTF-8, nested at most 32 deep, with no more values than the route takes.',
   ),
   'request.unauthenticated': numeric(403, 324, 'invalid client secret'),
   'request.forbidden': numeric(403, 121, 'The caller may not do this.'),

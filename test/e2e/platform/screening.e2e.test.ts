@@ -241,8 +241,8 @@ describe('POST /screening/submit', () => {
     ['no body', undefined, 400, 'VALIDATION_ERROR'],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'VALIDATION_ERROR'],
     ['a prototype key', '{"__proto__":{"firstName":"x"}}', 400, 'VALIDATION_ERROR'],
-    ['more than 256 kB', JSON.stringify({ firstName: 'x'.repeat(300_000) }), 413, 'PAYLOAD_TOO_LARGE'],
-    ['a hundred thousand brackets', '['.repeat(100_000), 400, 'VALIDATION_ERROR'],
+    ['more than 32 kB', JSON.stringify({ firstName: 'x'.repeat(32_000) }), 413, 'PAYLOAD_TOO_LARGE'],
+    ['thirty thousand brackets', '['.repeat(30_000), 400, 'VALIDATION_ERROR'],
   ])("answers %s with the catalogue's code", async (_name, body, status, code) => {
     expect(refused(await demo.post('/screening/submit', body))).toEqual([status, code]);
   });

@@ -152,6 +152,16 @@ describe('what the service tells about itself', () => {
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
 
+  it('is not described to strangers where SERVE_DOCS says so, which is the default in production', async () => {
+    const closed = await Service.start({ SERVE_DOCS: 'false' });
+    try {
+      for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json', '/openapi.yaml', '/openapi/direct.json'])
+        expect([path, (await closed.request('GET', path)).status]).toEqual([path, 404]);
+    } finally {
+      await closed.stop();
+    }
+  });
+
   it('describes of each door what that door takes, also where two take bodies for the same purpose', async () => {
     const { paths, components } = (await service.request('GET', '/openapi.json')).body;
     const fieldsOf = (path: string): string[] => {

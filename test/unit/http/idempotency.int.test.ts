@@ -389,7 +389,7 @@ describe('Idempotency-Key', () => {
     expect((await post('{"a":1e999}')).status).toBe(200);
     expect((await post('{"a":null}')).status).toBe(409);
     key = randomUUID();
-    const deep = await post(`${'['.repeat(120_000)}${']'.repeat(120_000)}`);
+    const deep = await post(`${'['.repeat(12_000)}${']'.repeat(12_000)}`);
     expect([deep.status, JSON.parse(deep.text).error.code]).toEqual([400, 'VALIDATION_ERROR']);
     // It has not used the key up.
     expect((await post({})).status).toBe(200);

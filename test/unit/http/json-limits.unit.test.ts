@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isBeyondLimits } from '../../../src/platform/http/json-limits.js';
+import { isBeyondLimits, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../../src/platform/http/json-limits.js';
 
-const judged = (json: string): boolean => isBeyondLimits(Buffer.from(json));
+const judged = (json: string): boolean => isBeyondLimits(Buffer.from(json), LARGE_BODY_BYTES);
 const nested = (levels: number): string => `${'[{"a":'.repeat(levels / 2)}0${'}]'.repeat(levels / 2)}`;
 /** What stands in arrays and objects, all together. */
 const valuesIn = (json: unknown): number =>
@@ -32,6 +32,11 @@ describe('the limits of a JSON body', () => {
       { numRuns: 50 },
     ));
 
+  it('are 500 values in a small body', () =>
+    expect(
+      [500, 501].map((values) => isBeyondLimits(Buffer.from(JSON.stringify(Array(values).fill(0))), SMALL_BODY_BYTES)),
+    ).toEqual([false, true]));
+
   it('do not count what stands in a text, such as a page to be printed', () => {
     expect(judged(JSON.stringify({ html: '<p title="a\\" class=\'b\'>[{,:}]</p>'.repeat(60_000) }))).toBe(false);
     expect(judged(`["${'\\\\'.repeat(50_000)}",${'['.repeat(40)}`)).toBe(true);
@@ -39,6 +44,8 @@ describe('the limits of a JSON body', () => {
 
   it('are found in any bytes', () =>
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => expect(typeof isBeyondLimits(bytes)).toBe('boolean')),
+      fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) =>
+        expect(typeof isBeyondLimits(bytes, SMALL_BODY_BYTES)).toBe('boolean'),
+      ),
     ));
 });

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Global, HttpCode, Module, Post } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type NestFastifyApplication, RouteConfig } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
@@ -20,6 +20,7 @@ import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/account
 import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
 import { TokenController } from '../../../src/modules/accounts/http/platform/token.controller.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
+import { LARGE_BODY_BYTES } from '../../../src/platform/http/json-limits.js';
 import { NeedsPermission } from '../../../src/platform/http/authentication.js';
 import { CurrentPrincipal, type Principal } from '../../../src/platform/http/principal.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
@@ -89,6 +90,13 @@ class ServerRoute {
   @HttpCode(200)
   open(@Body() body: object): object {
     return { fields: Object.keys(body).length };
+  }
+
+  @Post('lists')
+  @HttpCode(200)
+  @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
+  list(@Body() body: object): object {
+    return this.open(body);
   }
 }
 
@@ -432,20 +440,31 @@ describe('the platform door', () => {
     const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     const long = (values: number): string => `[${Array.from({ length: values }, () => '0').join(' , ')}]`;
 
-    it.each<[string, number, string]>([
-      ['32 levels', 200, nested(32)],
-      ['33 levels', 400, nested(33)],
-      ['10,000 values', 200, long(10_000)],
-      ['10,001 values', 400, long(10_001)],
-      ['120,000 levels', 400, `${'['.repeat(120_000)}${']'.repeat(120_000)}`],
-    ])('may have so much in it: %s, %d', async (_, status, body) => {
+    const textOf = (bytes: number): string => JSON.stringify({ text: 'x'.repeat(bytes - 11) });
+
+    it.each<[string, string, number, string]>([
+      ['32 levels', 'sessions', 200, nested(32)],
+      ['33 levels', 'sessions', 400, nested(33)],
+      ['500 values', 'sessions', 200, long(500)],
+      ['501 values', 'sessions', 400, long(501)],
+      ['16,000 levels', 'sessions', 400, `${'['.repeat(16_000)}${']'.repeat(16_000)}`],
+      ['32 kB', 'sessions', 200, textOf(32_000)],
+      ['a byte more than 32 kB', 'sessions', 413, textOf(32_001)],
+      ['10,000 values where the route takes lists', 'lists', 200, long(10_000)],
+      ['10,001 values where the route takes lists', 'lists', 400, long(10_001)],
+      ['64 kB where the route takes lists', 'lists', 200, textOf(64_000)],
+      ['a byte more than 64 kB where the route takes lists', 'lists', 413, textOf(64_001)],
+    ])('may have so much in it: %s (%s), %d', async (_, route, status, body) => {
       const reply = await call(
         'POST',
-        '/v1/sessions',
+        `/v1/${route}`,
         { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' },
         body,
       );
-      expect([reply.status, reply.body.error?.code]).toEqual([status, status === 400 ? 'VALIDATION_ERROR' : undefined]);
+      expect([reply.status, reply.body.error?.code]).toEqual([
+        status,
+        { 400: 'VALIDATION_ERROR', 413: 'PAYLOAD_TOO_LARGE' }[status],
+      ]);
     });
 
     it('has 30 seconds to arrive, its headers 10, and callers are bounded in number', () => {

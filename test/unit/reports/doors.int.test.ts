@@ -354,9 +354,9 @@ describe('the report routes', () => {
       expect(renderer.pages).toHaveLength(2);
     });
 
-    it('413 PAYLOAD_TOO_LARGE over 256 kB everywhere else', async () => {
+    it('413 PAYLOAD_TOO_LARGE over 32 kB everywhere else', async () => {
       const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), {
-        more: 'x'.repeat(256_000),
+        more: 'x'.repeat(32_000),
       });
       expect(await refused(reply)).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     });

@@ -1,6 +1,8 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { LARGE_BODY_BYTES } from '../../../../platform/http/json-limits.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { IssueGrant } from '../../application/issue-grant.js';
@@ -16,6 +18,7 @@ export class GrantsController {
   @Post()
   @Limited({ not: 'only a server of the account mints grants, and each is a session to come' })
   @HttpCode(200)
+  @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Mint a single-use grant for a session, for the own account or a direct child' })
   @ApiBody({ type: MintGrantBody, required: false })

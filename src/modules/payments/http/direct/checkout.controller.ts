@@ -1,7 +1,9 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { LARGE_BODY_BYTES } from '../../../../platform/http/json-limits.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { paymentSuccess } from '../../../../surfaces/direct/envelope.js';
@@ -20,6 +22,7 @@ export class CheckoutController {
   @Post('checkout-session')
   @Limited({ by: ['vendorShare'] })
   @HttpCode(200)
+  @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Send a renter to a page on which they pay; an open unpaid session is replaced' })
   @ApiBody({ type: CheckoutBody })

@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Put, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import {
   ApiBearerAuth,
   ApiBody,
@@ -12,6 +13,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
+import { LARGE_BODY_BYTES } from '../../../../platform/http/json-limits.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import {
@@ -60,6 +62,7 @@ export class EndpointsController {
 
   @Post()
   @Limited({ by: ['endpointChangesPerHour'] })
+  @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @ApiOperation({ summary: 'Register the endpoint of the account; one that is disabled makes room' })
   @Header('cache-control', 'no-store')
   @ApiBody({ type: CreateEndpointBody })
@@ -88,6 +91,7 @@ export class EndpointsController {
 
   @Put(':id')
   @Limited({ by: ['endpointChangesPerHour'] })
+  @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @ApiOperation({ summary: 'Change what is named, and bring a disabled endpoint back; an empty body only does that' })
   @ApiBody({ type: ChangeEndpointBody, required: false })
   @ApiOkResponse({ type: EndpointResult })
