@@ -17,7 +17,7 @@ export interface Effect {
 /** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
 export interface ActionContext extends Owner {
   readonly actor: Actor;
-  /** The request this belongs to; `X-Request-Id` on the wire. */
+  /** The request this belongs to; `Service-Request-Id` on the wire. */
   readonly correlationId: string;
   /** Id of the event or request that caused this. */
   readonly causationId: string;

@@ -73,6 +73,7 @@ export const platform = defineSurface({
     ],
     replyHeaders: [
       'Retry-After',
+      'Service-Request-Id',
       'X-Request-Id',
       'RateLimit-Limit',
       'RateLimit-Remaining',

@@ -50,11 +50,14 @@ const LIMITS = {
 };
 /** For a caller to read an answer before all was sent that it wanted to send. */
 const LINGER_MS = 3_000;
-const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
+/** Repeated to the caller, and no more: it may say anything. */
+const CALLERS_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 export class Edge {
   private readonly exchanges = new WeakMap<Duplex, Exchange>();
   private readonly refused = new WeakSet<Duplex>();
+  private readonly ids = new WeakMap<Asked, string>();
 
   constructor(
     private readonly surfaces: Surfaces,
@@ -66,8 +69,7 @@ export class Edge {
     return {
       logger: false as const,
       logController: new LastCatch((error, { raw }, reply) => this.fail(error, raw, reply.hijack().raw)),
-      // The edge has set it.
-      requestIdHeader: 'x-request-id',
+      genReqId: (request: IncomingMessage) => this.idOf(request),
       serverFactory: (serve: RequestListener): Server => this.serverFor(serve, tls),
       clientErrorHandler: caught((error: Error, socket: Duplex) => this.refuseUnparsed(error, socket), cutOff),
       // A path that cannot be decoded names nothing that exists (docs/contract/general.md#unknown-and-foreign-ids).
@@ -85,9 +87,7 @@ export class Edge {
         const { socket } = request;
         const before = this.exchanges.get(socket)?.response;
         this.exchanges.set(socket, { request, response, before });
-        const id = idOf(request);
-        request.headers['x-request-id'] = id;
-        response.setHeader('x-request-id', id);
+        for (const [name, value] of Object.entries(this.idsTold(request))) response.setHeader(name, value);
         // The rest of a body is dropped, for a time.
         response.once('finish', () => request.complete || endSoon(request));
         // Node drops what follows a request for an upgrade in the same packet.
@@ -108,7 +108,7 @@ export class Edge {
   }
 
   private readonly fail = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
-    this.log.error({ requestId: idOf(request), err: error }, 'request failed');
+    this.log.error({ requestId: this.idOf(request), err: error }, 'request failed');
     if (response.headersSent) response.destroy();
     else this.refuse(new DomainError('service.failure'), request, response);
   };
@@ -119,7 +119,25 @@ export class Edge {
     response.writeHead(status, headers).end(text);
   }
 
-  private said(refusal: DomainError, { url = '', headers }: Asked) {
+  /** A UUID: what is logged, stored and sent to vendors holds nothing else of the caller's. */
+  private idOf(asked: Asked): string {
+    const given = asked.headers['x-request-id'];
+    const id = this.ids.get(asked) ?? (typeof given === 'string' && UUID.test(given) ? given : newId());
+    this.ids.set(asked, id);
+    return id;
+  }
+
+  private idsTold(asked: Asked): Readonly<Record<string, string>> {
+    const id = this.idOf(asked);
+    const given = asked.headers['x-request-id'];
+    return {
+      'service-request-id': id,
+      'x-request-id': typeof given === 'string' && CALLERS_ID.test(given) ? given : id,
+    };
+  }
+
+  private said(refusal: DomainError, asked: Asked) {
+    const { url = '', headers } = asked;
     const { status, headers: more, body } = this.surfaces.reply(refusal, { url });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const all = {
@@ -127,7 +145,7 @@ export class Edge {
       ...readableBy(headers.origin, this.surfaces.at(url)),
       'content-type': JSON_TYPE,
       'content-length': String(Buffer.byteLength(text)),
-      'x-request-id': idOf({ headers }),
+      ...this.idsTold(asked),
     };
     return { status, headers: all, text };
   }
@@ -176,10 +194,6 @@ function caught<Args extends unknown[]>(
 
 function cutOff(error: unknown, _cause: unknown, socket: Duplex): void {
   socket.destroy(error as Error);
-}
-
-function idOf({ headers: { 'x-request-id': given } }: Asked): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
 }
 
 /** Destroys what is not closed by itself in time. */

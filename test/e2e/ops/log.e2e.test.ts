@@ -12,12 +12,13 @@ import { until } from '../../support/eventually.js';
 let service: Service;
 let demo: PlatformCaller;
 let sessionId: string;
+let wrongAnswer: Reply;
 
 beforeAll(async () => {
   service = await Service.start();
   demo = await service.signIn('demo');
   sessionId = (await demo.submit({ lastName: 'Otptest' })).body.id;
-  await demo.post(`/screening/${sessionId}/otp`, { code: '000000' }, { 'x-request-id': 'the-wrong-one' });
+  wrongAnswer = await demo.post(`/screening/${sessionId}/otp`, { code: '000000' }, { 'x-request-id': 'the-wrong-one' });
   await demo.post(`/screening/${sessionId}/otp`, { code: '123456' });
 });
 afterAll(() => service.stop());
@@ -49,7 +50,12 @@ describe('ops timeline', () => {
     ]);
     for (const { actor } of told.slice(0, -1))
       expect(actor).toEqual({ kind: 'platform-token', id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-    expect(told.find(({ event }) => event === 'OtpRejected').requestId).toBe('the-wrong-one');
+    expect(told.find(({ event }) => event === 'OtpRejected').requestId).toBe(
+      wrongAnswer.headers.get('service-request-id'),
+    );
+    // The caller hears its own id again. It may say anything, so the service keeps nothing of it.
+    expect(wrongAnswer.headers.get('x-request-id')).toBe('the-wrong-one');
+    expect(stdout + service.program.output).not.toContain('the-wrong-one');
     expect(told.at(-1)).toMatchObject({ state: { status: 'VERIFIED' }, overallStatus: 'PAYMENT_PENDING' });
   });
 

@@ -530,7 +530,7 @@ describe('GET /screening/{id}/status', () => {
 });
 
 describe('every reply', () => {
-  it("carries the caller's request id if it is a plain token, else a new one", async () => {
+  it("carries the caller's request id if it is a plain token, else the one of the service", async () => {
     expect((await demo.get('/screening/nope/status', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe(
       'abc-123',
     );

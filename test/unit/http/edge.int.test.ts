@@ -27,6 +27,7 @@ import { exchange, type RawReply } from '../../support/raw-http.js';
 
 const ORIGIN = 'https://app.example.test';
 const ID = 'the-request';
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 let slow: Promise<void>;
 
@@ -319,11 +320,45 @@ describe('the edge of HTTP', () => {
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
     });
 
+    it("has a UUID of the service beside the caller's request id, which is not logged", async () => {
+      for (const [given, target] of [
+        ['rid-923847561.Quetzalina', '/v1/slow'],
+        ['rid-923847561.Quetzalina', '/nowhere'],
+        ['rid-923847561.Quetzalina', 'http://'],
+        ['rid-923847561.Quetzalina', '/%zz'],
+        ['0123456789abcdef0123456789abcdef', '/v1/slow'],
+      ] as const)
+        for (const at of [port, privatePort]) {
+          const own = 'Service-Request-Id: of-the-caller';
+          const { headers } = await only(
+            `GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${given}\r\n${own}\r\n\r\n`,
+            at,
+          );
+          expect(headers['x-request-id']).toBe(given);
+          expect(headers['service-request-id']).toMatch(UUID);
+        }
+      const broken = await only(`GET /v1/slow HTTP/1.1\r\nHost: x\r\nX-Request-Id: a-token\r\nbroken header\r\n\r\n`);
+      expect([broken.status, broken.headers['x-request-id']]).toEqual([400, 'a-token']);
+      expect(broken.headers['service-request-id']).toMatch(UUID);
+      const failed = await only(ask('GET /v1/slow HTTP/1.1', ['X-Break: onRequest']));
+      expect(logged.join('')).toContain(`"requestId":"${failed.headers['service-request-id']}"`);
+      expect(logged.join('')).not.toMatch(/Quetzalina|0123456789abcdef|of-the-caller|the-request/);
+    });
+
+    it("takes the caller's request id where that is a UUID", async () => {
+      for (const given of ['018f0000-0000-7000-8000-000000000000', '4C9AF2B4-7F4B-4F5C-9D9E-3A3C5E6F7A8B'])
+        for (const target of ['/v1/slow', 'http://', '/%zz']) {
+          const { headers } = await only(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${given}\r\n\r\n`);
+          expect([headers['service-request-id'], headers['x-request-id']]).toEqual([given, given]);
+        }
+    });
+
     it('repeats no request id that is no plain token', async () => {
       for (const id of ['two words', 'é', 'x'.repeat(129), '<x>', ''])
         for (const target of ['/nowhere', 'http://', '/%zz']) {
           const reply = await only(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n\r\n`);
-          expect(reply.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+          expect(reply.headers['x-request-id']).toMatch(UUID);
+          expect(reply.headers['service-request-id']).toBe(reply.headers['x-request-id']);
         }
     });
 
@@ -535,6 +570,7 @@ describe('the edge of HTTP', () => {
           ({ status, headers, body }) =>
             status >= 500 ||
             headers['x-request-id'] === undefined ||
+            !/^[\da-f-]{36}$/i.test(headers['service-request-id'] ?? '') ||
             (status >= 400 &&
               !/^(?:error|errors,payload)$/.test(
                 Object.keys(body ?? {})
