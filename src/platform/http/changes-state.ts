@@ -18,8 +18,7 @@ export const IDEMPOTENCY_KEY = {
 };
 
 /**
- * For a GET that changes something: it takes idempotency keys as POSTs do, no cache keeps its reply, and a copy of the service that
- * can only be read refuses it.
+ * For a GET that changes something: it takes idempotency keys as POSTs do, and a copy of the service that can only be read refuses it.
  */
 export const ChangesState = (): MethodDecorator =>
   applyDecorators(RouteConfig({ changesState: true }), ApiHeader(IDEMPOTENCY_KEY));

@@ -48,6 +48,10 @@ const LIMITS = {
   maxHeaderSize: 2 * LARGEST_HEAD,
   requireHostHeader: false,
 };
+/** Of every reply whose route does not say otherwise: most of them tell of a person. */
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/** A year, for this host alone. */
+const TLS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
 /** For a caller to read an answer before all was sent that it wanted to send. */
 const LINGER_MS = 3_000;
 /** Repeated to the caller, and no more: it may say anything. */
@@ -62,6 +66,7 @@ export class Edge {
   constructor(
     private readonly surfaces: Surfaces,
     private readonly log: Log,
+    private readonly tlsOnly = false,
   ) {}
 
   /** For the framework. */
@@ -87,7 +92,7 @@ export class Edge {
         const { socket } = request;
         const before = this.exchanges.get(socket)?.response;
         this.exchanges.set(socket, { request, response, before });
-        for (const [name, value] of Object.entries(this.idsTold(request))) response.setHeader(name, value);
+        for (const [name, value] of Object.entries(this.told(request))) response.setHeader(name, value);
         // The rest of a body is dropped, for a time.
         response.once('finish', () => request.complete || endSoon(request));
         // Node drops what follows a request for an upgrade in the same packet.
@@ -127,10 +132,13 @@ export class Edge {
     return id;
   }
 
-  private idsTold(asked: Asked): Readonly<Record<string, string>> {
+  /** The headers of every reply. */
+  private told(asked: Asked): Readonly<Record<string, string>> {
     const id = this.idOf(asked);
     const given = asked.headers['x-request-id'];
     return {
+      ...HEADERS,
+      ...(this.tlsOnly && TLS_ONLY),
       'service-request-id': id,
       'x-request-id': typeof given === 'string' && CALLERS_ID.test(given) ? given : id,
     };
@@ -141,11 +149,11 @@ export class Edge {
     const { status, headers: more, body } = this.surfaces.reply(refusal, { url });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const all = {
+      ...this.told(asked),
       ...more,
       ...readableBy(headers.origin, this.surfaces.at(url)),
       'content-type': JSON_TYPE,
       'content-length': String(Buffer.byteLength(text)),
-      ...this.idsTold(asked),
     };
     return { status, headers: all, text };
   }

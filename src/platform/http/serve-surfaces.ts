@@ -16,11 +16,6 @@ export function serveSurfaces(app: NestFastifyApplication, surfaces: Surfaces, l
   const fastify = app.getHttpAdapter().getInstance();
   allowCrossOrigin(fastify, surfaces);
   authenticateFirst(app, surfaces);
-  // Before replies are kept, so that a replayed one has it as well.
-  fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (request.routeOptions.config.changesState) void reply.header('cache-control', 'no-store');
-    done(null, payload);
-  });
   keepReplies(fastify, log);
   const records = app.get(IdempotencyRecords, { strict: false });
   app.useGlobalGuards(new AuthenticationGuard(), new ReadableBodies(), new IdempotencyGuard(records));

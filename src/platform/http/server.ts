@@ -51,7 +51,7 @@ export function createServer({
   metrics,
 }: ServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    ...new Edge(surfaces, log).options(tls),
+    ...new Edge(surfaces, log, requireTls || tls !== null).options(tls),
     bodyLimit: SMALL_BODY_BYTES,
     // Requests that come while the process stops are answered as before (draining.ts).
     return503OnClosing: false,

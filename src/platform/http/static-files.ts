@@ -47,7 +47,6 @@ export function serveStaticFolder(fastify: FastifyInstance, { folder, path, cach
         response.setHeader('vary', 'Accept-Encoding');
         response.setHeader('access-control-allow-origin', '*');
         response.setHeader('cross-origin-resource-policy', 'cross-origin');
-        response.setHeader('x-content-type-options', 'nosniff');
       },
     });
     done();

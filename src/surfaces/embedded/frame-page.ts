@@ -28,7 +28,6 @@ const HEADERS = {
   // Who may embed the frame must count at once.
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'cross-origin',
 };
 

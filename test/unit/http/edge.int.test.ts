@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Body, Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -42,6 +42,12 @@ class Routes {
   @Get('v1/slow')
   async wait(): Promise<object> {
     await slow;
+    return {};
+  }
+
+  @Get('v1/cached')
+  @Header('cache-control', 'public, max-age=300')
+  cached(): object {
     return {};
   }
 }
@@ -318,6 +324,37 @@ describe('the edge of HTTP', () => {
       for (const bytes of [ask('GET /health/live HTTP/1.1'), '\x16\x03\x01\x00\x05hello'])
         expect(await exchange(tlsPort, bytes)).toMatchObject({ replies: [] });
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
+    });
+
+    it('may be kept by no cache and is read as what it is, on every port, unless its route says otherwise', async () => {
+      for (const line of [
+        'GET /v1/slow',
+        'POST /screening/submit',
+        'GET /nowhere',
+        'GET /%zz',
+        'GET http://',
+        'OPTIONS *',
+      ])
+        for (const at of [port, privatePort, tlsPort]) {
+          const { headers } = await only(ask(`${line} HTTP/1.1`), at, at === tlsPort);
+          expect([line, headers['cache-control'], headers['x-content-type-options']]).toEqual([
+            line,
+            'no-store',
+            'nosniff',
+          ]);
+          // Browsers hold a host to TLS once they have heard this there.
+          expect([line, headers['strict-transport-security']]).toEqual([
+            line,
+            at === tlsPort ? 'max-age=31536000' : undefined,
+          ]);
+        }
+      const broken = await only('GET / HTTP/1.1\r\nbroken header\r\n\r\n');
+      expect([broken.headers['cache-control'], broken.headers['x-content-type-options']]).toEqual([
+        'no-store',
+        'nosniff',
+      ]);
+      const { headers } = await only(ask('GET /v1/cached HTTP/1.1'));
+      expect([headers['cache-control'], headers['x-content-type-options']]).toEqual(['public, max-age=300', 'nosniff']);
     });
 
     it("has a UUID of the service beside the caller's request id, which is not logged", async () => {

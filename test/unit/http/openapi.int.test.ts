@@ -53,7 +53,11 @@ describe('the documents', () => {
   ])('are shown in no page of others and read as what they are: %s', async (path, type) => {
     const [first, again] = [await fetch(base + path), await fetch(base + path)];
     for (const { status, headers } of [first, again])
-      expect([status, headers.get('content-security-policy')]).toEqual([200, "frame-ancestors 'none'"]);
+      expect([status, headers.get('content-security-policy'), headers.get('x-content-type-options')]).toEqual([
+        200,
+        "frame-ancestors 'none'",
+        'nosniff',
+      ]);
     expect(first.headers.get('content-type')).toContain(type);
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
     expect((await again.text()) === (await first.text())).toBe(true);

@@ -23,7 +23,6 @@ export class PdfController {
     @Query('signature') signature: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     const { filename, content } = await this.commands.execute(new FetchPdf({ fileId, expires, signature }));
     void reply
       .header('content-type', 'application/pdf')

@@ -23,7 +23,7 @@ export function formatFor(
 
 /** Whatever the answer to a request for a report becomes, no cache may keep it. */
 export function neverCached(reply: FastifyReply): void {
-  void reply.header('cache-control', 'no-store').header('vary', 'Accept').header('x-content-type-options', 'nosniff');
+  void reply.header('cache-control', 'no-store').header('vary', 'Accept');
 }
 
 export function reportReply(
