@@ -27,14 +27,25 @@ export class Children {
   }
 
   /** Starts a process that writes to `<logDir>/<name>.log` or to the terminal, and waits until `isReady` answers true. */
-  async start({ name, file, args, env = process.env, word, toTerminal = false, graceMs, isReady, readyWithinMs }) {
+  async start({
+    name,
+    file,
+    args,
+    env = process.env,
+    word,
+    toTerminal = false,
+    dropsLines = false,
+    graceMs,
+    isReady,
+    readyWithinMs,
+  }) {
     // A start that was overtaken by a stop goes no further.
     if (this.#stopping) await new Promise(() => undefined);
     const log = toTerminal ? undefined : new LogFile(join(this.#logDir, `${name}.log`));
     const output = log ? 'pipe' : 'inherit';
     // In a process group of its own, so that Ctrl-C in the terminal reaches only us and the order of stopping is ours.
     const child = spawn(file, args, { env, detached: true, stdio: ['ignore', output, output] });
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => log.write(chunk));
+    if (log) for (const stream of [child.stdout, child.stderr]) log.takeFrom(stream, dropsLines);
     const ended = new Promise((resolve) => {
       child.on('error', (error) => resolve(`could not be started: ${error.message}`));
       child.on('exit', (code, signal) => {

@@ -8,6 +8,8 @@ const FILE_BYTES = 50_000_000;
 const FILES = 5;
 const TAIL_BYTES = 4_000;
 const NEWLINE = 10;
+/** The last lines of a program are waited for as long. */
+const RETRY_MS = 500;
 
 export class LogFile {
   /** Its path. */
@@ -28,6 +30,19 @@ export class LogFile {
   /** The end of what was written since it was opened, whether or not it is in the file. */
   get tail() {
     return this.#tail.toString();
+  }
+
+  /**
+   * All that a program writes. One that `dropsLines` itself, and counts them, is kept waiting while the disk is full; any other would
+   * stand still.
+   */
+  takeFrom(stream, dropsLines) {
+    stream.on('data', (chunk) => {
+      this.write(chunk);
+      if (this.#droppedLines === 0 || !dropsLines) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), RETRY_MS).unref();
+    });
   }
 
   /** A line stays in one file. */

@@ -21,6 +21,7 @@ export async function startService(config, env, processes, children) {
     file: process.execPath,
     // Where production collects logs, it collects them from standard output.
     toTerminal: config.production,
+    dropsLines: true,
     isReady: async () => (await Promise.all(probed.map(([, address]) => isAlive(address)))).every(Boolean),
     readyWithinMs: SERVICE_READY_WITHIN_MS,
   };

@@ -324,16 +324,23 @@ describe('npm start', () => {
     write(
       'log.mjs',
       `
+      import { PassThrough } from 'node:stream';
       import { LogFile } from './scripts/log-file.mjs';
       const log = new LogFile('${file}', 1000);
       for (let number = 1; number <= 500; number++) for (const part of ['line ', number + '\\n']) log.write(Buffer.from(part));
       const full = new LogFile('/dev/full');
-      full.write(Buffer.from('last words\\n'));
-      console.log(full.tail);`,
+      // Only a program that drops lines itself, and counts them, is kept waiting.
+      const waits = [true, false].map((dropsLines) => {
+        const stream = new PassThrough();
+        full.takeFrom(stream, dropsLines);
+        stream.emit('data', Buffer.from('last words\\n'));
+        return stream.isPaused();
+      });
+      console.log(full.tail, ...waits);`,
     );
     expect(spawnSync(process.execPath, [join(project, 'log.mjs')], { encoding: 'utf8' })).toMatchObject({
       status: 0,
-      stdout: 'last words\n\n',
+      stdout: 'last words\nlast words\n true false\n',
       stderr: '',
     });
     const files = ['.4', '.3', '.2', '.1', ''].map((age) => readFileSync(file + age, 'utf8'));

@@ -4,11 +4,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Unavailable } from '../../kernel/unavailable.js';
-import type { Log } from '../observability/log.js';
+import { type Log, masked } from '../observability/log.js';
 import { KnownReply, noteRefusal } from './idempotency.js';
 import type { Surfaces } from './surface.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why a request is answered with 500 or 503 that is no fault of ours. */
+    notServedFor?: string;
+  }
+}
 
 @Catch()
 export class ErrorReplies implements ExceptionFilter {
@@ -33,14 +40,18 @@ export class ErrorReplies implements ExceptionFilter {
     // A vendor's number may be said with 500 as well; that is no fault of ours.
     if (refusal.code === 'service.failure')
       this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
-    else if (status === 500 || status === 503)
-      this.log.warn(
-        { requestId: request.id, route: request.routeOptions.url, err: error },
-        'request could not be served',
-      );
+    else if (status === 500 || status === 503) request.notServedFor = shortCauseOf(error);
     if (reply.sent) return;
     void reply.status(status).headers(headers).type(JSON_TYPE).send(body);
   }
+}
+
+/** Where every request is refused, the log must stay small: the full disk may be the cause. */
+function shortCauseOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  if (error.cause instanceof Error) return shortCauseOf(error.cause);
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : masked(error.message);
 }
 
 /** Of what the framework refuses, by its status. */

@@ -1,6 +1,12 @@
 // The HTTP servers beneath Nest and beside it: TLS, bodies, error replies of the framework, request log and latency.
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { fastify as createFastify, type FastifyInstance, type FastifyRequest, type RawServerDefault } from 'fastify';
+import {
+  fastify as createFastify,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawServerBase,
+  type RawServerDefault,
+} from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -32,10 +38,14 @@ declare module 'fastify' {
 /** Further callers are not taken. Those that are there are bounded in time, so that there is room again soon. */
 const MAX_CONNECTIONS = 10_000;
 
+/** In characters: so much is left of the 300 bytes that the log takes for a request that could not be served. */
+const ROUTE_AND_CAUSE = 72;
+
 /** For a port in the private network. */
 export function createPrivateServer(surfaces: Surfaces, log: Log): FastifyInstance {
   const server = createFastify({ ...new Edge(surfaces, log).options(), return503OnClosing: false });
   drainBeforeClose(server, 0);
+  logRequests(server, log);
   const replies = new ErrorReplies(surfaces, log);
   server.setErrorHandler((error, request, reply) => replies.send(error, request, reply));
   server.setNotFoundHandler((request, reply) => replies.send(new DomainError('request.unknown_path'), request, reply));
@@ -76,26 +86,29 @@ export function createServer({
     if (reply.statusCode === 413) void reply.removeHeader('connection');
     done(null, payload);
   });
+  fastify.addHook('onResponse', ({ method, routeOptions }, { statusCode: status, elapsedTime }, done) => {
+    metrics.httpDuration.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1_000);
+    done();
+  });
+  logRequests(fastify, log);
+  return adapter;
+}
+
+function logRequests<Server extends RawServerBase>(fastify: FastifyInstance<Server>, log: Log): void {
   fastify.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
-    const seconds = reply.elapsedTime / 1_000;
-    metrics.httpDuration.observe({ method: request.method, route, status: reply.statusCode }, seconds);
-    if (log.isLevelEnabled('info') && !request.routeOptions.config.probe) {
-      log.info(
-        {
-          requestId: request.id,
-          method: request.method,
-          route,
-          status: reply.statusCode,
-          ms: Math.round(seconds * 10_000) / 10,
-          accountId: request.principal?.accountId,
-        },
-        'request',
-      );
+    const { id: requestId, method, notServedFor, principal, routeOptions } = request;
+    const level = notServedFor === undefined ? 'info' : 'warn';
+    if (log.isLevelEnabled(level) && !routeOptions.config.probe) {
+      const route = routeOptions.url ?? 'none';
+      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      const more =
+        notServedFor === undefined
+          ? { accountId: principal?.accountId }
+          : { cause: notServedFor.slice(0, Math.max(0, ROUTE_AND_CAUSE - route.length)) };
+      log[level]({ requestId, method, route, status: reply.statusCode, ms, ...more }, 'request');
     }
     done();
   });
-  return adapter;
 }
 
 /** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */

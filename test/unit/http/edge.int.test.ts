@@ -8,6 +8,8 @@ import { Body, Controller, Get, Header, HttpCode, Module, Post } from '@nestjs/c
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { Health, serveHealth } from '../../../src/platform/http/health.js';
 import { serveInternal } from '../../../src/platform/http/internal-listener.js';
@@ -23,13 +25,17 @@ import { ApiKeys } from '../../../src/surfaces/direct.js';
 import { PlatformTokens } from '../../../src/surfaces/platform.js';
 import { SecretKeys } from '../../../src/surfaces/server.js';
 import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
+import { until } from '../../support/eventually.js';
 import { exchange, type RawReply } from '../../support/raw-http.js';
 
 const ORIGIN = 'https://app.example.test';
 const ID = 'the-request';
+/** The longest route of all. */
+const LONGEST = 'api/idv/organizations/:organizationId/renters/:renterId/report';
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 let slow: Promise<void>;
+let told: Error | null;
 
 @Controller()
 class Routes {
@@ -43,6 +49,17 @@ class Routes {
   async wait(): Promise<object> {
     await slow;
     return {};
+  }
+
+  @Get(LONGEST)
+  refuse(): never {
+    const cause = new Unavailable('The event log is full: 17179869184 of 17179869184 bytes used');
+    throw new DomainError('service.unavailable', { cause });
+  }
+
+  @Get('v1/away')
+  away(): never {
+    throw new Unavailable('Redis failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) });
   }
 
   @Get('v1/cached')
@@ -114,7 +131,14 @@ describe('the edge of HTTP', () => {
     privateServer = createPrivateServer(SURFACES, log);
     serveHealth(privateServer, new Health());
     serveMetrics(privateServer, metrics, () => true);
-    serveInternal(privateServer, [{ path: '/internal/told', receive: async () => undefined }]);
+    serveInternal(privateServer, [
+      {
+        path: '/internal/told',
+        receive: async () => {
+          if (told) throw told;
+        },
+      },
+    ]);
     await privateServer.listen({ host: '127.0.0.1', port: 0 });
     privatePort = (privateServer.server.address() as AddressInfo).port;
   });
@@ -124,6 +148,7 @@ describe('the edge of HTTP', () => {
   });
   beforeEach(() => {
     slow = Promise.resolve();
+    told = null;
     logged.length = 0;
   });
 
@@ -324,6 +349,32 @@ describe('the edge of HTTP', () => {
       for (const bytes of [ask('GET /health/live HTTP/1.1'), '\x16\x03\x01\x00\x05hello'])
         expect(await exchange(tlsPort, bytes)).toMatchObject({ replies: [] });
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
+    });
+
+    it('503: leaves one line of at most 300 bytes in the log, which names the cause', async () => {
+      for (const [route, cause] of [
+        [`/${LONGEST}`, 'The'],
+        ['/v1/away', 'ECONNREFUSED'],
+      ] as const) {
+        logged.length = 0;
+        expect((await only(ask(`GET ${route.replaceAll(':', '')} HTTP/1.1`))).status).toBe(503);
+        await until(() => logged.length > 0);
+        expect(logged).toHaveLength(1);
+        expect(JSON.parse(logged[0]!)).toMatchObject({ level: 'warn', route, status: 503, msg: 'request' });
+        expect(JSON.parse(logged[0]!).cause).toMatch(new RegExp(`^${cause}`));
+        expect(Buffer.byteLength(logged[0]!)).toBeLessThanOrEqual(300);
+      }
+    });
+
+    it('503: is logged on a port of its own as well', async () => {
+      told = new Unavailable('The disk is full');
+      expect((await only(ask('POST /internal/told HTTP/1.1'), privatePort)).status).toBe(503);
+      await until(() => logged.length > 0);
+      expect(JSON.parse(logged[0]!)).toMatchObject({
+        level: 'warn',
+        route: '/internal/told',
+        cause: 'The disk is full',
+      });
     });
 
     it('may be kept by no cache and is read as what it is, on every port, unless its route says otherwise', async () => {
