@@ -9,8 +9,10 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import type { Log } from '../observability/log.js';
@@ -52,6 +54,9 @@ const LIMITS = {
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** A year, for this host alone. */
 const TLS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
+/** Further callers are not taken. Those that are there are bounded in time, so that there is room again soon. */
+const MAX_CONNECTIONS = 10_000;
+const REMEMBERED_ADDRESSES = 10_000;
 /** For a caller to read an answer before all was sent that it wanted to send. */
 const LINGER_MS = 3_000;
 /** Repeated to the caller, and no more: it may say anything. */
@@ -62,11 +67,16 @@ export class Edge {
   private readonly exchanges = new WeakMap<Duplex, Exchange>();
   private readonly refused = new WeakSet<Duplex>();
   private readonly ids = new WeakMap<Asked, string>();
+  /** Of callers that have sent a whole request. */
+  private readonly known = new LRUCache<string, true>({ max: REMEMBERED_ADDRESSES });
+  /** Connections on which no request has come yet, by the address and port of the caller; the oldest first. */
+  private readonly silent = new Map<string, Socket>();
 
   constructor(
     private readonly surfaces: Surfaces,
     private readonly log: Log,
     private readonly tlsOnly = false,
+    private readonly maxConnections = MAX_CONNECTIONS,
   ) {}
 
   /** For the framework. */
@@ -87,14 +97,20 @@ export class Edge {
     const server = tls ? createTlsServer({ ...tls, ...LIMITS, minVersion: 'TLSv1.2' }) : createServer(LIMITS);
     // Node would leave out headers beyond a number, without a word. Their size is bounded.
     server.maxHeadersCount = 0;
+    server.maxConnections = this.maxConnections;
+    server.on('connection', (socket: Socket) => this.boundSilent(socket));
     const answer = (fault: (request: IncomingMessage) => DomainError | null): RequestListener =>
       caught((request, response) => {
         const { socket } = request;
+        this.silent.delete(callerOf(socket));
         const before = this.exchanges.get(socket)?.response;
         this.exchanges.set(socket, { request, response, before });
         for (const [name, value] of Object.entries(this.told(request))) response.setHeader(name, value);
         // The rest of a body is dropped, for a time.
-        response.once('finish', () => request.complete || endSoon(request));
+        response.once('finish', () => {
+          if (!request.complete) endSoon(request);
+          else if (socket.remoteAddress !== undefined) this.known.set(socket.remoteAddress, true);
+        });
         // Node drops what follows a request for an upgrade in the same packet.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
         const refusal = fault(request);
@@ -110,6 +126,16 @@ export class Edge {
       endAfter(this.exchanges.get(socket)?.response, socket, this.asText(NO_PATH, request));
     };
     return server.on('connect', caught(connect, cutOff));
+  }
+
+  /** Half of the connections are for callers that speak: a stranger that opens silent ones shuts out no known address. */
+  private boundSilent(socket: Socket): void {
+    const caller = callerOf(socket);
+    this.silent.set(caller, socket);
+    socket.once('close', () => this.silent.delete(caller));
+    if (this.silent.size <= this.maxConnections / 2) return;
+    const [oldest = socket] = this.silent.values();
+    (this.known.has(socket.remoteAddress ?? '') ? oldest : socket).destroy();
   }
 
   private readonly fail = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
@@ -198,6 +224,11 @@ function caught<Args extends unknown[]>(
       failed(error, ...args);
     }
   };
+}
+
+/** Over TLS the same as of the socket beneath. */
+function callerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function cutOff(error: unknown, _cause: unknown, socket: Duplex): void {

@@ -35,9 +35,6 @@ declare module 'fastify' {
   }
 }
 
-/** Further callers are not taken. Those that are there are bounded in time, so that there is room again soon. */
-const MAX_CONNECTIONS = 10_000;
-
 /** In characters: so much is left of the 300 bytes that the log takes for a request that could not be served. */
 const ROUTE_AND_CAUSE = 72;
 
@@ -72,7 +69,6 @@ export function createServer({
     exposeHeadRoutes: false,
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();
-  fastify.server.maxConnections = MAX_CONNECTIONS;
   acceptJson(fastify);
   fastify.addHook('onRoute', (route) => {
     if (route.config?.bodyLimit !== undefined) route.bodyLimit = route.config.bodyLimit;

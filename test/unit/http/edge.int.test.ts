@@ -1,16 +1,17 @@
 // The edge of HTTP on servers of its own: what never reaches a route, and what no handler catches (docs/contract/general.md#malformed-requests).
 import 'reflect-metadata';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { get, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Header, HttpCode, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import { fastify as createFastify, type FastifyInstance } from 'fastify';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { Edge } from '../../../src/platform/http/edge.js';
 import { Health, serveHealth } from '../../../src/platform/http/health.js';
 import { serveInternal } from '../../../src/platform/http/internal-listener.js';
 import { serveMetrics } from '../../../src/platform/http/metrics-page.js';
@@ -165,6 +166,48 @@ describe('the edge of HTTP', () => {
     expect(reply.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'x-request-id': id });
     expect(Object.keys(reply.body).sort().join()).toMatch(/^(?:error|errors,payload)$/);
   }
+
+  describe('a client that opens silent connections', () => {
+    const edge = new Edge(SURFACES, log, false, 6);
+    const small = createFastify(edge.options());
+    const open: Socket[] = [];
+    let closed = 0;
+    const silentFrom = async (localAddress: string): Promise<void> => {
+      const socket = connect({ host: '127.0.0.1', port: (small.server.address() as AddressInfo).port, localAddress });
+      socket.on('error', () => undefined).on('close', () => (closed += 1));
+      open.push(socket);
+      await once(socket, 'connect');
+    };
+    const answered = async (localAddress: string): Promise<boolean> => {
+      const request = get({
+        host: '127.0.0.1',
+        port: (small.server.address() as AddressInfo).port,
+        localAddress,
+        agent: false,
+      });
+      return once(request, 'response').then(
+        ([response]) => (response as IncomingMessage).resume() !== undefined,
+        () => false,
+      );
+    };
+    beforeAll(() => small.listen({ host: '127.0.0.1', port: 0 }));
+    afterAll(async () => {
+      for (const socket of open) socket.destroy();
+      await small.close();
+    });
+
+    it('takes no more than half of them, and shuts out no address that has sent a request', async () => {
+      expect(await answered('127.0.0.2')).toBe(true);
+      for (let count = 0; count < 8; count += 1) await silentFrom('127.0.0.3');
+      await until(() => closed === 5);
+      expect(await answered('127.0.0.4')).toBe(false);
+      for (let count = 0; count < 20; count += 1) expect(await answered('127.0.0.2')).toBe(true);
+      // Also not where it has sent a request itself: its own oldest ones make room.
+      for (let count = 0; count < 20; count += 1) await silentFrom('127.0.0.2');
+      await until(() => closed >= 5 + 20);
+      expect(await answered('127.0.0.2')).toBe(true);
+    });
+  });
 
   describe('a target that is no path', () => {
     const targets = [
@@ -375,6 +418,11 @@ describe('the edge of HTTP', () => {
         route: '/internal/told',
         cause: 'The disk is full',
       });
+    });
+
+    it('has limits of time and number on every port', () => {
+      for (const { headersTimeout, requestTimeout, maxConnections } of [server, privateServer.server])
+        expect([headersTimeout, requestTimeout, maxConnections]).toEqual([10_000, 30_000, 10_000]);
     });
 
     it('may be kept by no cache and is read as what it is, on every port, unless its route says otherwise', async () => {
