@@ -27,6 +27,8 @@ export abstract class Limits {
   abstract readonly webhookDisableAfter: number;
   abstract readonly webhookRedeliveryInterval: number;
   abstract readonly webhookEgressAllow: readonly string[];
+  /** Of URLs that are registered from now on. */
+  abstract readonly webhookPorts: readonly number[];
   // Against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
   abstract readonly submitsPerMinutePerAddress: number;
   /** Of an account and environment; an account may have its own. */
@@ -59,6 +61,7 @@ export abstract class Limits {
 }
 
 const DAY = 86_400;
+const WEBHOOK_PORTS = [443, 8_443];
 const RETRY_LADDER = [60, 300, 1_800, 7_200, 18_000, 21_600, 21_600, 21_600];
 
 export function readLimits(env: Variables): Limits {
@@ -84,6 +87,7 @@ export function readLimits(env: Variables): Limits {
     webhookDisableAfter: env.limit('WEBHOOK_DISABLE_AFTER', 3 * DAY),
     webhookRedeliveryInterval: env.limit('WEBHOOK_REDELIVERY_INTERVAL', 60),
     webhookEgressAllow: readEgressAllow(env),
+    webhookPorts: readPorts(env),
     submitsPerMinutePerAddress: env.rate('SUBMITS_PER_MINUTE_PER_ADDRESS', 30),
     submitsPerMinute: env.rate('SUBMITS_PER_MINUTE', 600),
     smsPerHour: env.rate('SMS_PER_HOUR', 6),
@@ -114,6 +118,15 @@ function readLadder(env: Variables): readonly number[] {
     env.fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
   if (ladder.join() !== RETRY_LADDER.join()) env.overrides.push('WEBHOOK_RETRY_LADDER');
   return ladder;
+}
+
+function readPorts(env: Variables): readonly number[] {
+  if (env.text('WEBHOOK_PORTS') === null) return WEBHOOK_PORTS;
+  const ports = env.list('WEBHOOK_PORTS').map(Number);
+  if (ports.length === 0 || !ports.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535))
+    env.fault('WEBHOOK_PORTS', 'must be a comma list of ports');
+  if (ports.join() !== WEBHOOK_PORTS.join()) env.overrides.push('WEBHOOK_PORTS');
+  return ports;
 }
 
 function readEgressAllow(env: Variables): readonly string[] {

@@ -77,16 +77,20 @@ export class AddressGuard {
     this.exemptIpv6 = listOrNull(ofFamily(6));
   }
 
+  /** Whether `allow` names an address. */
+  exempt(address: string): boolean {
+    return (isIP(address) === 6 ? this.exemptIpv6?.check(address, 'ipv6') : this.exemptIpv4?.check(address)) ?? false;
+  }
+
   /** Whether a connection may be made to it. What is not an address, or an address with a zone, is never permitted. */
   permits(address: string): boolean {
     switch (address.includes('%') ? 0 : isIP(address)) {
       case 4:
-        return !this.specialIpv4.check(address) || (this.exemptIpv4?.check(address) ?? false);
+        return !this.specialIpv4.check(address) || this.exempt(address);
       case 6:
         // A mapped address is IPv4 to a block list, and would be measured by the other family's ranges; these lists hold none.
         return (
-          (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) ||
-          (this.exemptIpv6?.check(address, 'ipv6') ?? false)
+          (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) || this.exempt(address)
         );
       default:
         return false;

@@ -7,6 +7,8 @@ import { CheckedNames, type Lookup } from './checked-names.js';
 export interface AddressRulesOptions {
   /** Addresses and CIDR ranges that tests may reach. */
   readonly allow: readonly string[];
+  /** Ports of URLs; default 443 and 8443. Addresses of `allow` have any. */
+  readonly ports?: readonly number[];
   /** Milliseconds for looking a name up; default 5,000. */
   readonly timeoutMs?: number;
   /** Default: the system's resolver. */
@@ -17,12 +19,14 @@ export interface AddressRulesOptions {
 export class AddressRules extends WebhookAddressRules {
   private readonly guard: AddressGuard;
   private readonly names: CheckedNames;
+  private readonly ports: readonly number[];
   private readonly timeoutMs: number;
 
   constructor(options: AddressRulesOptions) {
     super();
     this.guard = new AddressGuard(options.allow);
     this.names = new CheckedNames(this.guard, 0, options.lookup);
+    this.ports = options.ports ?? [443, 8_443];
     this.timeoutMs = options.timeoutMs ?? 5_000;
   }
 
@@ -31,15 +35,19 @@ export class AddressRules extends WebhookAddressRules {
     if (fault !== null) return fault;
     const target = targetOf(url, this.guard.exempts);
     if (typeof target === 'string') return target;
-    if (target.literal) return this.guard.permits(target.host) ? null : 'The host must be a public address';
-    const addresses = (await withTimeout(this.timeoutMs, this.names.addressesOf(target.host))) ?? 'not-found';
+    if (target.literal && !this.guard.permits(target.host)) return 'The host must be a public address';
+    const addresses = target.literal
+      ? [target.host]
+      : ((await withTimeout(this.timeoutMs, this.names.addressesOf(target.host))) ?? 'not-found');
     switch (addresses) {
       case 'not-found':
         return 'The host does not resolve';
       case 'not-public':
         return 'The host must resolve to public addresses only';
       default:
-        return null;
+        return this.ports.includes(target.port) || addresses.every((address) => this.guard.exempt(address))
+          ? null
+          : `The port must be one of ${this.ports.join(', ')}`;
     }
   }
 }

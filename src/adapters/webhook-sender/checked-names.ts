@@ -11,6 +11,8 @@ export type Lookup = (name: string) => Promise<readonly { readonly address: stri
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
 const REMEMBERED_NAMES = 2_000;
+/** Further names are not found for now: behind a resolver that hangs, each would wait for a thread of the process. */
+const MOST_LOOKUPS = 100;
 
 const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
@@ -40,6 +42,7 @@ export class CheckedNames {
     if (entry !== undefined && performance.now() < entry.until) return entry.addresses;
     const begun = this.underWay.get(name);
     if (begun !== undefined) return begun;
+    if (this.underWay.size >= MOST_LOOKUPS) return 'not-found';
     const answer = this.checked(name).finally(() => this.underWay.delete(name));
     this.underWay.set(name, answer);
     return answer;

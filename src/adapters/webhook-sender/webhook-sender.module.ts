@@ -16,7 +16,8 @@ import { HttpsWebhookSender } from './https.js';
     { provide: WebhookSender, useExisting: HttpsWebhookSender },
     {
       provide: WebhookAddressRules,
-      useFactory: (limits: Limits) => new AddressRules({ allow: limits.webhookEgressAllow }),
+      useFactory: (limits: Limits) =>
+        new AddressRules({ allow: limits.webhookEgressAllow, ports: limits.webhookPorts }),
       inject: [Limits],
     },
   ],

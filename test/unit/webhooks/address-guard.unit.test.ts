@@ -218,6 +218,19 @@ describe('an endpoint cannot be', () => {
     );
   });
 
+  test('another port than 443 and 8443, unless the address is one that tests may reach', async () => {
+    for (const host of ['hooks.example.com', PUBLIC])
+      for (const port of [22, 25, 80, 6379, 8444])
+        expect(await faultOf(`https://${host}:${port}/`)).toBe('The port must be one of 443, 8443');
+    for (const port of ['', ':443', ':8443']) expect(await faultOf(`https://hooks.example.com${port}/`)).toBeNull();
+    for (const host of ['hooks.example.com', '127.0.0.1'])
+      expect(await faultOf(`https://${host}:6379/`, ['127.0.0.1'], ['127.0.0.1/32'])).toBeNull();
+    expect(await faultOf('https://hooks.example.com:6379/', [PUBLIC, '127.0.0.1'], ['127.0.0.1/32'])).not.toBeNull();
+    const rules = new AddressRules({ allow: [], ports: [9_443], lookup: async () => [{ address: PUBLIC }] });
+    expect(await rules.faultOf('https://hooks.example.com:9443/')).toBeNull();
+    expect(await rules.faultOf('https://hooks.example.com/')).toBe('The port must be one of 9443');
+  });
+
   test('a name that does not resolve', async () => {
     expect(await faultOf('https://hooks.example.com/', [])).toBe('The host does not resolve');
     const rules = new AddressRules({ allow: [], lookup: () => Promise.reject(new Error('no such name')) });
@@ -338,6 +351,19 @@ describe('a name whose addresses change', () => {
     expect(await new CheckedNames(new AddressGuard([]), 2_000, lookup).addressesOf('hooks.example.com')).toBe(
       'not-public',
     );
+  });
+
+  test('is not found for now while a hundred others wait for a resolver that hangs', async () => {
+    let asked = 0;
+    const names = new CheckedNames(new AddressGuard([]), 0, (name) => {
+      asked += 1;
+      return name === 'hooks.example.com' ? Promise.resolve([{ address: PUBLIC }]) : new Promise(() => undefined);
+    });
+    for (let number = 0; number < 99; number += 1) void names.addressesOf(`${number}.example.com`);
+    expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC]);
+    void names.addressesOf('99.example.com');
+    expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
+    expect(asked).toBe(101);
   });
 
   test('never remembered when nothing is to be', async () => {

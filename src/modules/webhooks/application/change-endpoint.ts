@@ -39,10 +39,11 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
   async execute({ endpointId, change, context }: ChangeEndpoint): Promise<void> {
     const { accountId } = context;
     const loaded = await this.aggregates.load(webhookEndpoint, accountId);
-    current(loaded.state, endpointId);
+    const stored = current(loaded.state, endpointId);
     await this.endpoints.admit(accountId);
     const { url, enabledEvents, notifyEmail } = change;
-    if (url !== undefined) await admitUrl(this.addresses, url);
+    // Rules that came later do not part an endpoint from its own URL.
+    if (url !== undefined && url !== stored.url) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
     const command = {
       kind: 'change',
