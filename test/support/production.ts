@@ -22,6 +22,7 @@ export async function productionHere(): Promise<Record<string, string>> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     NODE_ENV: 'production',
+    LIMITS: '',
     HOST: '127.0.0.1',
     PUBLIC_URL: 'https://api.example.com',
     REQUIRE_TLS: 'false',

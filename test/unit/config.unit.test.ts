@@ -264,6 +264,8 @@ describe('the configuration', () => {
         'endpointChangesPerHour',
         'pingsPerSecond',
         'idempotencyKeysPerAccount',
+        'idempotencyKeysPerLineage',
+        'wrongAnswersPerHourPerAddress',
         'vendorShare',
         'vendorPlacesPerLineage',
       ].sort(),
