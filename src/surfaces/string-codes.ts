@@ -505,6 +505,7 @@ class ErrorContent {
   @ApiPropertyOptional({ description: 'Why it did, where a browser may know' }) readonly reasonCode?: string;
   @ApiPropertyOptional({ format: 'date-time', description: 'Of a person who is blocked for a time: until when' })
   readonly blockedUntil?: string;
+  @ApiProperty({ format: 'uuid', description: 'The `Service-Request-Id` of the reply' }) readonly request_id!: string;
 }
 
 class ErrorResult {
@@ -524,7 +525,8 @@ export const STRING_CODES: StringVocabulary = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: ErrorResult,
-  envelope({ code, message, recoverable }, { field, details, rule, sessionId, block, blockedUntil }): ErrorResult {
+  envelope({ code, message, recoverable }, detail, { requestId }): ErrorResult {
+    const { field, details, rule, sessionId, block, blockedUntil } = detail;
     const broken = details?.find((detail) => detail.field === field);
     return {
       error: {
@@ -535,13 +537,15 @@ export const STRING_CODES: StringVocabulary = {
         recoverable,
         ...(block && { sessionId, ...(block.reasonCode !== undefined && { reasonCode: block.reasonCode }) }),
         ...(blockedUntil === undefined ? {} : { blockedUntil }),
+        request_id: requestId,
       },
       ...(sessionId === undefined ? {} : { sessionId }),
     };
   },
   about: [
-    'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in',
-    'documented order, `details` lists all of them and `message` says what the first must be. A refused submission that has opened a',
+    'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable", "request_id" } }`. `field` names the first field',
+    'at fault in documented order, `details` lists all of them and `message` says what the first must be. `request_id` is the',
+    '`Service-Request-Id` of the reply. A refused submission that has opened a',
     'session, or whose session grant has one already, says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`,',
     '`error` has `sessionId` as well, and `reasonCode` where a browser may know why. Of a person who is blocked for a time it has',
     '`blockedUntil`.',

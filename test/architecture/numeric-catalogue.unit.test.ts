@@ -23,7 +23,7 @@ interface Heard {
 }
 
 function heard(error: DomainError, url = '/api/idv/renters/r-1'): Heard {
-  const { status, body } = SURFACES.reply(error, { url, routeOptions: {} as never });
+  const { status, body } = SURFACES.reply(error, { id: 'an-id', url, routeOptions: {} as never });
   const whole = (typeof body === 'string' ? JSON.parse(body) : body) as {
     errors: { errorCode: number; errorOnField: string | null; errorMessage: string }[];
   };

@@ -315,8 +315,7 @@ export class Service {
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: parsed(text) };
+    return { status: response.status, headers: response.headers, ...withoutRequestId(response, await response.text()) };
   }
 
   /** An operator command beside the running service; `stdout` has what it wrote on standard error too. */
@@ -397,6 +396,17 @@ export class Service {
       throw new Error(`The grant was not consumed: ${grant.text} ${reply.text}`);
     return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
   }
+}
+
+/** A reply without the id of its request, so that two refusals can be compared. An error that names another request fails the test. */
+function withoutRequestId({ headers }: Response, text: string): Pick<Reply, 'text' | 'body'> {
+  const body: any = parsed(text);
+  const id: unknown = body?.error?.request_id;
+  if (id === undefined) return { text, body };
+  if (id !== headers.get('service-request-id') && !headers.has('idempotent-replayed'))
+    throw new Error(`The error names another request: ${text}`);
+  delete body.error.request_id;
+  return { text: JSON.stringify(body), body };
 }
 
 /** The platform API with a token. */

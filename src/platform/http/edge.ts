@@ -172,7 +172,7 @@ export class Edge {
 
   private said(refusal: DomainError, asked: Asked) {
     const { url = '', headers } = asked;
-    const { status, headers: more, body } = this.surfaces.reply(refusal, { url });
+    const { status, headers: more, body } = this.surfaces.reply(refusal, { id: this.idOf(asked), url });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const all = {
       ...this.told(asked),

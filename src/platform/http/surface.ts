@@ -33,12 +33,19 @@ interface AnyEntry {
   readonly retryAfterSeconds?: number;
 }
 
+/** Where an error is said. */
+export interface SaidAt {
+  /** Of the area that the path belongs to. */
+  readonly prefix: string;
+  readonly requestId: string;
+}
+
 /** How a surface says each error code. `Entry` is its own: a string code, a number, whatever its envelope needs. */
 export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly errors: Readonly<Record<CommonErrorCode, Said<Entry>>> & Readonly<Partial<Record<ErrorCode, Said<Entry>>>>;
   readonly fields: Readonly<Record<FieldName, string>>;
-  /** The body of an error reply, or its JSON text. The detail names fields as on the wire; `prefix` is where it is said. */
-  readonly envelope: (entry: Entry, detail: DomainErrorDetail, prefix: string) => object | string;
+  /** The body of an error reply, or its JSON text. The detail names fields as on the wire. */
+  readonly envelope: (entry: Entry, detail: DomainErrorDetail, at: SaidAt) => object | string;
   /** Describes that body in OpenAPI documents. */
   readonly errorResult: Type;
   /** What integrators read of them: how an error looks, and of each entry the columns, by their heads. */
@@ -80,7 +87,7 @@ export interface Surface extends Whole {
 /** What lies below one prefix of a surface. */
 export interface Area {
   readonly prefix: string;
-  readonly reply: (error: DomainError) => ErrorReply;
+  readonly reply: (error: DomainError, requestId: string) => ErrorReply;
   /** Of the generated document: each code that is said here, or that is said differently here, with its columns. */
   readonly told: (special: boolean) => readonly (readonly [ErrorCode, readonly string[]])[];
 }
@@ -113,14 +120,14 @@ export function defineSurface<Entry extends AnyEntry>({
     };
     return {
       prefix,
-      reply: ({ code, detail }) => {
+      reply: ({ code, detail }, requestId) => {
         const told = onWire(detail);
         const entry = entryOf(code, told);
         const retryAfterSeconds = detail.retryAfterSeconds ?? entry.retryAfterSeconds;
         return {
           status: entry.status,
           headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
-          body: envelope(entry, told, prefix),
+          body: envelope(entry, told, { prefix, requestId }),
         };
       },
       told: (onlySpecial) =>
@@ -159,12 +166,12 @@ export class Surfaces {
     return this.find(path)[0];
   }
 
-  /** What the caller of a request hears of a refusal; without a request, what is heard where no surface is known. */
+  /** The answer to a request that is refused. */
   reply(
     error: DomainError,
-    request?: { readonly url: string; readonly routeOptions?: { url?: string | undefined } },
+    request: { readonly id: string; readonly url: string; readonly routeOptions?: { url?: string | undefined } },
   ): ErrorReply {
-    return this.find(request?.routeOptions?.url ?? request?.url ?? '/')[1].reply(error);
+    return this.find(request.routeOptions?.url ?? request.url)[1].reply(error, request.id);
   }
 
   private find(url: string): readonly [Surface, Area] {

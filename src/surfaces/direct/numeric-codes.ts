@@ -241,7 +241,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: NumericErrorResult,
-  envelope(entry, detail, prefix): object | string {
+  envelope(entry, detail, { prefix }): object | string {
     const { errorCode, status, payload = null, reduced } = entry;
     const errorOnField = entry.field ?? detail.field ?? null;
     const errorMessage = messageOf(entry, detail);

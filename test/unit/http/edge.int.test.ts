@@ -537,9 +537,9 @@ describe('the edge of HTTP', () => {
     it('500: is answered when our own error handler throws, and before there is a route', async () => {
       const broken = createPrivateServer(
         Object.assign(Object.create(SURFACES) as typeof SURFACES, {
-          reply: (error: never, request: { routeOptions?: object }) => {
+          reply: (error: never, request: { id: string; url: string; routeOptions?: object }) => {
             if (request.routeOptions) throw new Error('a fault of ours');
-            return SURFACES.reply(error);
+            return SURFACES.reply(error, request);
           },
         }),
         log,

@@ -13,8 +13,10 @@ interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly field?: string };
 }
 
+const REQUEST_ID = '01a2169b-372e-7002-b730-100934707a68';
+
 const replyTo = (error: DomainError): { readonly status: number; readonly body: ErrorBody } =>
-  SURFACES.reply(error) as ReturnType<typeof replyTo>;
+  SURFACES.reply(error, { id: REQUEST_ID, url: '/' }) as ReturnType<typeof replyTo>;
 
 describe('the reply to a refusal', () => {
   it('says in its message what the first field at fault must be', () => {
@@ -29,6 +31,7 @@ describe('the reply to a refusal', () => {
         field: 'phoneNumber',
         details,
         recoverable: true,
+        request_id: REQUEST_ID,
       },
     });
   });
