@@ -7,6 +7,17 @@ const operatorCommands = new HostProcess('operator-host.mjs');
 const services = serviceHost();
 /** Two processes do not have one data folder open, or one would not be told what the other does. */
 const besides = serviceHost();
+/** In which the services run that suites share. It ends with the worker. */
+const keepers = serviceHost();
+/** By profile. */
+const shared = new Map();
+
+function sharedService(profile, env) {
+  const kept = shared.get(profile) ?? { say: undefined };
+  kept.started ??= keepers.ask({ keep: env }, (text) => kept.say?.(text));
+  shared.set(profile, kept);
+  return kept;
+}
 
 function serviceHost(env = {}) {
   return new HostProcess('service-host.mjs', ['--max-semi-space-size=64'], env);
@@ -19,6 +30,12 @@ export default class TestEnvironment extends NodeEnvironment {
   async setup() {
     await super.setup();
     this.global.runOperatorCommand = (args, env) => operatorCommands.ask({ args, env });
+    this.global.makeAccounts = (env) => operatorCommands.ask({ env });
+    this.global.sharedService = (profile, env, say) => {
+      const kept = sharedService(profile, env);
+      kept.say = say;
+      return kept.started;
+    };
     this.global.serviceHost = {
       start: async (program, env, beside, say) => {
         const host = beside ? besides : this.hostFor(env);
@@ -36,6 +53,7 @@ export default class TestEnvironment extends NodeEnvironment {
 
   /** Ends what a test file has left running. */
   async teardown() {
+    for (const kept of shared.values()) kept.say = undefined;
     for (const host of [besides, services]) if (host.running) await host.ask({ stop: 'all' });
     for (const host of this.trusting.values()) await host.end();
     await super.teardown();

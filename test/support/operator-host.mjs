@@ -14,9 +14,21 @@ process.exit = (code = process.exitCode) => {
 
 let commands = Promise.resolve();
 process.on('message', ({ id, env, args }) => {
-  commands = commands.then(async () => process.send({ id, result: await run(env, args, id) }));
+  commands = commands.then(async () => process.send(await answer(id, args ? run(env, args, id) : accountsBeside(env))));
 });
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
+function answer(id, work) {
+  return work.then(
+    (result) => ({ id, result }),
+    (error) => ({ id, error: String(error?.stack ?? error) }),
+  );
+}
+
+async function accountsBeside(env) {
+  const { makeAccounts } = await import('./account-maker.mjs');
+  return makeAccounts(env);
+}
 
 async function run(env, args, id) {
   for (const name of Object.keys(process.env)) delete process.env[name];

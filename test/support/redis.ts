@@ -1,11 +1,13 @@
 // A private redis-server for one test file, with append-only persistence in a folder of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.mjs';
+
+export { freePort };
 
 /** Documents of events of any date are kept: a hundred years. */
 export const KEPT_MS = 100 * 365 * 86_400_000;
@@ -18,6 +20,11 @@ export class RedisServer {
     readonly port: number,
     private readonly folder: string,
   ) {}
+
+  /** One that runs already, and that `stop` leaves running. */
+  static at(port: number): RedisServer {
+    return new RedisServer(port, '');
+  }
 
   /** `prepare` puts files into the server's folder before it reads them. */
   static async start(prepare: (folder: string) => Promise<void> = async () => undefined): Promise<RedisServer> {
@@ -103,7 +110,7 @@ export class RedisServer {
   async stop(): Promise<void> {
     for (const client of this.clients) client.disconnect();
     await this.end('SIGKILL');
-    await rm(this.folder, { recursive: true, force: true });
+    if (this.folder !== '') await rm(this.folder, { recursive: true, force: true });
   }
 
   /** For a test run that ends without `stop`: nothing is left running behind it. */
@@ -120,25 +127,6 @@ export class RedisServer {
     child.kill(signal);
     await exited;
   }
-}
-
-/**
- * A port that nobody listens on, at random from below those that systems give to outgoing connections and to whoever asks for any: it
- * stays free until it is used, and while what uses it is started again.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(11_000, 32_768);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
 
 /** Resolves when the port answers PING; tries as fast as refusals come back. */

@@ -1,5 +1,10 @@
 // A process in which the services and sandboxes of tests run, each as in a process of its own, with the built program loaded once.
 // The environment of the tests starts it, one for each Jest worker. What is stopped leaves nothing behind.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers';
 import { startVendors } from '../../dist/sandbox/vendors.js';
 import { readConfig } from '../../dist/src/config/config.js';
 import { createLog } from '../../dist/src/platform/observability/log.js';
@@ -7,6 +12,7 @@ import { LogOutput } from '../../dist/src/platform/observability/log-output.js';
 import { Metrics } from '../../dist/src/platform/observability/metrics.js';
 import { createService } from '../../dist/src/service.js';
 import { findVendors } from '../../dist/src/vendor-kit/registry.js';
+import { freePort } from './free-port.mjs';
 
 /** By the id of the question that started it. */
 const running = new Map();
@@ -42,7 +48,33 @@ const PROGRAMS = {
   },
 };
 
-async function answer({ id, start, env, stop }) {
+/** Redis, a sandbox and a service, until this process ends. Resolves with the service's environment. */
+async function keep(env, say) {
+  const folder = mkdtempSync(join(tmpdir(), 'shared-service-'));
+  const [port, sandboxPort, redisPort] = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
+  const redis = spawn('redis-server', ['--port', redisPort, '--bind', '127.0.0.1', '--dir', folder, '--save', ''], {
+    stdio: 'ignore',
+  });
+  process.once('disconnect', () => {
+    redis.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const whole = {
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    SANDBOX_PORT: sandboxPort,
+    SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
+    DATA_DIR: join(folder, 'data'),
+    REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    ...env,
+  };
+  await PROGRAMS.sandbox(whole);
+  await PROGRAMS.service(whole, say);
+  return whole;
+}
+
+async function answer({ id, start, env, stop, keep: kept }) {
+  if (kept !== undefined) return keep(kept, tell(id));
   if (start !== undefined) {
     running.set(id, { say: tell(id), stop: await PROGRAMS[start](env, tell(id)) });
     return id;
@@ -67,4 +99,4 @@ process.on('unhandledRejection', (error) => {
   for (const { say } of running.values())
     say(`{"msg":"unhandled rejection","err":${JSON.stringify(String(error?.stack))}}\n`);
 });
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.on('disconnect', () => setImmediate(() => process.kill(process.pid, 'SIGKILL')));

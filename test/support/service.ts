@@ -146,13 +146,13 @@ class HostedProgram {
   ) {}
 
   get pid(): never {
-    throw new Error(`The ${this.name} has no process of its own; start it with { alone: ['${this.name}'] }`);
+    throw new Error(`The ${this.name} has no process of its own; use Service.start(..., { alone: ['${this.name}'] })`);
   }
 
   spawn(): void {
     this.running = true;
     const env = { PATH: process.env['PATH'] ?? '', ...this.env };
-    this.started = serviceHost().start(this.name, env, this.beside, (text) => (this.output += text));
+    this.started = kept.serviceHost.start(this.name, env, this.beside, (text) => (this.output += text));
     this.started = this.started.catch((error: Error) => {
       this.running = false;
       this.output += error.message;
@@ -169,6 +169,30 @@ class HostedProgram {
     return 0;
   }
 }
+
+/** The program of a service that suites share: it starts before them and ends after them. */
+class SharedProgram extends HostedProgram {
+  override spawn(): never {
+    return this.pid;
+  }
+
+  override async end(): Promise<never> {
+    return this.pid;
+  }
+}
+
+/** The settings of services that suites share. The limits against abuse are off, as in every service of tests. */
+const PROFILES = {
+  plain: { OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' },
+} as const;
+
+const COMMON = {
+  LOG_LEVEL: 'info',
+  // Starting a browser to see that it starts costs as much as starting the service.
+  CHROMIUM_PATH: '/dev/null',
+  // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
+  LIMITS: 'off',
+};
 
 /** As `npm start` and the image do. */
 function asUsersRunIt(env: Readonly<Record<string, string>>, stdout: number | 'pipe' = 'pipe'): Program {
@@ -190,10 +214,18 @@ interface ServiceHost {
   ): Promise<() => Promise<void>>;
 }
 
-/** Of the Jest worker, see environment.mjs. */
-function serviceHost(): ServiceHost {
-  return (globalThis as unknown as { serviceHost: ServiceHost }).serviceHost;
+/** What the Jest worker keeps, see environment.mjs. */
+interface Kept {
+  readonly serviceHost: ServiceHost;
+  sharedService(
+    profile: string,
+    env: Readonly<Record<string, string>>,
+    say: (text: string) => void,
+  ): Promise<Readonly<Record<string, string>>>;
+  makeAccounts(env: Readonly<Record<string, string>>): Promise<Credentials>;
 }
+
+const kept = globalThis as unknown as Kept;
 
 export class Service {
   private constructor(
@@ -205,7 +237,25 @@ export class Service {
     /** The service itself. */
     public program: Program | HostedProgram,
     readonly env: Readonly<Record<string, string>>,
+    /** Those of the demo accounts where null. */
+    private readonly own: Credentials | null = null,
   ) {}
+
+  /**
+   * A running service that the suites of a worker share, with accounts of this suite's own. For suites that neither end it nor
+   * break what it stands on.
+   */
+  static async shared(profile: keyof typeof PROFILES): Promise<Service> {
+    const program = new SharedProgram('service', PROFILES[profile]);
+    const env = await kept.sharedService(
+      profile,
+      { ...COMMON, ...PROFILES[profile] },
+      (text) => (program.output += text),
+    );
+    const { PUBLIC_URL = '', SANDBOX_URL = '', DATA_DIR = '', REDIS_URL = '' } = env;
+    const redis = RedisServer.at(Number(new URL(REDIS_URL).port));
+    return new Service(PUBLIC_URL, SANDBOX_URL, DATA_DIR, redis, program, program, env, await kept.makeAccounts(env));
+  }
 
   /** Starts everything; `env` overrides the service's environment. */
   static async start(
@@ -230,12 +280,7 @@ export class Service {
       SANDBOX_URL: sandboxUrl,
       DATA_DIR: dataDir,
       REDIS_URL: redis.url,
-      LOG_LEVEL: 'info',
-      // Starting a browser to see that it starts costs as much as starting the service.
-      CHROMIUM_PATH: '/dev/null',
-      TOKEN_EXCHANGE_PER_MINUTE: '100000',
-      // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
-      LIMITS: 'off',
+      ...COMMON,
       ...env,
     };
     const service = new Service(
@@ -277,6 +322,7 @@ export class Service {
   }
 
   async credentials(): Promise<Credentials> {
+    if (this.own) return this.own;
     return JSON.parse(await readFile(join(this.dataDir, 'demo-credentials.json'), 'utf8'));
   }
 
@@ -362,6 +408,7 @@ export class Service {
   }
 
   async stop(): Promise<void> {
+    if (this.own) return this.redis.stop();
     await this.program.end('SIGTERM');
     await this.sandbox.end('SIGTERM');
     await this.redis.stop();

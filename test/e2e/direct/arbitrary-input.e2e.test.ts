@@ -16,7 +16,7 @@ let caller: DirectCaller;
 let routes: readonly Route[];
 
 beforeAll(async () => {
-  service = await Service.start({ OTP_RESEND_INTERVAL: '0' });
+  service = await Service.shared('plain');
   caller = await DirectCaller.of(service);
   const { body } = await service.request('GET', '/openapi/direct.json');
   routes = Object.entries<Record<string, { responses: object }>>(body.paths).flatMap(([path, methods]) =>

@@ -14,7 +14,7 @@ let service: Service;
 let server: DirectCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ OTP_RESEND_INTERVAL: '0' });
+  service = await Service.shared('plain');
   server = await DirectCaller.of(service);
 });
 afterAll(() => service.stop());

@@ -11,7 +11,7 @@ let caller: PlatformCaller;
 let sessionId: string;
 
 beforeAll(async () => {
-  service = await Service.start({ OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '5' });
+  service = await Service.shared('plain');
   caller = await service.signIn('nopay');
   sessionId = (await caller.submit({ lastName: 'Choicetest' })).body.id;
 });

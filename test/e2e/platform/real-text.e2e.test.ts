@@ -12,7 +12,7 @@ let page: PlatformCaller;
 let direct: DirectCaller;
 
 beforeAll(async () => {
-  service = await Service.start();
+  service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
   page = await service.signIn('nopay');
   direct = await DirectCaller.of(service, 'demo');

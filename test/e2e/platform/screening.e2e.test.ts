@@ -9,7 +9,7 @@ let demo: PlatformCaller;
 let nopay: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' });
+  service = await Service.shared('plain');
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
 });
 afterAll(() => service.stop());

@@ -8,7 +8,7 @@ let service: Service;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start();
+  service = await Service.shared('plain');
   demo = await service.signIn('demo');
 });
 afterAll(() => service.stop());

@@ -11,7 +11,7 @@ describe('POST /v1/sessions', () => {
   let accounts: Credentials['accounts'];
 
   beforeAll(async () => {
-    service = await Service.start();
+    service = await Service.shared('plain');
     ({ accounts } = await service.credentials());
   });
   afterAll(() => service.stop());

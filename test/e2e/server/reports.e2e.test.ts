@@ -7,7 +7,7 @@ let service: Service;
 let accounts: Credentials['accounts'];
 
 beforeAll(async () => {
-  service = await Service.start();
+  service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
   // So that sessions of these accounts have reports without a payment.
   for (const name of ['demo', 'child', 'grandchild', 'unrelated'] as const) {
