@@ -39,7 +39,7 @@ import { checkTogether, encodeStorable } from './storable.js';
 export interface EventStoreDbOptions {
   /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`; what the client would misread is refused (see docs/operations.md). */
   readonly connectionString: string;
-  /** How long one attempt of an append may take before its outcome counts as unknown; default 12 s. */
+  /** How long one attempt of an append may take before its outcome counts as unknown; default 3 s. */
   readonly appendDeadlineMs?: number;
   /** How long a read may stay silent, and a subscription unconfirmed; default 5 s. */
   readonly readDeadlineMs?: number;
@@ -51,6 +51,8 @@ export interface EventStoreDbOptions {
 
 /** The port promises an answer within 15 s; the rest is for what comes before and after the attempts. */
 const APPEND_TOTAL_MS = 14_500;
+/** The client itself gives up first, and then looks for another node. */
+const GRACE_MS = 100;
 const READ_TOTAL_MS = 10_000;
 const PING_TOTAL_MS = 4_500;
 /** Events of a page of the whole log. */
@@ -74,7 +76,7 @@ export class EventStoreDbEventStore extends EventStore {
     const pauseMs = options.retryPauseMs ?? 100;
     this.#appendLimits = {
       totalMs: APPEND_TOTAL_MS,
-      attemptMs: options.appendDeadlineMs ?? 12_000,
+      attemptMs: options.appendDeadlineMs ?? 3_000,
       retries: 5,
       pauseMs,
     };
@@ -106,7 +108,7 @@ export class EventStoreDbEventStore extends EventStore {
         const call = client.appendToStream(stream, prepared, { expectedRevision, requiresLeader: true, deadline });
         try {
           // An identical batch is answered with the revision it had the first time, sometimes without a position.
-          const { nextExpectedRevision } = await within(deadline, this.#closing.signal, call);
+          const { nextExpectedRevision } = await within(deadline + GRACE_MS, this.#closing.signal, call);
           return { outcome: 'appended', revision: numberOf(nextExpectedRevision) };
         } catch (error) {
           if (!(error instanceof WrongExpectedVersionError)) throw error;

@@ -18,7 +18,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventStoreDbEventStore, type EventStoreDbOptions } from '../../../src/adapters/event-store/eventstoredb.js';
 import { attempt, within } from '../../../src/adapters/event-store/eventstoredb/attempts.js';
-import { checkConnectionString } from '../../../src/adapters/event-store/eventstoredb/connection-string.js';
+import { checkConnectionString, withLimits } from '../../../src/adapters/event-store/eventstoredb/connection-string.js';
 import { Feed } from '../../../src/adapters/event-store/eventstoredb/feed.js';
 import { buildClient, RoleClient } from '../../../src/adapters/event-store/eventstoredb/guarded-client.js';
 import { positionOf, textOf } from '../../../src/adapters/event-store/eventstoredb/positions.js';
@@ -41,6 +41,7 @@ import {
   TOO_BUSY,
   UNKNOWN,
 } from '../../support/eventstoredb-double/faults.js';
+import { Hanging } from '../../support/eventstoredb-double/hanging.js';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
 import { describeEventStore, follow, newCategory, newEvent, newEvents } from './suite.js';
 
@@ -127,6 +128,11 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
 
   async function untilCaughtUp(batches: AsyncIterator<EventBatch>): Promise<void> {
     for (let next = await batches.next(); next.done === true || !next.value.caughtUp;) next = await batches.next();
+  }
+
+  /** Fails when the subscription does. */
+  async function untilDropped(batches: AsyncIterator<EventBatch>): Promise<void> {
+    for (let next = await batches.next(); next.done !== true;) next = await batches.next();
   }
 
   describe('append', () => {
@@ -302,6 +308,22 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await store.head()).not.toBeNull();
       expect([follower.calls.read, double.calls.read]).toEqual([2, 2]);
       expect([follower.appends.length, double.appends.length]).toEqual([1, 1]);
+      open({ connectionString: follower.connectionString });
+      await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      await untilCaughtUp(batchesOf());
+      expect([follower.calls.subscribe, double.calls.subscribe]).toEqual([1, 1]);
+    });
+
+    it('is asked for its leader when a node does not answer an append in time, and that node is left', async () => {
+      open({
+        connectionString: `esdb://127.0.0.1:${double.port},127.0.0.1:${follower.port}?tls=false`,
+        appendDeadlineMs: 400,
+      });
+      await store.append(stream, 'no-stream', newEvents(1));
+      double.cluster = follower.cluster = [follower, double];
+      double.faults.plan('append', SWALLOWED);
+      expect(await store.append(stream, 0, newEvents(1))).toEqual({ outcome: 'appended', revision: 1 });
+      expect([double.appends.length, follower.appends.length]).toEqual([2, 1]);
     });
 
     it('finds the new leader when the old one sends it away', async () => {
@@ -325,6 +347,39 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         expect(gossips()).toBe(asked);
       },
     );
+
+    it('goes on with its new leader while the old one hangs, whether that was connected before or not', async () => {
+      const hanging = await Hanging.before(double);
+      const third = await startNode({ log: double.log });
+      third.cluster = double.cluster = follower.cluster = [double, follower, third];
+      const connectionString = `esdb://127.0.0.1:${double.port},127.0.0.1:${follower.port},127.0.0.1:${third.port}?tls=false`;
+      try {
+        const [late, connected] = [open({ connectionString }), open({ connectionString })];
+        await connected.append(stream, 'no-stream', newEvents(1));
+        const dropped = untilDropped(batchesOf());
+        await until(() => double.openSubscriptions === 1);
+        hanging.hang();
+        const before = follower.calls.gossip + third.calls.gossip;
+        const answers = Promise.all([
+          connected.append(stream, 0, newEvents(1)),
+          late.append(`${stream}-2`, 'no-stream', newEvents(1)),
+          late.readStream(stream, { limit: 1 }),
+          dropped.catch(() => untilCaughtUp(batchesOf())),
+        ]);
+        // At first the others do not know that it hangs, and name it.
+        await until(() => follower.calls.gossip + third.calls.gossip > before);
+        third.cluster = follower.cluster = [follower, double, third];
+        expect(await answers).toMatchObject([
+          { outcome: 'appended', revision: 1 },
+          { outcome: 'appended', revision: 0 },
+          [{ revision: 0 }],
+          undefined,
+        ]);
+        expect(follower.calls.subscribe).toBeGreaterThan(0);
+      } finally {
+        hanging.stop();
+      }
+    });
 
     it('whose discovery hangs delays no append beyond its time', async () => {
       const connectionString = `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`;
@@ -367,7 +422,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         if (built++ > 0) throw new Error('no certificate file');
         return first;
       });
-      for (let failure = 0; failure < 7; failure++) role.failed(first.client);
+      for (let failure = 0; failure < 7; failure++) role.failed(first.client, new UnknownError());
       expect([built, role.client]).toEqual([3, first.client]);
       first.close();
     });
@@ -706,6 +761,16 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
   });
 
   describe('connection string', () => {
+    it.each([
+      ['esdb://a:2113', 'esdb://a:2113?keepaliveinterval=2000&keepalivetimeout=2000&gossiptimeout=2'],
+      [
+        'esdb://ops:p%40ss@a,b/?keepAlive_Timeout=700&tls=true',
+        'esdb://ops:p%40ss@a,b/?keepaliveinterval=2000&keepalivetimeout=700&gossiptimeout=2&tls=true',
+      ],
+    ])('%s limits the silence of a node where it says nothing else', (text, limited) => {
+      expect(withLimits(text)).toBe(limited);
+    });
+
     it.each([
       ['esdb+discover://a,b', 'first host only'],
       ['esdb://a:2113?gossipTimeout=5000', 'seconds'],

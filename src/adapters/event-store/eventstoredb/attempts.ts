@@ -42,7 +42,7 @@ export async function attempt<T>(
       failure = error;
     }
     if (closed.aborted) throw storeIsClosed();
-    role.failed(client);
+    role.failed(client, failure);
     const pauseMs = limits.pauseMs * PAUSE_GROWTH ** retry * (0.5 + Math.random() / 2);
     if (retry >= limits.retries || end - performance.now() < pauseMs + LEAST_ATTEMPT_MS) throw unavailable(failure);
     await pause(pauseMs, undefined, { signal: closed }).catch(() => undefined);

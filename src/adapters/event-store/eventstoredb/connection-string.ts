@@ -4,22 +4,13 @@
 const SHAPE = /^esdb(\+discover)?:\/\/(?:([^@/?]*)@)?([^/?@]+)\/?(?:\?(.*))?$/u;
 
 /** Every option the client knows, spelled as the client compares them. */
-const KNOWN_OPTIONS: readonly string[] = [
-  'connectionname',
-  'defaultdeadline',
-  'discoveryinterval',
-  'gossiptimeout',
-  'keepaliveinterval',
-  'keepalivetimeout',
-  'maxdiscoverattempts',
-  'nodepreference',
-  'throwonappendfailure',
-  'tls',
-  'tlscafile',
-  'tlsverifycert',
-  'usercertfile',
-  'userkeyfile',
-];
+const KNOWN_OPTIONS: readonly string[] = (
+  'connectionname defaultdeadline discoveryinterval gossiptimeout keepaliveinterval keepalivetimeout maxdiscoverattempts ' +
+  'nodepreference throwonappendfailure tls tlscafile tlsverifycert usercertfile userkeyfile'
+).split(' ');
+
+/** What the string says nothing else of: two in milliseconds, one in seconds. */
+const LIMITS = { keepaliveinterval: '2000', keepalivetimeout: '2000', gossiptimeout: '2' };
 
 /** Longest believable gossip time limit; the option is in seconds, and a number meant as milliseconds would hang the discovery for hours. */
 const MAX_GOSSIP_SECONDS = 60;
@@ -54,6 +45,13 @@ export function checkConnectionString(text: string, debug: string = process.env[
   if (credentials !== undefined && /(?:^|[\s,])(?:\*|esdb)/u.test(debug)) {
     throw refusal('DEBUG is set for esdb, which prints the password');
   }
+}
+
+/** The text with limits for the silence of a node. The client's own defaults bear with a leader that hangs for 20 s. */
+export function withLimits(text: string): string {
+  const [address = '', optionList = ''] = text.trim().split('?');
+  const options = new Map([...Object.entries(LIMITS), ...optionsOf(optionList)]);
+  return `${address}?${[...options].map(([name, value]) => `${name}=${value}`).join('&')}`;
 }
 
 function optionsOf(text: string): Map<string, string> {

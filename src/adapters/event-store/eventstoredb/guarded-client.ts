@@ -1,6 +1,10 @@
 // The clients of EventStoreDB, one per role, without the habits of version 6.2.1 that lose answers or end the process.
-import { type Channel, connectivityState } from '@grpc/grpc-js';
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { type Channel, type Client, connectivityState } from '@grpc/grpc-js';
+import { DeadlineExceededError, EventStoreDBClient, NotLeaderError, UnavailableError } from '@eventstore/db-client';
+import { withLimits } from './connection-string.js';
+
+/** A node that says nothing for so long after the first call to it is left, milliseconds. */
+const CONNECTED_WITHIN_MS = 1_500;
 
 export interface GuardedClient {
   readonly client: EventStoreDBClient;
@@ -15,20 +19,31 @@ export interface GuardedClient {
  *   process: an error on any client rejects the appends of all, and the answer that then comes too late is thrown as an
  *   uncaught exception. Without it every append is a call of its own. It also spares the question for the server's
  *   features, which has no time limit and whose failure would be remembered for ever.
- * - `handleError` is called without anybody awaiting it and rejects when the discovery of the next node fails.
- * - `getChannel` is watched, because disposing of the client leaves its channel open, and its channels close a turn late:
+ * - `handleError` is called without anybody awaiting it and rejects when the discovery of the next node fails. It also leaves a
+ *   node that does not answer an append in time.
+ * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit.
+ *   Disposing of the client leaves its channel open, and its channels close a turn late:
  *   a call that waited for the channel begins within the same turn, and is answered. What a channel already closed throws
  *   at an append, the client would make a rejection that nobody awaits, and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
-  const client = construct(connectionString);
+  const client = construct(withLimits(connectionString));
   client['supports'] = () => Promise.resolve(false);
   const handleError = client['handleError'];
-  client['handleError'] = (failed, error) => handleError(failed, error).catch(() => undefined);
+  client['handleError'] = (failed, error) =>
+    handleError(failed, error instanceof DeadlineExceededError ? new UnavailableError() : error).catch(() => undefined);
+  const leaveSilent = (open: Channel): void => {
+    if (open.getConnectivityState(false) === connectivityState.CONNECTING)
+      void client['handleError']({ getChannel: () => open } as unknown as Client, new UnavailableError());
+  };
   const getChannel = client['getChannel'];
   let channel: ReturnType<typeof getChannel> | undefined;
   client['getChannel'] = () => {
     channel = getChannel().then(closedLate);
+    channel.then(
+      (open) => void setTimeout(leaveSilent, CONNECTED_WITHIN_MS, open).unref(),
+      () => undefined,
+    );
     return channel;
   };
   return {
@@ -54,16 +69,24 @@ function closedLate(channel: Channel): Channel {
 }
 
 function construct(connectionString: string): EventStoreDBClient {
+  const { warn } = console;
+  // eslint-disable-next-line no-console -- the client warns there of every keepalive shorter than ten seconds
+  console.warn = () => undefined;
   try {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {
     // The client's parse error carries the whole text, password included, in a property and parts of it in its message.
     const told = error instanceof Error && !('connectionString' in error) ? error.message : 'it cannot be parsed';
     throw new Error(`The connection string of the event store is refused: ${told}`);
+  } finally {
+    // eslint-disable-next-line no-console -- see above
+    console.warn = warn;
   }
 }
 
-/** After so many failures in a row a client is given up: "not ready" and "too busy" do not make it look for another node. */
+/** Failures after which a client looks for another node by itself. */
+const LOOKS_ELSEWHERE = [UnavailableError, DeadlineExceededError, NotLeaderError];
+/** After so many others in a row it is given up. */
 const FAILURES_BEFORE_REBUILD = 3;
 
 /** The client of one role (appends and reads, or subscriptions), built anew when it keeps failing. */
@@ -81,8 +104,12 @@ export class RoleClient {
     return this.#guarded.client;
   }
 
-  /** `client` is the one that was used: late failures of a client that was given up are not counted. */
-  failed(client: EventStoreDBClient): void {
+  /**
+   * `client` is the one that was used: late failures of a client that was given up are not counted. Nor are those after which
+   * it looks for another node by itself.
+   */
+  failed(client: EventStoreDBClient, failure: unknown): void {
+    if (LOOKS_ELSEWHERE.some((kind) => failure instanceof kind)) return;
     if (client !== this.#guarded.client || ++this.#failures < FAILURES_BEFORE_REBUILD) return;
     this.#failures = 0;
     const old = this.#guarded;

@@ -44,7 +44,10 @@ export async function* subscription(
   const fromPosition = options.after === null ? START : positionOf(options.after);
   const readable = { highWaterMark: Math.min(batchSize, READ_AHEAD) };
   const feed = new Feed((checkpointReached) =>
-    client.subscribeToAll({ fromPosition, filter: filterOf(options.categories, checkpointReached) }, readable),
+    client.subscribeToAll(
+      { fromPosition, filter: filterOf(options.categories, checkpointReached), requiresLeader: true },
+      readable,
+    ),
   );
   const progress = new Progress(options, sources);
   try {
@@ -77,7 +80,7 @@ export async function* subscription(
       }
     }
   } catch (error) {
-    sources.role.failed(client);
+    sources.role.failed(client, feed.failure ?? error);
     throw error;
   } finally {
     feed.close();
