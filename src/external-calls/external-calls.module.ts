@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import { providedBy } from '../platform/provided.js';
 import { rolePart } from '../platform/roles/role-part.js';
+import type { EventStore } from '../ports/event-store.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
 import { queuesOf, type CallSettings, type SettingsOf } from './call-queues.js';
@@ -18,6 +19,7 @@ export interface ExternalCallsOptions {
   /** For commands, and the connection of `payloads`. */
   readonly redis: Redis;
   readonly payloads: SealedPayloads;
+  readonly log: Pick<EventStore, 'ping'>;
   readonly clock: Clock;
   readonly settings: CallSettings;
   /** Of vendors with settings of their own. */
@@ -55,7 +57,7 @@ export class ExternalCallsModule {
           waitMs: settings.timeoutMs / 2,
           ttlMs: settings.timeoutMs + PLACE_GRACE_MS,
         };
-        const share = new VendorShare(redis, places, () => options.notCounted());
+        const share = new VendorShare(redis, places, () => options.notCounted(), options.log);
         const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors);
         for (const { name } of queuesOf(vendors)) options.queued(name, () => made.backlog(name));
         return made;

@@ -2,7 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
+import { Unavailable } from '../kernel/unavailable.js';
 import { withTimeout } from '../kernel/with-timeout.js';
+import type { EventStore } from '../ports/event-store.js';
 import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
@@ -47,6 +49,8 @@ return -1`;
 
 /** How long Redis may keep silent before it counts as away, milliseconds. */
 export const REDIS_AWAY_MS = 1_500;
+/** The same of the log, while no place is free. */
+const LOG_AWAY_MS = 1_000;
 /** When a place may be free again, seconds: calls are short. */
 const RETRY_AFTER_SECONDS = 1;
 /** How often a caller that waits asks whether its turn has come, and how long a caller that has gone counts as waiting, milliseconds. */
@@ -72,6 +76,7 @@ export class VendorShare {
     private readonly redis: Redis,
     private readonly places: VendorPlaces,
     private readonly notCounted: () => void,
+    private readonly log: Pick<EventStore, 'ping'>,
     private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 4, lua: TAKE });
@@ -91,10 +96,19 @@ export class VendorShare {
       );
       if (taken === null) this.notCounted();
       if (taken === null || taken === 1) return;
-      if (taken === 0 || performance.now() >= endsAt)
-        throw new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      if (taken === 0 || performance.now() >= endsAt) throw await this.refusal();
       processes ??= Math.max(1, (await withTimeout(this.redisAwayMs, workers())) ?? 1);
     }
+  }
+
+  /** Calls that wait for the log have places too. While it does not answer, the account does not ask too much. */
+  private async refusal(): Promise<Error> {
+    const pinged = this.log.ping().then(() => true);
+    if ((await withTimeout(LOG_AWAY_MS, pinged)) === null)
+      return new Unavailable(
+        'The event store does not answer, and calls that wait for it have all places at the vendor.',
+      );
+    return new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
   async giveBack(vendor: string, attempt: Attempt): Promise<void> {

@@ -70,6 +70,7 @@ export class CallProcesses {
     slots = 1_000,
     waitMs = 0,
     redisAwayMs = 30_000,
+    ping = async (): Promise<void> => undefined,
   } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
@@ -79,6 +80,7 @@ export class CallProcesses {
         redis,
         { limit: share, perLineage, slots, waitMs, ttlMs: timeoutMs },
         () => undefined,
+        { ping },
         redisAwayMs,
       ),
       new SystemClock(),

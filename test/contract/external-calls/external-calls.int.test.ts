@@ -5,6 +5,8 @@ import { callEnd } from '../../../src/external-calls/attempt-times.js';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, Nest, until } from './hens.js';
 
@@ -349,6 +351,18 @@ describe('external calls', () => {
         else await make(calls, one);
       }
     });
+
+    it.each([
+      ['is silent', () => new Promise<void>(() => undefined)],
+      ['is away', () => Promise.reject(new EventStoreUnavailable('away'))],
+    ])(
+      'are not told that they are too many while the log %s and calls that wait for it have the places',
+      async (_, ping) => {
+        const calls = await caller({ timeoutMs: 60_000, share: 1, ping });
+        await calls.admit(hens, attempt());
+        await expect(calls.admit(hens, attempt())).rejects.toBeInstanceOf(Unavailable);
+      },
+    );
 
     it('free the place of a process that died when its time is up', async () => {
       const calls = await caller({ timeoutMs: 200, share: 1 });
