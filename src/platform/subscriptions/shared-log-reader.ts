@@ -1,10 +1,12 @@
 // One reading of the live log for all subscriptions of a process: each event is read, parsed and upcast once.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { categoryOf } from '../../kernel/domain-event.js';
+import { LRUCache } from 'lru-cache';
+import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import {
   type EventBatch,
   type EventStore,
   EventStoreUnavailable,
+  type StreamReadOptions,
   type SubscribeOptions,
 } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
@@ -17,14 +19,18 @@ const GATHER_MS = 10;
 /** A subscription that has nothing in what is new hears so late how far the log goes, milliseconds. */
 const PASSED_AFTER_MS = 200;
 const DEFAULT_BATCH_SIZE = 500;
+/** Streams of which the newest event that was read from the log is remembered. */
+const KNOWN_STREAMS = 10_000;
 
 /**
  * The event store with subscriptions that share their reading. A subscription that is behind reads for itself; one that has reached the
- * end of the log goes on with the tail, which is read once for all of them.
+ * end of the log goes on with the tail, which is read once for all of them. A stream that lacks an event which this process has read from
+ * the log was read where the log lags: that read fails, so that no event is handled as if it had not happened.
  */
 export class SharedLogReader extends EventStoreDecorator {
   private tail: Tail | null = null;
   private nextHead: Promise<string | null> | null = null;
+  private readonly revisions = new LRUCache<string, number>({ max: KNOWN_STREAMS });
 
   /** Read once for all who ask in one turn of the event loop, after they have asked: every subscription does in each round. */
   override head(): Promise<string | null> {
@@ -35,24 +41,38 @@ export class SharedLogReader extends EventStoreDecorator {
     return this.nextHead;
   }
 
+  override async readStream(stream: string, options: StreamReadOptions = {}): Promise<RecordedEvent[]> {
+    const known = this.revisions.get(stream) ?? -1;
+    const found = await this.store.readStream(stream, options);
+    const { from, limit, direction } = options;
+    const newest = direction === 'backwards' ? found[0] : found.at(-1);
+    const isWhole = direction === 'backwards' ? from === undefined : found.length !== limit;
+    if (isWhole && limit !== 0 && (newest?.revision ?? (from ?? 0) - 1) < known)
+      throw new EventStoreUnavailable(`Stream ${stream} was read without its revision ${known}`);
+    return found;
+  }
+
+  override async readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
+    const events = await this.store.readAll(after, limit);
+    this.note(events);
+    return events;
+  }
+
   override async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
     const { signal } = options;
     let place = options.after ?? '';
     while (!signal.aborted) {
       if (this.tail === null || place > this.tail.through || !this.tail.holds(place)) {
-        // Whatever the tail has read by now is in the log, so that whoever reaches the end of it has seen that too.
-        const passed = this.tail?.through ?? '';
         let caughtUp = false;
-        for await (const batch of this.store.subscribe({ ...options, after: place || null })) {
+        for await (const batch of this.read({ ...options, after: place || null })) {
           yield batch;
           place = batch.through ?? '';
-          caughtUp = batch.caughtUp;
+          // A tail that another began may be further on: it was told more by another node.
+          caughtUp = batch.caughtUp && this.joins(place);
           if (caughtUp) break;
         }
         if (!caughtUp || signal.aborted) return;
-        if (passed > place) place = passed;
-        // Begun by another meanwhile, from further on than here.
-        if (this.tail?.isOver === false && !this.tail.holds(place)) continue;
+        if (!this.joins(place)) continue;
       }
       const tail = this.tailFrom(place);
       const leave = tail.join();
@@ -69,9 +89,26 @@ export class SharedLogReader extends EventStoreDecorator {
     }
   }
 
+  /** Whether the tail holds everything after the place, or is to begin there. */
+  private joins(place: string): boolean {
+    return this.tail === null || this.tail.isOver || this.tail.holds(place);
+  }
+
   private tailFrom(place: string): Tail {
-    if (this.tail === null || this.tail.isOver) this.tail = new Tail(this.store, place);
+    if (this.tail === null || this.tail.isOver) this.tail = new Tail((options) => this.read(options), place);
     return this.tail;
+  }
+
+  private async *read(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
+    for await (const batch of this.store.subscribe(options)) {
+      this.note(batch.events);
+      yield batch;
+    }
+  }
+
+  private note(events: readonly RecordedEvent[]): void {
+    for (const { stream, revision } of events)
+      if (revision > (this.revisions.get(stream) ?? -1)) this.revisions.set(stream, revision);
   }
 }
 
@@ -102,7 +139,7 @@ class Tail {
   private passing: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly store: EventStore,
+    private readonly subscribe: EventStore['subscribe'],
     from: string,
   ) {
     this.from = from;
@@ -167,7 +204,7 @@ class Tail {
   private async read(): Promise<void> {
     const { signal } = this.stopping;
     try {
-      for await (const batch of this.store.subscribe({ after: this.from || null, signal })) {
+      for await (const batch of this.subscribe({ after: this.from || null, signal })) {
         this.keep(batch);
         if (batch.caughtUp) await pause(GATHER_MS, undefined, { signal });
       }

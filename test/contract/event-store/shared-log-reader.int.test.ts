@@ -9,9 +9,11 @@ import {
   type EventBatch,
   type EventStore,
   EventStoreUnavailable,
+  type StreamReadOptions,
   type SubscribeOptions,
 } from '../../../src/ports/event-store.js';
 import { until } from '../../support/eventually.js';
+import { StaleFollower } from '../../support/stale-follower.js';
 import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvents } from './suite.js';
 
 /** The embedded store, whose subscriptions can be counted and cut off. */
@@ -61,6 +63,7 @@ class SharedHarness implements EventStoreHarness {
   /** One that is cut off while it catches up goes on with the others' reading; below are those that share it. */
   readonly dropSubscriptions = 'cannot-drop';
   log: Cuttable;
+  cluster: StaleFollower;
   private directory: string;
 
   async open(): Promise<EventStore> {
@@ -80,7 +83,8 @@ class SharedHarness implements EventStoreHarness {
 
   private reader(): EventStore {
     this.log = new Cuttable(EmbeddedEventStore.open({ directory: this.directory }));
-    return new SharedLogReader(this.log.store);
+    this.cluster = new StaleFollower(this.log.store);
+    return new SharedLogReader(this.cluster);
   }
 }
 
@@ -116,11 +120,15 @@ describe('subscriptions that share their reading', () => {
   };
 
   /** Follows the log; `seen` is what it has been given, `hold` keeps it from taking more, `end` tells how it was dropped. */
-  function follower(categories: readonly string[] = [category], onEvents = (): void => undefined): Following {
+  function follower(
+    categories: readonly string[] = [category],
+    onEvents = (): void => undefined,
+    after: string | null = null,
+  ): Following {
     const [hold, end] = [Promise.resolve(), Promise.resolve()];
     const following: Following = { seen: [], through: null, atEnd: false, hold, end };
     const run = async (): Promise<void> => {
-      for await (const batch of store.subscribe({ after: null, categories, signal: stop.signal })) {
+      for await (const batch of store.subscribe({ after, categories, signal: stop.signal })) {
         following.seen.push(...batch.events.map(({ id }) => id));
         following.through = batch.through;
         following.atEnd = batch.caughtUp;
@@ -188,6 +196,52 @@ describe('subscriptions that share their reading', () => {
     await append(1);
     await until('both have everything', () => early.seen.length === 6 && late.seen.length === 6);
     expect(late.seen).toEqual(early.seen);
+  });
+
+  it.each([
+    ['the others began there too', null],
+    ['the others began further on', 'head'],
+  ] as const)('lose nothing when one catches up at a node that lags, and %s', async (_, began) => {
+    await append(1);
+    const behind = await store.head();
+    await append(2);
+    const early = follower([category], undefined, began === null ? null : await store.head());
+    await until('one is at the end', () => early.atEnd);
+    harness.cluster.behind = behind;
+    const late = follower();
+    await until('the other is where the node ends', () => late.seen.length > 0 && late.atEnd);
+    await append(1);
+    await until('the first has it', () => early.seen.length === (began === null ? 4 : 1));
+    harness.cluster.behind = null;
+    await until('the other has everything', () => late.seen.length === 4);
+    expect(late.seen.slice(-early.seen.length)).toEqual(early.seen);
+  });
+
+  it.each<[string, StreamReadOptions]>([
+    ['from the beginning', {}],
+    ['with room for more', { limit: 3 }],
+    ['from the place where it lags', { from: 2 }],
+    ['backwards', { direction: 'backwards' }],
+    ['backwards for the newest', { direction: 'backwards', limit: 1 }],
+  ])('make a stream that is read %s at a node that lags fail until it has what they were told', async (_, options) => {
+    const stream = `${category}-${newId()}`;
+    await store.append(stream, 'no-stream', newEvents(2));
+    const behind = await store.head();
+    await store.append(stream, 1, newEvents(1));
+    const told = follower();
+    await until('one is told', () => told.seen.length === 3);
+    harness.cluster.behind = behind;
+    await expect(store.readStream(stream, options)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    for (const within of [
+      { limit: 2 },
+      { limit: 0 },
+      { from: 1, limit: 1 },
+      { from: 3 },
+      { from: 1, direction: 'backwards' as const },
+    ])
+      await expect(store.readStream(stream, within)).resolves.toBeDefined();
+    harness.cluster.behind = null;
+    expect((await store.readStream(stream, options)).length).toBeGreaterThan(0);
   });
 
   it('never go back', async () => {
