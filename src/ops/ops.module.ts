@@ -64,7 +64,12 @@ import {
 } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
-import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
+import {
+  CheckWebhooksCommand,
+  ReplayWebhooksCommand,
+  WebhookBacklogCommand,
+  WebhooksCommand,
+} from './webhooks.commands.js';
 import { IssueTokenCommand, RevokeTokenCommand, TokensCommand } from './tokens.commands.js';
 
 type Imports = readonly (Type | DynamicModule)[];
@@ -139,7 +144,7 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
   }),
   webhooks: (config, vendors, log) => ({
     imports: features(config, vendors, log),
-    commands: [WebhooksCommand, WebhookBacklogCommand, ReplayWebhooksCommand],
+    commands: [WebhooksCommand, WebhookBacklogCommand, CheckWebhooksCommand, ReplayWebhooksCommand],
   }),
   deliveries: (config, vendors, log) => ({
     imports: [...features(config, vendors, log), WebhooksModule],

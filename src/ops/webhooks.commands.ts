@@ -1,6 +1,7 @@
-// ops webhooks backlog | replay: for those who look after deliveries
+// ops webhooks backlog | check | replay: for those who look after deliveries
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
+import { CheckDeliveries } from '../modules/webhooks/application/check-deliveries.js';
 import { ReplayEvents } from '../modules/webhooks/application/replay-events.js';
 import { DeliveryQueue } from '../ports/delivery-queue.js';
 import { CommandGroup } from './command-group.js';
@@ -15,6 +16,20 @@ export class WebhookBacklogCommand extends OperatorCommand {
 
   override async run(): Promise<void> {
     print(await this.queue.backlog());
+  }
+}
+
+@SubCommand({
+  name: 'check',
+  description: 'Compare what was published since the last check with the deliveries, and make those that are missing',
+})
+export class CheckWebhooksCommand extends OperatorCommand {
+  constructor(private readonly commands: CommandBus) {
+    super();
+  }
+
+  override async run(): Promise<void> {
+    print(await this.commands.execute(new CheckDeliveries()));
   }
 }
 
@@ -54,6 +69,6 @@ export class ReplayWebhooksCommand extends OperatorCommand {
 @Command({
   name: 'webhooks',
   description: 'Webhook deliveries',
-  subCommands: [WebhookBacklogCommand, ReplayWebhooksCommand],
+  subCommands: [WebhookBacklogCommand, CheckWebhooksCommand, ReplayWebhooksCommand],
 })
 export class WebhooksCommand extends CommandGroup {}

@@ -21,6 +21,9 @@ export abstract class HandlerCheckpoints {
   /** How far the shares are now. False when the holder has lost one of them, and then nothing is saved. Extends the leases. */
   abstract save(reaction: string, holder: string, places: ReadonlyMap<number, string>, ttlMs: number): Promise<boolean>;
 
+  /** Every share of the reaction has come so far at least; null: one of them is at the beginning. */
+  abstract passed(reaction: string, shares: number): Promise<string | null>;
+
   /** Every share begins at the beginning of the log. Nothing happens while another holder has one of them. */
   abstract forget(reaction: string, shares: number, holder: string): Promise<void>;
 

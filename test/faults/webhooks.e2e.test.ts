@@ -177,6 +177,9 @@ describe('kill -9', () => {
     expect([replay.exitCode, JSON.parse(replay.stdout)]).toEqual([0, { events: 1, sentAgain: 0, made: 1 }]);
     await succeeded('nopay', 1);
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 0]);
+    // The reaction has not come to the other: that is left to it.
+    const check = await service.ops('webhooks', 'check');
+    expect([check.exitCode, JSON.parse(check.stdout)]).toEqual([0, { events: expect.any(Number), missing: 0 }]);
 
     await service.kill9();
     await reactions.release('webhook_deliveries', 8, 'elsewhere');

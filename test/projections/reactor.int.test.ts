@@ -280,6 +280,21 @@ describe('a reaction', () => {
       expect(await checkpoints.take(name, 2, 'one', 60_000)).toEqual([{ share: 0, after: null }]);
     });
 
+    it('has passed what each of its shares has', async () => {
+      const checkpoints = new RedisHandlerCheckpoints(redis);
+      const save = (places: readonly [number, string][]): Promise<boolean> =>
+        checkpoints.save(name, 'one', new Map(places), 60_000);
+      expect(await checkpoints.passed(name, 3)).toBeNull();
+      await checkpoints.take(name, 3, 'one', 60_000);
+      await save([
+        [0, '4'],
+        [2, '3'],
+      ]);
+      expect(await checkpoints.passed(name, 3)).toBeNull();
+      await save([[1, '5']]);
+      expect(await checkpoints.passed(name, 3)).toBe('3');
+    });
+
     it('goes on in every share where it was before it was divided', async () => {
       const before = await appendSome(2);
       const types = await everyType();

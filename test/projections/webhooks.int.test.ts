@@ -1,5 +1,5 @@
 // Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -15,12 +15,14 @@ import { deliveryLog, DeliveryReader } from '../../src/modules/webhooks/read/del
 import { endpointProjection } from '../../src/modules/webhooks/read/endpoints.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { asNewEvent } from '../../src/platform/aggregates/recorded-events.js';
-import type { EventStore } from '../../src/ports/event-store.js';
+import { SharedLogReader } from '../../src/platform/subscriptions/shared-log-reader.js';
+import { type EventStore, EventStoreUnavailable } from '../../src/ports/event-store.js';
 import { RedisServer } from '../support/redis.js';
 import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
 import { PING } from '../unit/webhooks/histories.js';
 import { expectedDocuments, Failures, liveContents, rebuild, storedDocuments } from './fixtures.js';
 import { until } from '../support/eventually.js';
+import { StaleFollower } from '../support/stale-follower.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 
 let redis: RedisServer;
@@ -47,7 +49,88 @@ const turns = (deliveryId: string) =>
     .filter((one) => one.delivery.deliveryId === deliveryId)
     .map((one) => ({ kind: one.delivery.kind, turn: one.delivery.turn, at: one.at.toISOString() }));
 
+describe('a check of deliveries', () => {
+  const head = async (): Promise<string> => (await house.store.head())!;
+
+  beforeAll(async () => {
+    await house.passes(await head());
+    await house.check();
+  });
+  beforeEach(() => void (house.missing.length = 0));
+
+  it('makes the delivery of an event that was passed over, once, and tells of it', async () => {
+    const [{ accountId, endpointId }, without] = [await house.register(), newId()];
+    await house.happens(accountId);
+    await house.react();
+    await house.happens(accountId);
+    await house.happens(without);
+    await house.passes(await head());
+    expect(await house.check()).toEqual({ events: 3, missing: 1 });
+    const [made = '', ...others] = await house.deliveriesOf(endpointId);
+    expect(others).toHaveLength(1);
+    expect(turns(made)).toEqual([expect.objectContaining({ kind: 'ladder', turn: '1' })]);
+    expect(house.missing).toEqual([{ accountId, deliveryId: made, eventId: expect.any(String) }]);
+    expect(await house.check()).toEqual({ events: 0, missing: 0 });
+    await house.react();
+    expect(await house.deliveriesOf(endpointId)).toHaveLength(2);
+  });
+
+  it('leaves to the handler what that has not come to, and looks at it later', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.passes(await head());
+    await house.happens(accountId);
+    expect(await house.check()).toEqual({ events: 0, missing: 0 });
+    expect(await house.deliveriesOf(endpointId)).toEqual([]);
+    await house.react();
+    await house.passes(await head());
+    expect(await house.check()).toEqual({ events: 1, missing: 0 });
+  });
+
+  it('reads a log of many pages to its end, and goes on where it was when it fails', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let count = 0; count < 3; count++) await house.happens(accountId);
+    // As if each page held one event.
+    const paged = Object.assign(Object.create(house.store) as EventStore, {
+      readAll: (after: string | null) => house.store.readAll(after, 1),
+      append: jest.fn(house.store.append.bind(house.store)),
+    });
+    await house.passes(await head());
+    paged.append
+      .mockImplementationOnce(house.store.append.bind(house.store))
+      .mockRejectedValueOnce(new EventStoreUnavailable('away'));
+    await expect(house.check(paged)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    expect(await house.check(paged)).toEqual({ events: 2, missing: 2 });
+    expect(await house.deliveriesOf(endpointId)).toHaveLength(3);
+  });
+
+  it('looks at nothing while another is under way', async () => {
+    const { accountId } = await house.register();
+    await house.happens(accountId);
+    await house.passes(await head());
+    const [other] = await house.checkpoints.take('webhook_delivery_check', 1, 'other', 60_000);
+    expect(await house.check()).toEqual({ events: 0, missing: 0 });
+    expect(other).toBeDefined();
+    await house.checkpoints.release('webhook_delivery_check', 1, 'other');
+    expect(await house.check()).toEqual({ events: 1, missing: 1 });
+  });
+});
+
 describe('a published event', () => {
+  it('whose stream is read at a node that lags is tried again, and becomes a delivery then', async () => {
+    const { accountId, endpointId } = await house.register();
+    const cluster = new StaleFollower(house.store);
+    const process = new SharedLogReader(cluster);
+    const behind = await house.store.head();
+    await house.happens(accountId);
+    const [event] = (await process.readAll(behind, 1)) as [RecordedEvent];
+    cluster.behind = behind;
+    await expect(house.publications(process).handle(event)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    expect(await house.deliveriesOf(endpointId)).toEqual([]);
+    cluster.behind = null;
+    await house.publications(process).handle(event);
+    expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+  });
+
   it('becomes one delivery, however often it is seen, and is sent signed to the endpoint as it is then', async () => {
     const { accountId, endpointId, secret } = await house.register();
     const occurredAt = house.clock.now().toISOString();

@@ -149,6 +149,13 @@ export class RedisHandlerCheckpoints extends HandlerCheckpoints {
     return saved === 1;
   }
 
+  override async passed(reaction: string, shares: number): Promise<string | null> {
+    const key = `${keyOf(reaction)}:through`;
+    const keys = Array.from({ length: shares }, (_, share) => (share === 0 ? key : `${key}:${share}`));
+    const places = await this.connection.use((redis) => redis.mget(keys));
+    return places.every(Boolean) ? (places.sort()[0] ?? null) : null;
+  }
+
   override async forget(reaction: string, shares: number, holder: string): Promise<void> {
     await this.connection.use((redis) => redis.forgetReaction(keyOf(reaction), shares, holder));
   }

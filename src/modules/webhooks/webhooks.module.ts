@@ -1,5 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { CommandBus } from '@nestjs/cqrs';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings, runs } from '../../config/process.js';
@@ -11,6 +12,7 @@ import { declaredIn, EventHandlers, Projections, Publishers } from '../../platfo
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { DeliveryAttempts } from '../../ports/delivery-queue.js';
 import { ReadModels } from '../../ports/read-models.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { Vault } from '../../ports/vault.js';
 import { PublishedEvents, publishedLinks } from '../../published/events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
@@ -18,6 +20,7 @@ import { AttemptDeliveryHandler } from './application/attempt-delivery.js';
 import { Attempts } from './application/attempts.js';
 import { CancelDeliveryHandler } from './application/cancel-delivery.js';
 import { ChangeEndpointHandler } from './application/change-endpoint.js';
+import { CheckDeliveries, CheckDeliveriesHandler, MissingDeliveries } from './application/check-deliveries.js';
 import { DeleteEndpointHandler } from './application/delete-endpoint.js';
 import { DisableOverdueEndpoint, DisableOverdueEndpointHandler } from './application/disable-overdue-endpoint.js';
 import { DueDeliveries } from './application/due-deliveries.js';
@@ -41,6 +44,7 @@ import { endpointProjection, EndpointReader } from './read/endpoints.js';
 
 /** What is due this moment is in the hands of the queue; the recovery job takes what was left lying. */
 const LEFT_LYING_MS = 2_000;
+const CHECKED_EVERY_MS = 3_600_000;
 
 @Projections([endpointProjection, deliveryLog])
 @EventHandlers([WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
@@ -56,6 +60,16 @@ const LEFT_LYING_MS = 2_000;
         changed: (news) => log.info(news, 'webhook endpoint changed'),
       }),
       inject: [Log],
+    },
+    {
+      provide: MissingDeliveries,
+      useFactory: (log: Log, metrics: Metrics): MissingDeliveries => ({
+        made: (missing) => {
+          metrics.webhookMissing.inc();
+          log.warn(missing, 'webhook delivery was missing');
+        },
+      }),
+      inject: [Log, Metrics],
     },
     EndpointSecrets,
     {
@@ -83,6 +97,7 @@ const LEFT_LYING_MS = 2_000;
     CancelDeliveryHandler,
     RedeliverHandler,
     ReplayEventsHandler,
+    CheckDeliveriesHandler,
     WhenEventPublished,
     WhenDeliveryExhausted,
     WhenEndpointEnded,
@@ -127,10 +142,17 @@ export class WebhooksModule implements OnModuleInit {
     private readonly endpoints: EndpointReader,
     private readonly process: ProcessSettings,
     private readonly metrics: Metrics,
+    private readonly scheduler: Scheduler,
+    private readonly commands: CommandBus,
   ) {}
 
   onModuleInit(): void {
-    const { endpoints, process, metrics } = this;
+    const { endpoints, process, metrics, scheduler, commands } = this;
+    scheduler.every(
+      'webhook-check',
+      CHECKED_EVERY_MS,
+      async () => void (await commands.execute(new CheckDeliveries())),
+    );
     if (!runs(process, 'worker')) return;
     metrics.beforeScrape(async () => {
       for (const [status, count] of Object.entries(await endpoints.count()))

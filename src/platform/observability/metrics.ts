@@ -80,6 +80,11 @@ export class Metrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  readonly webhookMissing = new Counter({
+    name: 'webhook_deliveries_missing_total',
+    help: 'Deliveries that had not been made of a published event and were made by a check.',
+    registers: [this.registry],
+  });
   readonly webhookReclaimed = new Counter({
     name: 'webhook_jobs_reclaimed_total',
     help: 'Delivery jobs taken from workers that had died.',

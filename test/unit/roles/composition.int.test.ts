@@ -138,6 +138,7 @@ describe('the service, composed', () => {
       'grant-sweep',
       'step-up-expiry',
       'vendor-replies',
+      'webhook-check',
       'webhook-delivery-sweep',
       'webhook-endpoint-sweep',
     ]);

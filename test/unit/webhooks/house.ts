@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandBus } from '@nestjs/cqrs';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { RedisHandlerCheckpoints } from '../../../src/adapters/handler-checkpoints/redis.js';
 import { RedisProjectionStore } from '../../../src/adapters/read-models/redis-projection-store.js';
 import type { RedisReadModels } from '../../../src/adapters/read-models/redis.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
@@ -26,6 +27,11 @@ import {
   ChangeEndpointHandler,
   type EndpointChange,
 } from '../../../src/modules/webhooks/application/change-endpoint.js';
+import {
+  CheckDeliveriesHandler,
+  type DeliveryCheck,
+  type MissingDelivery,
+} from '../../../src/modules/webhooks/application/check-deliveries.js';
 import { DeleteEndpoint, DeleteEndpointHandler } from '../../../src/modules/webhooks/application/delete-endpoint.js';
 import {
   DisableOverdueEndpoint,
@@ -179,6 +185,8 @@ export class WebhookHouse {
   readonly told = new Told();
   /** The changes of endpoints that the observer was told. */
   readonly news: EndpointNews[] = [];
+  /** The deliveries that a check found missing. */
+  readonly missing: MissingDelivery[] = [];
 
   private constructor(
     readonly store: EmbeddedEventStore,
@@ -186,6 +194,7 @@ export class WebhookHouse {
     readonly models: RedisReadModels,
     readonly projections: RedisProjectionStore,
     private readonly projector: Projector,
+    readonly checkpoints: RedisHandlerCheckpoints,
     private readonly folder: string,
   ) {}
 
@@ -204,7 +213,8 @@ export class WebhookHouse {
       QUICK,
     );
     projector.start();
-    const house = new WebhookHouse(store, vault, models, projections, projector, folder);
+    const checkpoints = new RedisHandlerCheckpoints(redis.client());
+    const house = new WebhookHouse(store, vault, models, projections, projector, checkpoints, folder);
     await house.live();
     return house;
   }
@@ -233,8 +243,8 @@ export class WebhookHouse {
     health: HEALTH,
   };
   /** Made on demand, so that a test may take a fresh process: nothing may depend on what one remembers. */
-  private parts() {
-    const { clock, vault, store, models, queue } = this;
+  private parts(store: EventStore = this.store) {
+    const { clock, vault, models, queue } = this;
     const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
     const endpoints = new EndpointChanges(
@@ -346,17 +356,36 @@ export class WebhookHouse {
     this.clock.pass(1);
   }
 
-  /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
-  async react(): Promise<void> {
-    const { aggregates, endpoints, secrets, deliveries, store, queue, clock } = this.parts();
-    const cancel = new CancelDeliveryHandler(aggregates, store);
-    const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
+  /** What turns events into deliveries, in a process that reads there. */
+  publications(store: EventStore = this.store): WhenEventPublished {
+    const { aggregates, queue } = this.parts(store);
     const published: PublishedEvents = {
       publishers: [parcelPublisher],
       links: { reportUrl: null, incomeReportUrl: null },
     };
+    return new WhenEventPublished(published, store, aggregates, queue);
+  }
+
+  /** Compares events with deliveries, in a process that reads there. */
+  check(store: EventStore = this.store): Promise<DeliveryCheck> {
+    const observer = { made: (one: MissingDelivery) => void this.missing.push(one) };
+    return new CheckDeliveriesHandler(store, this.publications(store), this.checkpoints, observer).execute();
+  }
+
+  /** The handler of published events says that it has come so far. */
+  async passes(place: string): Promise<void> {
+    const { name, shares } = this.publications();
+    const taken = await this.checkpoints.take(name, shares.count, 'handler', 60_000);
+    await this.checkpoints.save(name, 'handler', new Map(taken.map(({ share }) => [share, place])), 60_000);
+  }
+
+  /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
+  async react(): Promise<void> {
+    const { aggregates, endpoints, secrets, deliveries, store, clock } = this.parts();
+    const cancel = new CancelDeliveryHandler(aggregates, store);
+    const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
     const reactions = [
-      new WhenEventPublished(published, store, aggregates, queue),
+      this.publications(),
       new WhenDeliveryExhausted(aggregates, endpoints, this.policy, clock),
       new WhenEndpointEnded(deliveries, secrets, commands),
       new WhenHealthChanged(aggregates, secrets, this.mailServer, clock),
