@@ -13,6 +13,10 @@ export interface LogFault {
   readonly fault: string;
 }
 
+export function faultAt({ position, stream, revision, id: eventId }: RecordedEvent, fault: string): LogFault {
+  return { position, stream, revision, eventId, fault };
+}
+
 export interface InspectedPage {
   /** Every event that can be read, in order, whatever is wrong around it. */
   readonly events: readonly RecordedEvent[];

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { EventLogDamaged, EventsUnreadable, type TogetherOutcome } from '../../ports/event-store.js';
-import type { LogFault } from '../../ports/inspectable-log.js';
+import { faultAt, type LogFault } from '../../ports/inspectable-log.js';
 import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { packSegment, SegmentUnreadable, textsOf } from './segment.js';
@@ -287,10 +287,7 @@ export class EmbeddedLog {
         }
         const fault = attempt(() => this.indexFault(event, position));
         if (fault !== null)
-          faults.push({
-            ...placeOf(event),
-            fault: fault instanceof Error ? `its index cannot be read: ${fault.message}` : fault,
-          });
+          faults.push(faultAt(event, fault instanceof Error ? `its index cannot be read: ${fault.message}` : fault));
         events.push(event);
       }
       return { events, faults, through, end: through < last ? null : this.totals(after, last) };
@@ -616,10 +613,6 @@ function isEvent({ stream, revision, id, type, data, metadata }: Partial<Recorde
     Number.isSafeInteger(revision) &&
     [data, metadata].every((part) => typeof part === 'object' && part !== null)
   );
-}
-
-function placeOf({ position, stream, revision, id }: RecordedEvent): Omit<LogFault, 'fault'> {
-  return { position, stream, revision, eventId: id };
 }
 
 function gap(from: number, until: number, fault: string): LogFault {

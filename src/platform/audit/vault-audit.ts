@@ -2,7 +2,7 @@ import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import type { VaultPlace, VaultPromise } from '../../kernel/vault-promise.js';
 import { EventLogDamaged, type EventStore } from '../../ports/event-store.js';
-import type { LogFault } from '../../ports/inspectable-log.js';
+import { faultAt, type LogFault } from '../../ports/inspectable-log.js';
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 
 /** What the modules say of the vault, taken together. */
@@ -67,14 +67,7 @@ export class VaultAudit {
     const faults: LogFault[] = [];
     for (const { event, look } of this.suspicions) {
       const fault = await look();
-      if (fault !== null)
-        faults.push({
-          position: event.position,
-          stream: event.stream,
-          revision: event.revision,
-          eventId: event.id,
-          fault,
-        });
+      if (fault !== null) faults.push(faultAt(event, fault));
     }
     this.suspicions = [];
     return faults;

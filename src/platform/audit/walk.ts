@@ -1,7 +1,7 @@
 // Reads a range of the log and holds each event against the one before it in its stream and against its own hash.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
-import { type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
+import { faultAt, type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
 import { genesisOf, linkTo } from './chain.js';
 import { type Link, RecentLinks } from './recent-links.js';
 
@@ -79,14 +79,7 @@ async function brokenLinksOf(
     const read = isKnown ? null : await links.read(event);
     const before = known === undefined || read === 'unreadable' ? read : known;
     const fault = through !== null && event.position <= through ? 'position out of order' : faultOf(event, before);
-    if (fault !== null)
-      broken.push({
-        position: event.position,
-        stream: event.stream,
-        revision: event.revision,
-        eventId: event.id,
-        fault,
-      });
+    if (fault !== null) broken.push(faultAt(event, fault));
     links.pass(event);
     through = event.position;
   }
