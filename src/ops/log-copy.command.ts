@@ -1,24 +1,37 @@
 // ops log copy: from the embedded event store to EventStoreDB; ops log compress: older events of the embedded one
+import { join } from 'node:path';
 import { Command, Option, SubCommand } from 'nest-commander';
+import { ReplacedFile } from '../adapters/durable-files.js';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
-import { copyLog } from '../platform/audit/copy-log.js';
+import type { EventStoreDbEventStore } from '../adapters/event-store/eventstoredb.js';
+import { DataFolderSettings } from '../config/data-folder.js';
+import { type CopyCheckpoint, copyLog } from '../platform/audit/copy-log.js';
 import { LogWatch } from '../platform/audit/log-watch.js';
-import { type EventStore, StoredLog } from '../ports/event-store.js';
+import { StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { print, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;
+/** In the data folder: how far an earlier run has compared the two logs. Without it the next run compares them from the beginning. */
+const CHECKPOINT_FILE = 'log-copy.json';
+
+interface CopyLogOptions {
+  readonly to: string;
+  readonly compareAll?: boolean;
+  readonly oneByOne?: boolean;
+}
 
 @SubCommand({
   name: 'copy',
   description:
-    'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ',
+    'Copy the embedded log to an empty EventStoreDB, and compare; the next run takes what is new. Exit code 1 when the two differ',
 })
 export class CopyLogCommand extends OperatorCommand {
   constructor(
     private readonly source: StoredLog,
     private readonly watch: LogWatch,
+    private readonly dataFolder: DataFolderSettings,
   ) {
     super();
   }
@@ -28,7 +41,20 @@ export class CopyLogCommand extends OperatorCommand {
     return text;
   }
 
-  override async run(_arguments: string[], { to }: { readonly to: string }): Promise<void> {
+  @Option({ flags: '--compare-all', description: 'Compare from the beginning, also what an earlier run has compared' })
+  readCompareAll(): boolean {
+    return true;
+  }
+
+  @Option({
+    flags: '--one-by-one',
+    description: 'Wait for each append before the next one is sent, which takes longer',
+  })
+  readOneByOne(): boolean {
+    return true;
+  }
+
+  override async run(_arguments: string[], { to, compareAll, oneByOne }: CopyLogOptions): Promise<void> {
     const { source } = this;
     if (!(source instanceof EmbeddedEventStore))
       throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
@@ -38,11 +64,22 @@ export class CopyLogCommand extends OperatorCommand {
       throw new WrongInput(`${complaint} It is copied when \`ops audit accept\` has taken it for the right one.`);
     const target = await connect(to);
     try {
+      const file = new ReplacedFile(join(this.dataFolder.path, CHECKPOINT_FILE));
+      let saved = await file.read();
       let told = 0;
-      const { difference, ...copy } = await copyLog(source, target, (events) => {
+      const progress = (events: number): void => {
         if (events - told < TOLD_EVERY) return;
         told = events;
         process.stderr.write(`${events} events copied\n`);
+      };
+      const { difference, ...copy } = await copyLog(source, target, progress, {
+        ...(!oneByOne && { append: (appends) => target.appendInOrder(appends) }),
+        checkpoint: compareAll ? null : checkpointIn(saved),
+        onCompared: async (checkpoint) => {
+          const content = JSON.stringify(checkpoint);
+          // A second copy at the same time keeps its own place.
+          if (await file.replace(saved, content)) saved = content;
+        },
       });
       if (difference !== null) print(difference);
       print({ ...copy, differences: difference === null ? 0 : 1 });
@@ -77,8 +114,20 @@ export class CompressLogCommand extends OperatorCommand {
   }
 }
 
+/** Null when there is none, and when the file is damaged. */
+function checkpointIn(text: string | null): CopyCheckpoint | null {
+  try {
+    const found = JSON.parse(text ?? 'null') as Partial<CopyCheckpoint> | null;
+    const texts = [found?.stream, found?.source, found?.target].every((value) => typeof value === 'string');
+    const counts = [found?.revision, found?.events, found?.streams].every(Number.isSafeInteger);
+    return texts && counts ? (found as CopyCheckpoint) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Loaded by this command only: an operator waits for every command's start. */
-async function connect(connectionString: string): Promise<EventStore> {
+async function connect(connectionString: string): Promise<EventStoreDbEventStore> {
   const { EventStoreDbEventStore } = await import('../adapters/event-store/eventstoredb.js');
   try {
     return EventStoreDbEventStore.connect({ connectionString });

@@ -1,4 +1,4 @@
-// npm run bench [-- a | d | f | g | h | i | k | m | n]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | d | f | g | h | i | k | l | m | n]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';
@@ -6,6 +6,7 @@ import { benchDeadReceiver } from './dead-receiver.js';
 import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
 import { benchGrowth } from './growth.js';
+import { benchLogCopy } from './log-copy.js';
 import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
 import { benchRedisMemory } from './redis-memory.js';
@@ -22,6 +23,7 @@ if (wanted('f')) await benchPayments();
 if (wanted('g')) await benchWebhooks();
 if (wanted('h')) await benchDeadReceiver();
 if (wanted('i')) await benchEmbedding();
+if (wanted('l')) await benchLogCopy();
 if (wanted('m')) await benchProcesses();
 if (wanted('n')) {
   await benchRedisMemory();

@@ -30,6 +30,7 @@ import {
 import { attempt, type Limits, within } from './eventstoredb/attempts.js';
 import { checkConnectionString } from './eventstoredb/connection-string.js';
 import { buildClient, RoleClient } from './eventstoredb/guarded-client.js';
+import { appendInOrder, requestOf } from './eventstoredb/ordered-appends.js';
 import { positionOf } from './eventstoredb/positions.js';
 import { collect } from './eventstoredb/reads.js';
 import { isSystemStream, positionIn, recordedOf } from './eventstoredb/recorded.js';
@@ -130,6 +131,14 @@ export class EventStoreDbEventStore extends EventStore {
       revisions.push(outcome.revision);
     }
     return { outcome: 'appended', revisions };
+  }
+
+  /** In exactly this order, one after the other, without waiting for each; a stream may come again. Ends at the first conflict, wherever that is. */
+  async appendInOrder(appends: readonly StreamAppend[]): Promise<void> {
+    const requests = appends.map(requestOf);
+    await attempt(this.#operations, this.#appendLimits, this.#closing.signal, (client, silenceMs) =>
+      appendInOrder(client, requests, silenceMs, this.#closing.signal),
+    );
   }
 
   override async readStream(stream: string, options: StreamReadOptions = {}): Promise<RecordedEvent[]> {

@@ -1,7 +1,7 @@
 // Copies one event store into another, event by event as stored. `ops log copy` calls it.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { JsonObject } from '../../kernel/json.js';
-import { type EventStore, MAX_APPEND_BYTES, MAX_EVENT_BYTES } from '../../ports/event-store.js';
+import { type EventStore, MAX_APPEND_BYTES, MAX_EVENT_BYTES, type StreamAppend } from '../../ports/event-store.js';
 import { linkTo } from './chain.js';
 
 /** Where the two logs part: an event of the source, or of the target where the source has none. */
@@ -9,15 +9,21 @@ export interface Difference {
   readonly stream: string;
   readonly revision: number;
   readonly eventId: string;
-  readonly fault:
-    | 'not an event of this log'
-    | 'another event stands in its place'
-    | 'content does not match its hash'
-    | 'missing from the target';
+  readonly fault: 'not an event of this log' | 'content does not match its hash' | 'missing from the target';
+}
+
+/** The last event that was compared, where each log has it, and how much there is up to there. */
+export interface CopyCheckpoint {
+  readonly stream: string;
+  readonly revision: number;
+  readonly source: string;
+  readonly target: string;
+  readonly events: number;
+  readonly streams: number;
 }
 
 export interface LogCopy {
-  /** What the target holds of the source, compared after the copying; how much of it this run has appended. */
+  /** What the target holds of the source, compared after it was stored; how much of it this run has appended. */
   readonly events: number;
   readonly streams: number;
   readonly appended: number;
@@ -26,59 +32,77 @@ export interface LogCopy {
   readonly difference: Difference | null;
 }
 
+export interface CopyOptions {
+  /** Stores the appends in exactly their order, and may end at a conflict; a stream may come again. Default: one after another. */
+  readonly append?: (appends: readonly StreamAppend[]) => Promise<void>;
+  /** What an earlier run has told `onCompared`; not used when either log has not that event at that place. */
+  readonly checkpoint?: CopyCheckpoint | null;
+  readonly onCompared?: (checkpoint: CopyCheckpoint) => Promise<void>;
+}
+
 const PAGE = 1_000;
 /** So many events are within the limit of an append however large they are. */
 const MAX_RUN = Math.floor(MAX_APPEND_BYTES / (MAX_EVENT_BYTES + 1_000));
 
 /**
- * Appends to the target what it lacks of the source, in the order of the source, one append after another. The target must be
- * empty or hold the beginning of the source and nothing else, as an earlier copy that broke off has left it; what it holds is
- * compared first, and everything once more at the end. Copies to where the source ended when that was reached.
+ * Appends to the target what it lacks of the source, in the order of the source. The target must be empty or hold the beginning
+ * of the source and nothing else, as an earlier copy has left it. Every event is read back from the target and compared, in the
+ * order of the target; what is there already is compared before more is appended. Copies to where the source ended when that was reached.
  */
 export async function copyLog(
   source: EventStore,
   target: EventStore,
   progress: (events: number) => void,
+  { append = oneByOne(target), checkpoint = null, onCompared }: CopyOptions = {},
 ): Promise<LogCopy> {
-  const before = await compare(source, target);
-  if (before.difference !== null) return { ...before, appended: 0 };
-  let { through, events: copied } = before;
+  let at = checkpoint !== null && (await holds(source, target, checkpoint)) ? checkpoint : null;
+  let appended = 0;
+  const result = (difference: Difference | null): LogCopy => ({
+    events: at?.events ?? 0,
+    streams: at?.streams ?? 0,
+    appended,
+    through: at?.source ?? null,
+    difference,
+  });
+  let [sent, isLast, page]: [string, boolean, readonly RecordedEvent[]] = ['', false, []];
   for (;;) {
-    const page = await source.readAll(through, PAGE);
-    for (const run of runsOf(page)) {
-      const difference = await append(target, run);
-      if (difference !== null) return { ...before, appended: copied - before.events, difference };
-      copied += run.length;
+    if (page.length === 0) {
+      page = await source.readAll(at?.source ?? null, PAGE);
+      isLast = page.length < PAGE;
     }
-    through = page.at(-1)?.position ?? through;
-    progress(copied);
-    if (page.length < PAGE) break;
+    const copies = await target.readAll(at?.target ?? null, PAGE);
+    const [own] = page;
+    if (own === undefined)
+      return result(copies[0] === undefined ? null : placeOf(copies[0], 'not an event of this log'));
+    if (copies.length === 0) {
+      if (own.position <= sent) return result(placeOf(own, 'missing from the target'));
+      await append(appendsOf(page));
+      sent = page.at(-1)?.position ?? sent;
+      continue;
+    }
+    for (const [index, copy] of copies.slice(0, page.length).entries()) {
+      const event = page[index] ?? own;
+      const fault = faultOf(event, copy);
+      if (fault !== null) return result(placeOf(copy, fault));
+      const { stream, revision } = event;
+      const [events, streams] = [(at?.events ?? 0) + 1, (at?.streams ?? 0) + (revision === 0 ? 1 : 0)];
+      at = { stream, revision, source: event.position, target: copy.position, events, streams };
+      if (event.position <= sent) appended += 1;
+    }
+    if (at !== null) await onCompared?.(at);
+    progress(at?.events ?? 0);
+    // What comes behind the end of the source is read once more: the source may have grown since.
+    if (isLast && copies.length === page.length) return result(null);
+    page = page.slice(copies.length);
   }
-  const after = await compare(source, target);
-  const difference = after.difference ?? (after.events < copied ? await nextAfter(source, after.through) : null);
-  return { ...after, appended: copied - before.events, difference };
 }
 
-/** Walks both side by side from the beginning to the end of the target, or to the first difference. */
-async function compare(source: EventStore, target: EventStore): Promise<Omit<LogCopy, 'appended'>> {
-  const theirs = eventsOf(target);
-  let [events, streams, through]: [number, number, string | null] = [0, 0, null];
-  for await (const own of eventsOf(source)) {
-    const next = await theirs.next();
-    if (next.done === true) return { events, streams, through, difference: null };
-    const fault = faultOf(own, next.value);
-    if (fault !== null) return { events, streams, through, difference: placeOf(next.value, fault) };
-    events += 1;
-    if (own.revision === 0) streams += 1;
-    through = own.position;
-  }
-  const more = await theirs.next();
-  return {
-    events,
-    streams,
-    through,
-    difference: more.done === true ? null : placeOf(more.value, 'not an event of this log'),
-  };
+/** Whether both logs have the event where an earlier run had compared it. */
+async function holds(source: EventStore, target: EventStore, at: CopyCheckpoint): Promise<boolean> {
+  const only = { from: at.revision, limit: 1 };
+  const [[own], [copy]] = await Promise.all([source.readStream(at.stream, only), target.readStream(at.stream, only)]);
+  if (own?.position !== at.source || copy?.position !== at.target) return false;
+  return faultOf(own, copy) === null;
 }
 
 /** The hash covers all of an event but its place in the whole log, which is where the walk stands. */
@@ -96,46 +120,24 @@ function faultOf(own: RecordedEvent, copy: RecordedEvent): Difference['fault'] |
   return same ? null : 'content does not match its hash';
 }
 
-async function append(target: EventStore, run: readonly RecordedEvent[]): Promise<Difference | null> {
-  const [first] = run;
-  if (first === undefined) return null;
-  const events = run.map(({ id, type, data, metadata }) => ({
-    id,
-    type,
-    data: data as JsonObject,
-    metadata: metadata as unknown as JsonObject,
-  }));
-  const { outcome } = await target.append(
-    first.stream,
-    first.revision === 0 ? 'no-stream' : first.revision - 1,
-    events,
-  );
-  return outcome === 'appended' ? null : placeOf(first, 'another event stands in its place');
+function oneByOne(target: EventStore): (appends: readonly StreamAppend[]) => Promise<void> {
+  return async (appends) => {
+    for (const { stream, expected, events } of appends)
+      if ((await target.append(stream, expected, events)).outcome === 'conflict') return;
+  };
 }
 
 /** Neighbours of one stream go together; the order of the whole stays as it is. */
-function runsOf(events: readonly RecordedEvent[]): RecordedEvent[][] {
-  const runs: RecordedEvent[][] = [];
-  for (const event of events) {
-    const run = runs.at(-1);
-    if (run?.[0]?.stream === event.stream && run.length < MAX_RUN) run.push(event);
-    else runs.push([event]);
+function appendsOf(events: readonly RecordedEvent[]): StreamAppend[] {
+  const appends: { stream: string; expected: StreamAppend['expected']; events: StreamAppend['events'][number][] }[] =
+    [];
+  for (const { stream, revision, id, type, data, metadata } of events) {
+    const event = { id, type, data: data as JsonObject, metadata: metadata as unknown as JsonObject };
+    const append = appends.at(-1);
+    if (append?.stream === stream && append.events.length < MAX_RUN) append.events.push(event);
+    else appends.push({ stream, expected: revision === 0 ? 'no-stream' : revision - 1, events: [event] });
   }
-  return runs;
-}
-
-async function* eventsOf(store: EventStore): AsyncGenerator<RecordedEvent, void> {
-  for (let after: string | null = null; ;) {
-    const page: RecordedEvent[] = await store.readAll(after, PAGE);
-    yield* page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)?.position ?? null;
-  }
-}
-
-async function nextAfter(source: EventStore, through: string | null): Promise<Difference | null> {
-  const [missing] = await source.readAll(through, 1);
-  return missing === undefined ? null : placeOf(missing, 'missing from the target');
+  return appends;
 }
 
 function placeOf({ stream, revision, id: eventId }: RecordedEvent, fault: Difference['fault']): Difference {

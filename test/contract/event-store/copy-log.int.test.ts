@@ -9,9 +9,10 @@ import type { EventMetadata } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/kernel/json.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
-import { copyLog } from '../../../src/platform/audit/copy-log.js';
+import { type CopyCheckpoint, type CopyOptions, copyLog } from '../../../src/platform/audit/copy-log.js';
 import { verifyLog } from '../../../src/platform/audit/verify.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
+import { type Fault, TIMED_OUT, TOO_BUSY } from '../../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
 
 let directory: string;
@@ -73,7 +74,13 @@ async function fill(long = 20): Promise<void> {
   await append('thing-1', 1);
 }
 
-const copy = (to: EventStore = target) => copyLog(source, to, () => undefined);
+const copy = (to: EventStore = target, options?: CopyOptions) => copyLog(source, to, () => undefined, options);
+
+const IN_FLIGHT: CopyOptions = { append: (appends) => target.appendInOrder(appends) };
+
+async function idsOf(store: EventStore): Promise<string[]> {
+  return (await store.readAll(null, 10_000)).map(({ id }) => id);
+}
 
 /** The target, whose connection breaks for good after so many appends. */
 function breakingAfter(appends: number): EventStore {
@@ -192,5 +199,152 @@ describe('copying a log', () => {
           : store[name].bind(store),
     });
     expect((await copy(losing)).difference).toMatchObject(difference);
+  });
+});
+
+describe('copying a log with many appends in flight', () => {
+  /** The server takes so many appends of a copy before the fault. */
+  const after = (appends: number, fault: Fault): void => {
+    const taken = { kind: 'delay', until: Promise.resolve() } as const;
+    double.faults.plan('batch-append', ...new Array<Fault>(appends).fill(taken), fault);
+  };
+
+  it('sends them through one call, and keeps their order and every byte', async () => {
+    await fill(LONGER_THAN_A_PAGE);
+    const { events, appended, difference } = await copy(target, IN_FLIGHT);
+    expect([difference, appended, double.calls.append]).toEqual([null, events, 0]);
+    expect(double.log.records.map(({ id, stream, revision }) => [id, stream, revision])).toEqual(
+      (await source.readAll(null, 10_000)).map(({ id, stream, revision }) => [id, stream, revision]),
+    );
+    const [own] = await source.readStream('thing-1', { limit: 1 });
+    const [stored] = double.log.stream('thing-1') ?? [];
+    expect(Buffer.from(stored!.data).toString()).toBe(JSON.stringify(own!.data));
+    expect(Buffer.from(stored!.metadata).toString()).toBe(JSON.stringify(own!.metadata));
+    expect(await verifyLog(target, { onFault: () => undefined })).toMatchObject({ events, faults: 0 });
+  });
+
+  it.each([
+    ['refuses the first because it is not ready', 0, { kind: 'error', status: TOO_BUSY, stored: false }],
+    ['stores one in the middle and says that its time ran out', 5, { kind: 'error', status: TIMED_OUT, stored: true }],
+    ['names another leader, which is the same node again', 0, { kind: 'not-leader', host: '127.0.0.1', port: 0 }],
+  ] as const)(
+    'sends all of a page once more when the server %s, and stores nothing twice',
+    async (_what, taken, fault) => {
+      await fill();
+      after(taken, fault.kind === 'not-leader' ? { ...fault, port: double.port } : fault);
+      const { events, difference } = await copy(target, IN_FLIGHT);
+      expect([difference, double.faults.left('batch-append')]).toEqual([null, 0]);
+      expect(double.log.records).toHaveLength(events);
+      expect(await idsOf(target)).toEqual(await idsOf(source));
+    },
+  );
+
+  it('tells a difference, and no success, when the server refused one in the middle and took the next', async () => {
+    await fill();
+    after(3, { kind: 'error', status: TOO_BUSY, stored: false });
+    expect((await copy(target, IN_FLIGHT)).difference).toMatchObject({ fault: 'not an event of this log' });
+  });
+
+  it('finds events of somebody else that were written to one of its streams meanwhile', async () => {
+    await fill();
+    const append: CopyOptions['append'] = (appends) => {
+      double.write('long-1', {});
+      return target.appendInOrder(appends);
+    };
+    expect((await copy(target, { append })).difference).toMatchObject({
+      stream: 'long-1',
+      revision: 0,
+      fault: 'not an event of this log',
+    });
+  });
+
+  it('goes on beside a source that grows, and ends', async () => {
+    await fill();
+    const growing: CopyOptions['append'] = async (appends) => {
+      await append('thing-1', 1);
+      await target.appendInOrder(appends);
+    };
+    const first = await copy(target, { append: growing });
+    expect(first).toMatchObject({ difference: null });
+    const { appended, difference } = await copy(target, IN_FLIGHT);
+    expect([appended, difference]).toEqual([1, null]);
+    expect(await idsOf(target)).toEqual(await idsOf(source));
+  });
+});
+
+describe('copying a log again', () => {
+  /** Both stores, of which this counts the events that are read of the whole log. */
+  function counted(): { readonly read: () => number; readonly stores: readonly [EventStore, EventStore] } {
+    let events = 0;
+    const counting = (store: EventStore): EventStore =>
+      new Proxy(store, {
+        get: (of, name: keyof EventStore) =>
+          name === 'readAll'
+            ? async (...asked: Parameters<EventStore['readAll']>) => {
+                const page = await of.readAll(...asked);
+                events += page.length;
+                return page;
+              }
+            : of[name].bind(of),
+      });
+    return { read: () => events, stores: [counting(source), counting(target)] };
+  }
+
+  async function copied(): Promise<CopyCheckpoint> {
+    let checkpoint: CopyCheckpoint | null = null;
+    await copy(target, { ...IN_FLIGHT, onCompared: async (at) => void (checkpoint = at) });
+    if (checkpoint === null) throw new Error('Nothing was compared');
+    return checkpoint;
+  }
+
+  it('reads and compares only what is new since the checkpoint, and counts all', async () => {
+    await fill(LONGER_THAN_A_PAGE);
+    const checkpoint = await copied();
+    await append('thing-2', 2);
+    const { read, stores } = counted();
+    expect(await copyLog(...stores, () => undefined, { ...IN_FLIGHT, checkpoint })).toEqual({
+      events: checkpoint.events + 2,
+      streams: 5,
+      appended: 2,
+      through: await source.head(),
+      difference: null,
+    });
+    expect(read()).toBe(4);
+  });
+
+  it('compares what a copy that broke off had stored after its last checkpoint', async () => {
+    await fill();
+    const checkpoint = await copied();
+    await append('thing-2', 3);
+    await copy(target, IN_FLIGHT);
+    const altered = double.log.records.at(-1) as { -readonly [Part in 'data']: Uint8Array };
+    altered.data = Buffer.from('{}');
+    expect((await copy(target, { ...IN_FLIGHT, checkpoint })).difference).toMatchObject({
+      stream: 'thing-2',
+      fault: 'content does not match its hash',
+    });
+  });
+
+  it.each([
+    ['the target was emptied', 'target'],
+    ['the source is another log', 'source'],
+    ['the last event compared was altered in the target', 'altered'],
+  ])('compares from the beginning when %s', async (_what, changed) => {
+    await fill();
+    const checkpoint = await copied();
+    if (changed === 'source') await append('thing-1', 1);
+    if (changed === 'altered')
+      (double.log.records.at(-1) as { -readonly [Part in 'data']: Uint8Array }).data = Buffer.from('{}');
+    const emptied = await EventStoreDbDouble.start();
+    const other = EventStoreDbEventStore.connect({ connectionString: emptied.connectionString, retryPauseMs: 1 });
+    const to = changed === 'target' ? other : target;
+    const at = changed === 'source' ? { ...checkpoint, source: '9'.repeat(20) } : checkpoint;
+    const { events, appended, difference } = await copy(to, { checkpoint: at });
+    await other.close();
+    await emptied.stop();
+    if (changed === 'target') expect([appended, difference]).toEqual([events, null]);
+    if (changed === 'source') expect([events, appended, difference]).toEqual([checkpoint.events + 1, 1, null]);
+    if (changed === 'altered')
+      expect([events, difference?.fault]).toEqual([checkpoint.events - 1, 'content does not match its hash']);
   });
 });

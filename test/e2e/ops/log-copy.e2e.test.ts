@@ -1,7 +1,9 @@
 // An installation that has outgrown its machine moves its log to EventStoreDB, here the double, and goes on there.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
-import { Service } from '../../support/service.js';
+import { Program, Service } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
 let service: Service;
@@ -19,16 +21,35 @@ it('ops log copy moves the log, and the service goes on with it: what was is sti
   const demo = await service.signIn('nopay');
   const { id } = (await demo.submit()).body;
   const before = (await demo.status(id)).body;
-  await service.program.end('SIGTERM');
 
-  const copied = await service.ops('log', 'copy', '--to', double.connectionString);
-  expect([copied.exitCode, JSON.parse(copied.stdout)]).toEqual([
-    0,
-    expect.objectContaining({ differences: 0, events: double.log.records.length }),
-  ]);
+  // Beside the running service, and killed when the server has stored six appends and answers no more.
+  const taken = { kind: 'delay', until: Promise.resolve() } as const;
+  double.faults.plan('batch-append', ...new Array<typeof taken>(5).fill(taken), { kind: 'swallow', stored: true });
+  const killed = new Program('dist/src/ops/main.js', service.env, ['log', 'copy', '--to', double.connectionString]);
+  killed.spawn();
+  await until('the copy has begun', () => double.faults.left('batch-append') === 0 || !killed.running);
+  expect([await killed.end('SIGKILL'), killed.output]).toEqual(['SIGKILL', '']);
+
+  const copy = async (...options: string[]): Promise<{ readonly events: number; readonly appended: number }> => {
+    const { exitCode, stdout } = await service.ops('log', 'copy', '--to', double.connectionString, ...options);
+    const told = JSON.parse(stdout) as { events: number; appended: number; differences: number };
+    expect([exitCode, told.differences, told.events]).toEqual([0, 0, double.log.records.length]);
+    return told;
+  };
+  const first = await copy();
+  expect(first.appended).toBeLessThan(first.events);
+  const waiting = (await demo.submit({ lastName: 'Otptest' })).body.id;
+  await service.program.end('SIGTERM');
+  const last = await copy();
+  expect(last.appended).toBe(last.events - first.events);
+  // What was compared is not read again, unless the operator wants it.
+  await writeFile(join(service.dataDir, 'log-copy.json'), '{"stream":');
+  expect(await copy('--compare-all', '--one-by-one')).toMatchObject({ events: last.events, appended: 0 });
+  expect(await copy()).toMatchObject({ events: last.events, appended: 0 });
 
   await service.startAgain({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: double.connectionString });
   expect((await demo.status(id)).body).toEqual(before);
+  expect((await demo.status(waiting)).body).toMatchObject({ overallStatus: 'STEP_UP_REQUIRED' });
   const next = (await demo.submit()).body.id;
   expect((await demo.status(next)).body).toMatchObject({ overallStatus: 'COMPLETED' });
   // Projections and reactions had come to a place of the other store, which means nothing here.

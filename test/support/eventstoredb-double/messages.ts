@@ -1,23 +1,17 @@
 // Between the log's records and the protocol's messages. Numbers of 64 bits travel as text, stream names as bytes.
-import {
+import streams, {
   type AppendReq,
-  AppendResp,
+  type AppendResp,
   type BatchAppendReq,
-  BatchAppendResp,
+  type BatchAppendResp,
   type ReadReq,
-  ReadResp,
+  type ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import {
-  Empty,
-  StreamIdentifier,
-  Timeout,
-  UUID,
-  WrongExpectedVersion,
-} from '@eventstore/db-client/generated/shared_pb.js';
-import { Code } from '@eventstore/db-client/generated/code_pb.js';
-import { Status } from '@eventstore/db-client/generated/status_pb.js';
-import { Any } from 'google-protobuf/google/protobuf/any_pb.js';
-import { Empty as GoogleEmpty } from 'google-protobuf/google/protobuf/empty_pb.js';
+import shared, { type StreamIdentifier, type UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import codes from '@eventstore/db-client/generated/code_pb.js';
+import statuses, { type Status } from '@eventstore/db-client/generated/status_pb.js';
+import any from 'google-protobuf/google/protobuf/any_pb.js';
+import google from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { Expected, LogRecord, Place, Proposal, Verdict } from './log.js';
 
 /** 2024-05-06T07:08:09Z in ticks of 100 ns since 1970; the double's clock stands still. */
@@ -28,7 +22,7 @@ export function nameOf(identifier: StreamIdentifier | undefined): string {
 }
 
 export function identifierOf(stream: string): StreamIdentifier {
-  return new StreamIdentifier().setStreamName(Uint8Array.from(Buffer.from(stream, 'utf8')));
+  return new shared.StreamIdentifier().setStreamName(Uint8Array.from(Buffer.from(stream, 'utf8')));
 }
 
 export function proposalOf(message: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): Proposal {
@@ -65,21 +59,21 @@ export function placeAsked(all: ReadReq.Options.AllOptions | undefined): Place |
 
 export function appendAnswer(verdict: Verdict, expected: Expected, withPosition: boolean): AppendResp {
   if (verdict.kind === 'wrong-expected-version') {
-    const wrong = new AppendResp.WrongExpectedVersion();
-    if (verdict.current === null) wrong.setCurrentNoStream(new Empty());
+    const wrong = new streams.AppendResp.WrongExpectedVersion();
+    if (verdict.current === null) wrong.setCurrentNoStream(new shared.Empty());
     else wrong.setCurrentRevision(String(verdict.current));
     if (typeof expected === 'bigint') wrong.setExpectedRevision(String(expected));
-    else wrong.setExpectedNoStream(new Empty());
-    return new AppendResp().setWrongExpectedVersion(wrong);
+    else wrong.setExpectedNoStream(new shared.Empty());
+    return new streams.AppendResp().setWrongExpectedVersion(wrong);
   }
-  const success = new AppendResp.Success().setCurrentRevision(String(verdict.revision));
+  const success = new streams.AppendResp.Success().setCurrentRevision(String(verdict.revision));
   if (withPosition) {
     const offset = String(verdict.offset);
-    success.setPosition(new AppendResp.Position().setCommitPosition(offset).setPreparePosition(offset));
+    success.setPosition(new streams.AppendResp.Position().setCommitPosition(offset).setPreparePosition(offset));
   } else {
-    success.setNoPosition(new Empty());
+    success.setNoPosition(new shared.Empty());
   }
-  return new AppendResp().setSuccess(success);
+  return new streams.AppendResp().setSuccess(success);
 }
 
 export function batchAnswer(
@@ -88,43 +82,45 @@ export function batchAnswer(
   verdict: Verdict,
   expected: Expected,
 ): BatchAppendResp {
-  const response = new BatchAppendResp().setCorrelationId(correlation).setStreamIdentifier(identifierOf(stream));
+  const response = new streams.BatchAppendResp()
+    .setCorrelationId(correlation)
+    .setStreamIdentifier(identifierOf(stream));
   if (verdict.kind === 'wrong-expected-version') {
-    const wrong = new WrongExpectedVersion();
-    if (verdict.current === null) wrong.setCurrentNoStream(new GoogleEmpty());
+    const wrong = new shared.WrongExpectedVersion();
+    if (verdict.current === null) wrong.setCurrentNoStream(new google.Empty());
     else wrong.setCurrentStreamRevision(String(verdict.current));
     if (typeof expected === 'bigint') wrong.setExpectedStreamPosition(String(expected));
-    else wrong.setExpectedNoStream(new GoogleEmpty());
+    else wrong.setExpectedNoStream(new google.Empty());
     return response.setError(
       statusWith('WrongExpectedVersion', wrong.serializeBinary(), 'event_store.client.WrongExpectedVersion'),
     );
   }
-  const success = new BatchAppendResp.Success().setCurrentRevision(String(verdict.revision));
-  success.setNoPosition(new GoogleEmpty());
+  const success = new streams.BatchAppendResp.Success().setCurrentRevision(String(verdict.revision));
+  success.setNoPosition(new google.Empty());
   return response.setSuccess(success);
 }
 
 export function batchError(correlation: UUID | undefined, stream: string, message: string): BatchAppendResp {
   const timedOut = message === 'Timeout';
   const [bytes, type] = timedOut
-    ? [new Timeout().serializeBinary(), 'event_store.client.Timeout']
-    : [new GoogleEmpty().serializeBinary(), 'google.protobuf.Empty'];
-  return new BatchAppendResp()
+    ? [new shared.Timeout().serializeBinary(), 'event_store.client.Timeout']
+    : [new google.Empty().serializeBinary(), 'google.protobuf.Empty'];
+  return new streams.BatchAppendResp()
     .setCorrelationId(correlation)
     .setStreamIdentifier(identifierOf(stream))
     .setError(statusWith(message, bytes, type));
 }
 
 function statusWith(message: string, bytes: Uint8Array, type: string): Status {
-  const details = new Any();
+  const details = new any.Any();
   details.pack(bytes, type);
-  return new Status().setCode(Code.UNKNOWN).setMessage(message).setDetails(details);
+  return new statuses.Status().setCode(codes.Code.UNKNOWN).setMessage(message).setDetails(details);
 }
 
 export function eventMessage(record: LogRecord): ReadResp {
   const position = String(record.offset);
-  const recorded = new ReadResp.ReadEvent.RecordedEvent()
-    .setId(new UUID().setString(record.id))
+  const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
+    .setId(new shared.UUID().setString(record.id))
     .setStreamIdentifier(identifierOf(record.stream))
     .setStreamRevision(String(record.revision))
     .setCommitPosition(position)
@@ -136,7 +132,9 @@ export function eventMessage(record: LogRecord): ReadResp {
     .set('type', record.type)
     .set('content-type', record.contentType)
     .set('created', CREATED_TICKS);
-  return new ReadResp().setEvent(new ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position));
+  return new streams.ReadResp().setEvent(
+    new streams.ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position),
+  );
 }
 
 /** -1 as an unsigned number of 64 bits, which servers before 22.6 send for what they do not know. */
@@ -144,29 +142,31 @@ const UNKNOWN_POSITION = '18446744073709551615';
 
 export function hidePosition(message: ReadResp): void {
   const event = message.getEvent();
-  event?.setNoPosition(new Empty());
+  event?.setNoPosition(new shared.Empty());
   event?.getEvent()?.setCommitPosition(UNKNOWN_POSITION).setPreparePosition(UNKNOWN_POSITION);
 }
 
 export function streamNotFound(stream: string): ReadResp {
-  return new ReadResp().setStreamNotFound(new ReadResp.StreamNotFound().setStreamIdentifier(identifierOf(stream)));
+  return new streams.ReadResp().setStreamNotFound(
+    new streams.ReadResp.StreamNotFound().setStreamIdentifier(identifierOf(stream)),
+  );
 }
 
 export function confirmation(id: string): ReadResp {
-  return new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId(id));
+  return new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(id));
 }
 
 export function checkpoint(place: Place): ReadResp {
-  const message = new ReadResp.Checkpoint()
+  const message = new streams.ReadResp.Checkpoint()
     .setCommitPosition(String(place.commit))
     .setPreparePosition(String(place.prepare));
-  return new ReadResp().setCheckpoint(message);
+  return new streams.ReadResp().setCheckpoint(message);
 }
 
 export function caughtUp(): ReadResp {
-  return new ReadResp().setCaughtUp(new ReadResp.CaughtUp());
+  return new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp());
 }
 
 export function fellBehind(): ReadResp {
-  return new ReadResp().setFellBehind(new ReadResp.FellBehind());
+  return new streams.ReadResp().setFellBehind(new streams.ReadResp.FellBehind());
 }

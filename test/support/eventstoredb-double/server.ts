@@ -12,10 +12,10 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js';
 import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import { ClusterInfo, EndPoint, MemberInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import { UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import features, { type SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type {
   AppendReq,
@@ -305,14 +305,14 @@ export class EventStoreDbDouble {
     if (refusal !== undefined) return reply(refusal);
     if (fault?.kind === 'swallow') return;
     const members = this.cluster.map((node, index) =>
-      new MemberInfo()
-        .setInstanceId(new UUID().setString(randomUUID()))
+      new gossip.MemberInfo()
+        .setInstanceId(new shared.UUID().setString(randomUUID()))
         .setTimeStamp('0')
-        .setState(index === 0 ? MemberInfo.VNodeState.LEADER : MemberInfo.VNodeState.FOLLOWER)
+        .setState(index === 0 ? gossip.MemberInfo.VNodeState.LEADER : gossip.MemberInfo.VNodeState.FOLLOWER)
         .setIsAlive(true)
-        .setHttpEndPoint(new EndPoint().setAddress('127.0.0.1').setPort(node.port)),
+        .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(node.port)),
     );
-    const send = (): void => reply(null, new ClusterInfo().setMembersList(members));
+    const send = (): void => reply(null, new gossip.ClusterInfo().setMembersList(members));
     if (fault?.kind === 'delay') void fault.until.then(send);
     else send();
   }
@@ -323,9 +323,9 @@ export class EventStoreDbDouble {
     if (refusal !== undefined) return reply(refusal);
     if (fault?.kind === 'swallow') return;
     const methods = ['read', 'append', 'batchappend', 'delete', 'tombstone'].map((name) =>
-      new SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
+      new features.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
     );
-    reply(null, new SupportedMethods().setEventStoreServerVersion('23.10.0').setMethodsList(methods));
+    reply(null, new features.SupportedMethods().setEventStoreServerVersion('23.10.0').setMethodsList(methods));
   }
 }
 
