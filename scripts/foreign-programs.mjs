@@ -50,7 +50,11 @@ export function ensureForeignPrograms() {
   const found = {};
   for (const [name, { suite, pins, program, install }] of Object.entries(PROGRAMS)) {
     const made = createHash('sha256').update(JSON.stringify(pins)).digest('hex').slice(0, 12);
-    const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'seed-tests', `${name}-${made}`);
+    const folder = join(
+      process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
+      'screening-service-tests',
+      `${name}-${made}`,
+    );
     try {
       ensureIn(folder, name, install);
       found[variableOf(name)] = join(folder, ...program);

@@ -59,6 +59,18 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
+    name: 'people read the name of the service, screening-service, and no working title',
+    // Random numbers of tests begin with a seed.
+    faultsIn: (path, text) => (path.startsWith('test/') ? [] : matches(/(?<![a-z])seed/i)(path, text)),
+    broken: [
+      { path: 'README.md', text: '# Seed' },
+      { path: 'docs/a.md', text: "import { Service } from '@seed/embed';" },
+      { path: 'docker-compose.yml', text: 'image: seed-service' },
+      { path: 'src/platform/http/openapi.ts', text: ".setTitle('SEED: identity screening')" },
+      { path: 'src/kernel/a.ts', text: 'SeedService' },
+    ],
+  },
+  {
     name: 'every source file is in a room',
     faultsIn: (path) =>
       path.startsWith('src/') &&

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-const PAGE = `import { Service, type CallbackPayloads, type ServiceInstance } from '@seed/embed';
+const PAGE = `import { Service, type CallbackPayloads, type ServiceInstance } from '@screening-service/embed';
 const instance: ServiceInstance = await Service.init('pk_test_0123456789abcdef', { baseUrl: 'https://api.example.test' });
 const shared: CallbackPayloads['onReportShared'][] = [];
 const stop = instance.on('onReportShared', (payload) => void shared.push(payload));
@@ -34,7 +34,7 @@ const PAGES: Readonly<Record<string, string>> = {
   field: withOption('onReady: ({ ssn }) => ssn'),
   name: withOption('onReadyy: () => undefined'),
   option: withOption("applicationFee: '100'"),
-  tag: `/// <reference types="@seed/embed/global" />\n${TAG_PAGE}`,
+  tag: `/// <reference types="@screening-service/embed/global" />\n${TAG_PAGE}`,
   untyped: TAG_PAGE,
 };
 
@@ -74,7 +74,7 @@ describe('the package', () => {
   it('has the version of the service, and needs no other', async () => {
     const manifestIn = async (folder: string): Promise<Record<string, unknown>> =>
       JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
-    const { version, dependencies } = await manifestIn(join(project, 'node_modules/@seed/embed'));
+    const { version, dependencies } = await manifestIn(join(project, 'node_modules/@screening-service/embed'));
     expect(version).toBe((await manifestIn(ROOT))['version']);
     expect(dependencies).toBeUndefined();
   });
@@ -116,7 +116,7 @@ describe('the package', () => {
   it('can be imported where there is no page, and says that the address of the service is needed', async () => {
     await writeFile(
       join(project, 'server.js'),
-      `import { Service } from '@seed/embed';
+      `import { Service } from '@screening-service/embed';
        Service.init('pk_test_0123456789abcdef').catch((error) => console.log(error.message, Object.keys(error).length));`,
     );
     const { stdout } = await run(process.execPath, ['server.js'], { cwd: project });

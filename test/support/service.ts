@@ -264,7 +264,7 @@ export class Service {
   ): Promise<Service> {
     const [redis, dataDir, port, sandboxPort] = await Promise.all([
       RedisServer.start(stored.redis),
-      mkdtemp(join(tmpdir(), 'seed-')),
+      mkdtemp(join(tmpdir(), 'screening-')),
       freePort(),
       env.SANDBOX_PORT ?? freePort(),
     ]);

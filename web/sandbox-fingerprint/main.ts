@@ -20,11 +20,11 @@ async function collect(): Promise<Fingerprint> {
   };
 }
 
-/** Four rounds of FNV-1a with other seeds, in hexadecimal. */
+/** Four rounds of FNV-1a with other starting values, in hexadecimal. */
 function hashOf(text: string): string {
   return [0, 1, 2, 3]
-    .map((seed) => {
-      let hash = (0x811c9dc5 ^ seed) >>> 0;
+    .map((start) => {
+      let hash = (0x811c9dc5 ^ start) >>> 0;
       for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
       return hash.toString(16).padStart(8, '0');
     })

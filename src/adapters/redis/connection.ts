@@ -31,7 +31,7 @@ export function connectionTo(
     enableOfflineQueue: false,
     retryStrategy: (times) => Math.min(times * 50, 1_000),
     reconnectOnError: renewOnReplica,
-    connectionName: `seed-${role}`,
+    connectionName: `screening-${role}`,
   });
   redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
   measure(redis, observe);

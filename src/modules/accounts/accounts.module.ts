@@ -29,7 +29,7 @@ import { LimitExchangesHandler } from './application/limit-exchanges.js';
 import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
 import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
-import { SeedDemoAccounts, SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
+import { MakeDemoAccounts, MakeDemoAccountsHandler } from './application/make-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
 import { VendorRules } from './application/vendor-rules.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
@@ -66,7 +66,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     EraseUnusedDetailsHandler,
     AddCreditHandler,
     AccountCredit,
-    SeedDemoAccountsHandler,
+    MakeDemoAccountsHandler,
     DemoTokens,
     SigningKeys,
     PublishableKeys,
@@ -128,7 +128,7 @@ function demoAccounts(
   return {
     start: async () => {
       if (production || readOnly) return;
-      if (wanted) await commands.execute(new SeedDemoAccounts(publicUrl, embeddedUrl, sandboxUrl, demoPort));
+      if (wanted) await commands.execute(new MakeDemoAccounts(publicUrl, embeddedUrl, sandboxUrl, demoPort));
       else log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
     },
   };

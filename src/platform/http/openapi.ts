@@ -11,7 +11,7 @@ type Paths = OpenAPIObject['paths'];
 export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): void {
   makeOnce(app.getHttpAdapter().getInstance());
   const config = new DocumentBuilder()
-    .setTitle('Seed: identity screening, credit report and payment service')
+    .setTitle('Identity screening, credit report and payment service')
     .setVersion('1')
     .addServer(serverUrl);
   for (const { document } of surfaces.all)

@@ -27,7 +27,7 @@ export type DemoCredentials = JsonObject;
  * is kept, so that starting again issues nothing; what is missing on either side is issued anew.
  */
 @UseCase()
-export class SeedDemoAccounts extends Command<DemoCredentials> {
+export class MakeDemoAccounts extends Command<DemoCredentials> {
   constructor(
     readonly publicUrl: string,
     readonly embeddedUrl: string,
@@ -41,8 +41,8 @@ export class SeedDemoAccounts extends Command<DemoCredentials> {
 /** Origins of earlier starts on other ports stay allowed; the list must not grow for ever. */
 const MAX_ORIGINS = 20;
 
-@Handles(SeedDemoAccounts)
-export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts> {
+@Handles(MakeDemoAccounts)
+export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts> {
   constructor(
     private readonly file: CredentialsFile,
     private readonly commands: CommandBus,
@@ -50,13 +50,13 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     private readonly tokens: DemoTokens,
   ) {}
 
-  async execute(command: SeedDemoAccounts): Promise<DemoCredentials> {
+  async execute(command: MakeDemoAccounts): Promise<DemoCredentials> {
     const { publicUrl, embeddedUrl, sandboxUrl, demoPort } = command;
     const existing = await this.file.read();
     const issued: string[] = [];
     const accounts: Record<string, JsonObject> = {};
     for (const plan of DEMO_ACCOUNTS)
-      accounts[plan.name] = await this.seed(plan, demoOrigins(publicUrl, demoPort), existing, issued);
+      accounts[plan.name] = await this.make(plan, demoOrigins(publicUrl, demoPort), existing, issued);
     const content: DemoCredentials = { baseUrl: publicUrl, embeddedUrl, sandboxUrl, accounts };
     if (existing !== null) {
       if (!isDeepStrictEqual(existing, content)) await this.file.replace(content);
@@ -64,11 +64,11 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     }
     if (await this.file.create(content)) return content;
     // Another process started at the same time and was first: its keys are the demo keys.
-    for (const keyId of issued) await this.commands.execute(new DeactivateKey(keyId, seedingContext()));
+    for (const keyId of issued) await this.commands.execute(new DeactivateKey(keyId, demoContext()));
     return this.execute(command);
   }
 
-  private async seed(
+  private async make(
     { name, parent, settings, credits, live }: DemoAccount,
     origins: string[],
     existing: JsonObject | null,
@@ -76,16 +76,16 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
   ): Promise<JsonObject> {
     const accountId = demoAccountId(name);
     await this.commands.execute(
-      new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, seedingContext()),
+      new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, demoContext()),
     );
     await this.giveProducts(accountId);
-    if (credits > 0) await this.commands.execute(new AddCredit(accountId, credits, 'demo-accounts', seedingContext()));
+    if (credits > 0) await this.commands.execute(new AddCredit(accountId, credits, 'demo-accounts', demoContext()));
     const known = (field: string): string | null => textAt(existing, 'accounts', name, field);
     const key = async (field: string, environment: Environment, use: KeyUse): Promise<JsonObject> => {
       const kept = await this.stillGood(known(field), accountId, environment, use);
       if (kept !== null) return { [field]: kept };
       const { keyId, key: text } = await this.commands.execute(
-        new IssueKey(accountId, environment, use, seedingContext()),
+        new IssueKey(accountId, environment, use, demoContext()),
       );
       issued.push(keyId);
       return { [field]: text };
@@ -105,7 +105,7 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
       dashboardTokens: await this.tokens.of(
         accountId,
         (role) => textAt(existing, 'accounts', name, 'dashboardTokens', role),
-        seedingContext(),
+        demoContext(),
       ),
       ...(live.publishable && (await key('livePublishableKey', 'live', publishable(https)))),
       ...(live.secret && (await key('liveSecretKey', 'live', { kind: 'secret' }))),
@@ -115,7 +115,7 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
   private async giveProducts(accountId: string): Promise<void> {
     const { state } = await this.aggregates.load(account, accountId);
     if (state.status === 'open' && state.settings.productIds.length === 0)
-      await this.commands.execute(new SetSettings(accountId, { productIds: DEMO_PRODUCT_IDS }, seedingContext()));
+      await this.commands.execute(new SetSettings(accountId, { productIds: DEMO_PRODUCT_IDS }, demoContext()));
   }
 
   /** The key in the file if the log agrees with it, after allowing it the origins that it now needs. */
@@ -136,14 +136,14 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
       if (!wanted.allowedOrigins.every((origin) => allowedOrigins.includes(origin))) {
         const good = [...wanted.allowedOrigins, ...allowedOrigins].filter(isEmbeddable);
         const allowed = [...new Set(good)].slice(0, MAX_ORIGINS);
-        await this.commands.execute(new AllowOrigins(keyId, allowed, seedingContext()));
+        await this.commands.execute(new AllowOrigins(keyId, allowed, demoContext()));
       }
     }
     return text;
   }
 }
 
-function seedingContext(): ActionContext {
+function demoContext(): ActionContext {
   return systemContext('demo-accounts', { accountId: null, environment: null });
 }
 
