@@ -1,11 +1,32 @@
 // ESM mode: run through NODE_OPTIONS=--experimental-vm-modules (see the test script).
+
+/**
+ * `npm test` leaves these out, `npm run test:all` runs them: they wait, kill, restart, or need a browser all along, a second store or
+ * the operator's processes.
+ */
+const SECOND_TIER = [
+  '/test/faults/',
+  '/test/journeys/(?!paying-for-a-report)',
+  '/test/e2e/ops/',
+  '/test/e2e/embedded/(?!step-up)',
+  '/test/e2e/platform/(live-reports|test-log-share)',
+  '/test/contract/event-store/(copy-log|eventstoredb|shared-log-reader)',
+  '/test/contract/(audit|pdf-renderer|published-package|vault/s3)',
+  '/test/contract/(external-calls/faults|[a-z-]+/sandbox-process)',
+];
+const leftOut = process.env.TIER === 'first' ? SECOND_TIER : [];
+
 export default {
   testEnvironment: '<rootDir>/test/support/environment.mjs',
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   // SOAK: `npm run test:soak`.
   roots: [process.env.SOAK === undefined ? '<rootDir>/test' : '<rootDir>/test/soak'],
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.SOAK === undefined ? ['<rootDir>/test/soak/'] : [])],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(process.env.SOAK === undefined ? ['<rootDir>/test/soak/'] : []),
+    ...leftOut,
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -1,4 +1,5 @@
 // `npm test [-- jest arguments]`: installs and builds what is missing, runs the suites, and closes with one line of counts.
+// Without the name of a suite it runs the first of two tiers, which is quick; `npm run test:all` runs both.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,15 @@ import { ensureBrowserOfPeople, ensureChromium, ensureOtherEngines, NO_CHROMIUM 
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
+
+const OTHER_TIER = {
+  first:
+    'This was the first tier. `npm run test:all` also runs the suites that wait, kill, or need a browser all along.',
+  all: 'These were both tiers. `npm test` runs the first alone.',
+};
+const args = process.argv.slice(2);
+const namesSuites = args.some((argument) => !argument.startsWith('-'));
+const tier = process.env.SOAK !== undefined || namesSuites ? null : (process.env.TIER ?? 'first');
 
 await runCommand(async () => {
   ensureInstalled();
@@ -22,7 +32,7 @@ await runCommand(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'test-results-'));
   try {
     const results = join(folder, 'results.json');
-    const ending = await runJest([...process.argv.slice(2), '--json', `--outputFile=${results}`]);
+    const ending = await runJest([...args, '--json', `--outputFile=${results}`]);
     process.exitCode = report(ending, results);
   } finally {
     rmSync(folder, { recursive: true });
@@ -35,7 +45,7 @@ function runJest(args) {
     .join(' ');
   const jest = spawn(process.execPath, [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
     cwd: ROOT,
-    env: { ...process.env, NODE_OPTIONS: nodeOptions },
+    env: { ...process.env, NODE_OPTIONS: nodeOptions, TIER: tier ?? 'all' },
     // With --json and a file Jest talks on standard error only.
     stdio: ['inherit', 'inherit', 'inherit'],
   });
@@ -61,6 +71,7 @@ function report({ code, signal }, results) {
     readFileSync(results, 'utf8'),
   );
   const failed = numFailedTests + numRuntimeErrorTestSuites;
+  if (tier !== null) console.log(OTHER_TIER[tier]);
   console.log(`${numPassedTests} passed, ${failed} failed${numPendingTests > 0 ? `, ${numPendingTests} skipped` : ''}`);
   return code === 0 && failed === 0 ? 0 : 1;
 }

@@ -65,6 +65,22 @@ describe('npm test', () => {
   });
 });
 
+describe('the tiers of the tests', () => {
+  it.each([
+    ['the first tier without arguments', [], {}, 'first', 'npm run test:all'],
+    ['both with TIER=all, as npm run test:all has it', [], { TIER: 'all' }, 'all', 'both tiers'],
+    ['the suites that are named, whatever their tier', ['test/faults', '--bail'], {}, 'all', ''],
+    ['the first tier with options alone', ['--bail'], {}, 'first', 'npm run test:all'],
+  ])('npm test runs %s, and says which tier it was', (_case, args, env, tier, told) => {
+    const counts = JSON.stringify(JSON.stringify(COUNTS));
+    const run = runWith(`writeFileSync('seen', process.env.TIER); writeFileSync(outputFile, ${counts});`, args, env);
+    expect(readFileSync(join(project, 'seen'), 'utf8')).toBe(tier);
+    expect(lastLine(run.stdout)).toBe('5 passed, 0 failed');
+    if (told === '') expect(run.stdout).not.toContain('tier');
+    else expect(run.stdout).toContain(told);
+  });
+});
+
 describe('npm test where there is no browser', () => {
   it('says so in one sentence and runs nothing', () => {
     const folder = join(project, 'bin');
@@ -89,7 +105,7 @@ function runWith(jest: string, args: string[] = [], env: Record<string, string> 
   return spawnSync(process.execPath, ['scripts/test.mjs', ...args], {
     cwd: project,
     encoding: 'utf8',
-    env: { ...process.env, ...env },
+    env: { ...process.env, TIER: undefined, ...env },
   });
 }
 
