@@ -1,4 +1,4 @@
-# Exact. `docker buildx imagetools inspect` tells the digest, which may follow it as `@sha256:...`.
+# The version of tools/node24, exact. `docker buildx imagetools inspect` tells the digest, which may follow it as `@sha256:...`.
 FROM node:24.21.0-slim AS runtime
 
 FROM runtime AS build

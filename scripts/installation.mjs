@@ -20,26 +20,39 @@ export function ensureNodeVersion() {
     throw new Problem(`Node 20.19 or newer is needed; this is ${process.versions.node}.`);
 }
 
-/** Runs `npm ci` unless node_modules already holds exactly what the lock file names. */
 export function ensureInstalled() {
   ensureNodeVersion();
-  if (!isCheckout || isInstalled()) return;
-  console.error('Installing dependencies (npm ci) ...');
+  if (isCheckout) ensurePackages(ROOT);
+}
+
+/** The folder of the Node that the image has, which packages bring. */
+export function ensureNode24() {
+  const folder = at('tools', 'node24');
+  ensurePackages(folder);
+  const bin = join(folder, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin');
+  if (!existsSync(bin)) throw new Problem(`No package brings Node 24 to ${process.platform} on ${process.arch}.`);
+  return bin;
+}
+
+/** Runs `npm ci` unless node_modules already holds exactly what the lock file names. */
+function ensurePackages(folder) {
+  if (isInstalled(folder)) return;
+  console.error(`Installing dependencies (npm ci) ${folder === ROOT ? '' : `in ${relative(ROOT, folder)} `}...`);
   // Development dependencies build the service, so NODE_ENV=production must not leave them out.
   const args = ['ci', '--include=dev', '--no-progress', '--loglevel=error'];
   const npm = process.env.npm_execpath;
   const result = npm?.endsWith('.js')
-    ? spawnSync(process.execPath, [npm, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2] })
-    : spawnSync('npm', args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+    ? spawnSync(process.execPath, [npm, ...args], { cwd: folder, stdio: ['ignore', 2, 2] })
+    : spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
   if (result.signal) throw new Problem('Interrupted.');
   if (result.status !== 0) throw new Problem('npm ci failed; its message is above.');
 }
 
-function isInstalled() {
+function isInstalled(folder) {
   // npm writes this copy of the tree last of all, so it is missing after an install that was cut short.
-  const written = at('node_modules', '.package-lock.json');
+  const written = join(folder, 'node_modules', '.package-lock.json');
   if (!existsSync(written)) return false;
-  const wanted = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
+  const wanted = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages;
   const present = JSON.parse(readFileSync(written, 'utf8')).packages;
   const wantedIsPresent = Object.entries(wanted).every(([path, entry]) => {
     if (path === '') return true;
