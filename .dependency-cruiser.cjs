@@ -252,20 +252,11 @@ module.exports = {
     {
       name: 'no-account-of-asynchronous-steps',
       comment:
-        'On Node 20 every promise of a thread is dearer once something in it uses AsyncLocalStorage, as the library that drives the ' +
-        'browser does: that prints in a thread of its own.',
+        'On Node 20 every promise of a process is dearer once something in it uses AsyncLocalStorage, as the library that drives the ' +
+        'browser does: only a process that prints pays for it.',
       severity: 'error',
-      from: {
-        path: '^src/',
-        pathNot: '^src/adapters/pdf-renderer/(?:chromium|chromium-browser|renderer-thread)\\.ts$',
-      },
-      to: {
-        path: [
-          builtins(['async_hooks']),
-          packages(['playwright-core']),
-          '^src/adapters/pdf-renderer/(?:chromium|chromium-browser)\\.ts$',
-        ],
-      },
+      from: { path: '^src/', pathNot: '^src/adapters/pdf-renderer/(?:chromium|chromium-browser)\\.ts$' },
+      to: { path: [builtins(['async_hooks']), packages(['playwright-core'])] },
     },
     {
       name: 'no-cycles',

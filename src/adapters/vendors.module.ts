@@ -1,5 +1,4 @@
 // The vendors as workers ask them, and the queues through which they are asked.
-import { Worker } from 'node:worker_threads';
 import {
   type Abstract,
   type DynamicModule,
@@ -29,14 +28,13 @@ import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { Vault } from '../ports/vault.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
+import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { MeasuredPdfRenderer } from './pdf-renderer/measured.js';
-import { type RendererThreadData, ThreadedPdfRenderer } from './pdf-renderer/threaded.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /** A page waits for its turn and is printed within it; of an environment, more pages than this do not even wait for the browser. */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
-const RENDERER_THREAD = new URL('./pdf-renderer/renderer-thread.js', import.meta.url);
 
 /** Counts a call that a worker made, and its time, and logs it. */
 function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
@@ -53,14 +51,14 @@ function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
 class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly vendors: VendorRegistry,
-    private readonly pdf: ThreadedPdfRenderer,
+    private readonly pdf: ChromiumPdfRenderer,
     /** Whether this process makes the calls. */
     private readonly worker: boolean,
   ) {}
 
   onApplicationBootstrap(): void {
     // The check itself logs that nothing can be printed, if so.
-    if (this.worker) this.pdf.check();
+    if (this.worker) void this.pdf.check();
   }
 
   /** After RoleRunner has stopped the workers. */
@@ -95,11 +93,11 @@ export class VendorsModule {
   static forRoot(config: Config, registry: VendorRegistry, log: Log): DynamicModule {
     const worker = runs(config.process, 'worker');
     const { limits, pdf: printing } = config;
-    const workerData: RendererThreadData = { executablePath: printing.chromiumPath, searchPath: printing.searchPath };
-    const pdf = new ThreadedPdfRenderer(
-      () => new Worker(RENDERER_THREAD, { workerData }),
-      (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
-    );
+    const pdf = new ChromiumPdfRenderer({
+      executablePath: printing.chromiumPath,
+      searchPath: printing.searchPath,
+      notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
+    });
     return {
       module: VendorsModule,
       imports: [

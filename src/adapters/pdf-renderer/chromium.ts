@@ -55,12 +55,13 @@ const HEADERS = {
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
+  private readonly searchPath: string;
   /** Of each environment its own: pages of test neither run nor wait in the place of pages of live. */
   private readonly turns: Readonly<Record<Environment, PageTurns>>;
   private readonly limitMs: number;
   private readonly mostBytes: number;
   private readonly notStarted: (error: unknown) => void;
-  private readonly known: ReturnType<typeof knownCharacters>;
+  private known: ReturnType<typeof knownCharacters> | null = null;
   private readonly running = new Set<Promise<unknown>>();
   private closing = false;
 
@@ -76,7 +77,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }: ChromiumPdfRendererOptions) {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
-    this.known = knownCharacters(searchPath);
+    this.searchPath = searchPath;
     this.turns = {
       live: new PageTurns(pagesAtOnce, waitingAtMost),
       test: new PageTurns(pagesAtOnce, waitingAtMost),
@@ -88,7 +89,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
 
   override async render(html: string, environment: Environment): Promise<RenderedPdf> {
     const rendering = this.turns[environment].take(async () => {
-      const isKnown = await this.known;
+      const isKnown = await (this.known ??= knownCharacters(this.searchPath));
       return this.print(isKnown === null ? html : withNoteOfMissing(html, isKnown));
     });
     this.running.add(rendering);
