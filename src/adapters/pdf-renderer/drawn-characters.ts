@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /** Blanks and marks that show nothing by themselves need no font. */
-const DRAWN = /(?!\p{DI})[^\p{Z}\p{C}]/gu;
-const REFERENCE = /&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi;
+const DRAWN = /(?!\p{DI})[^\p{Z}\p{C}]/u;
+const REFERENCE = /&#(?:x([\da-f]{1,6})|(\d{1,7}));?/gi;
 const MOST_NAMED = 20;
+const CHARACTERS = 0x110000;
 
 /** By fontconfig, which the browser asks too: each font as ranges of hexadecimal numbers. Null where it is not installed. */
 export async function knownCharacters(searchPath: string): Promise<((character: string) => boolean) | null> {
@@ -15,25 +16,22 @@ export async function knownCharacters(searchPath: string): Promise<((character: 
   });
   const told = await asked.catch(() => null);
   if (told === null || told.stdout.trim() === '') return null;
-  const ranges = [...new Set(told.stdout.trim().split(/\s+/))].map((range) =>
-    range.split('-').map((end) => parseInt(end, 16)),
-  );
-  const known = new Map<string, boolean>();
-  return (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    const isKnown = known.get(character) ?? ranges.some(([first = 0, last = first]) => first <= code && code <= last);
-    known.set(character, isKnown);
-    return isKnown;
-  };
+  // One byte for each character: a page may hold all of them, and fonts name thousands of ranges.
+  const drawn = new Uint8Array(CHARACTERS);
+  for (const range of new Set(told.stdout.trim().split(/\s+/))) {
+    const [first = 0, last = first] = range.split('-').map((end) => parseInt(end, 16));
+    drawn.fill(1, first, last + 1);
+  }
+  return (character) => drawn[character.codePointAt(0) ?? 0] === 1;
 }
 
 /** The page with a note at its end that names what no font can draw; as it is where there is nothing to say. */
 export function withNoteOfMissing(html: string, isKnown: (character: string) => boolean): string {
   const text = html.replace(REFERENCE, (_, hex?: string, decimal?: string) => {
     const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
-    return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+    return code < CHARACTERS ? String.fromCodePoint(code) : '';
   });
-  const missing = [...new Set(text.match(DRAWN))].filter((character) => !isKnown(character));
+  const missing = [...new Set(text)].filter((character) => DRAWN.test(character) && !isKnown(character));
   if (missing.length === 0) return html;
   const named = missing
     .slice(0, MOST_NAMED)

@@ -1,15 +1,18 @@
 // A character for which no font is installed is told on the page (docs/operations.md).
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { knownCharacters, withNoteOfMissing } from '../../../src/adapters/pdf-renderer/drawn-characters.js';
+import { processorMs } from '../../support/measuring.js';
 
 const ascii = (character: string): boolean => /^[\x20-\x7e]$/.test(character);
 
 describe('a page', () => {
   it('with characters that no font can draw says which, once each', () => {
-    const page = withNoteOfMissing('<p>\uac00\uac00 &#x1f600; &#44033;</p>', ascii);
-    expect(page).toContain('no font is installed here: U+AC00, U+1F600, U+AC01.');
+    const page = withNoteOfMissing('<p>\uac00\uac00 &#x1f600; &#44033;&#xac02</p>', ascii);
+    expect(page).toContain('no font is installed here: U+AC00, U+1F600, U+AC01, U+AC02.');
   });
 
   it('with many of them names twenty and counts the rest', () => {
@@ -27,7 +30,13 @@ it('without fontconfig nothing is known, and nothing is said', async () => {
   expect(await knownCharacters('/nowhere')).toBeNull();
 });
 
-it('the image has fonts for the scripts of names; where they are installed, each script has a font', async () => {
+/** Scripts in which people write their names today, by the names that Unicode gives them. */
+const SCRIPTS =
+  'Adlam Arabic Armenian Balinese Bamum Batak Bengali Bopomofo Canadian_Aboriginal Chakma Cham Cherokee Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hanifi_Rohingya Hebrew Hiragana Javanese Kannada Katakana Kayah_Li Khmer Lao Latin Lepcha Limbu Lisu Malayalam Mandaic Meetei_Mayek Miao Mongolian Myanmar New_Tai_Lue Newa Nko Nyiakeng_Puachue_Hmong Ol_Chiki Oriya Osage Saurashtra Sinhala Sundanese Syloti_Nagri Syriac Tai_Le Tai_Tham Tai_Viet Tamil Telugu Thaana Thai Tibetan Tifinagh Vai Wancho Yi';
+
+const letters = Array.from({ length: 0x1f000 }, (_, code) => String.fromCodePoint(code));
+
+it('the image has fonts for every script; where they are installed, each script has a font', async () => {
   const image = readFileSync(new URL('../../../Dockerfile', import.meta.url), 'utf8');
   expect(image).toMatch(/fontconfig fonts-liberation fonts-noto-core fonts-noto-cjk/);
   const families = (() => {
@@ -40,7 +49,26 @@ it('the image has fonts for the scripts of names; where they are installed, each
   })();
   if (!/Noto Sans Devanagari/.test(families) || !/Noto Sans CJK/.test(families)) return;
   const isKnown = await knownCharacters(process.env['PATH'] ?? '');
-  const scripts =
-    '\u0416\u03a9\u05d0\u0639\u0905\u0995\u0a15\u0a95\u0b95\u0c15\u0c95\u0d15\u0d9a\u0e01\u0e81\u1000\u1780\u10d0\u0531\u1200\u674e\u3042\u30ab\uac00';
-  expect(Array.from(scripts).filter((letter) => !isKnown?.(letter))).toEqual([]);
+  const drawn = (script: string): boolean => {
+    const ofScript = new RegExp(`(?=\\p{L})\\p{Script=${script}}`, 'u');
+    return isKnown?.(letters.find((letter) => ofScript.test(letter)) ?? '') === true;
+  };
+  expect(SCRIPTS.split(' ').filter((script) => !drawn(script))).toEqual([]);
+});
+
+// What is looked up before a page is printed is outside of the time that the page has.
+it('a page of every character is looked up in time, however many ranges the fonts have', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fonts-'));
+  try {
+    // Every other character beyond the first ones.
+    const ranges = Array.from({ length: 10_000 }, (_, at) => (0x4e00 + 2 * at).toString(16)).join(' ');
+    writeFileSync(join(folder, 'fc-list'), `#!/bin/sh\necho '20-7e ${ranges}'\n`, { mode: 0o755 });
+    const isKnown = (await knownCharacters(folder)) ?? (() => true);
+    let page = '';
+    expect(processorMs(() => (page = withNoteOfMissing(letters.join(''), isKnown)))).toBeLessThan(1_000);
+    expect(page).toContain('U+A1, ');
+    expect([isKnown('\u4e00'), isKnown('\u4e01'), isKnown('a')]).toEqual([true, false, true]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
