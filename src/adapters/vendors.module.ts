@@ -32,9 +32,9 @@ import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { MeasuredPdfRenderer } from './pdf-renderer/measured.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
-/** A page waits for its turn and is printed within it; of an environment, more pages than this do not even wait for the browser. */
+/** A page waits for its turn and is printed within it; of an environment, served and foreign, more pages than this do not even wait for the browser. */
 const PDF_TIMEOUT_MS = 30_000;
-const PDF_PAGES = 18;
+const PDF_PAGES = 36;
 
 /** Counts a call that a worker made, and its time, and logs it. */
 function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {

@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs';
 import type { Variables } from './variables.js';
 
-/** The browser that prints PDFs; also the injection token. */
+/** The browser that prints PDFs, and what it prints; also the injection token. */
 export abstract class PdfSettings {
   /** Null looks for one of the usual names in `searchPath`. */
   abstract readonly chromiumPath: string | null;
   /** Folders in which programs are looked for, as PATH names them. */
   abstract readonly searchPath: string;
+  /** Whether only pages that the service has served are printed. */
+  abstract readonly servedPagesOnly: boolean;
 }
 
 export function readPdf(env: Variables): PdfSettings {
   const chromiumPath = env.text('CHROMIUM_PATH');
   if (chromiumPath !== null && !existsSync(chromiumPath)) env.fault('CHROMIUM_PATH', 'must name a file that exists');
-  return { chromiumPath, searchPath: env.text('PATH') ?? '' };
+  const servedPagesOnly = env.flag('PDF_SERVED_PAGES_ONLY', false);
+  return { chromiumPath, searchPath: env.text('PATH') ?? '', servedPagesOnly };
 }

@@ -509,7 +509,10 @@ describe('the configuration', () => {
     expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' }).pdf).toMatchObject({
       chromiumPath: process.execPath,
       searchPath: '/a:/b',
+      servedPagesOnly: false,
     });
+    expect(read({ PDF_SERVED_PAGES_ONLY: 'true' }).pdf.servedPagesOnly).toBe(true);
+    expect(wrong({ PDF_SERVED_PAGES_ONLY: 'yes' })).toEqual(['PDF_SERVED_PAGES_ONLY']);
     expect(wrong({ CHROMIUM_PATH: '/no/such/browser' })).toEqual(['CHROMIUM_PATH']);
   });
 

@@ -1,7 +1,7 @@
 // Prints pages in the Chromium of this machine. Browser: chromium-browser.ts; which one: chromium-executable.ts.
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import type { Environment } from '../../kernel/environment.js';
-import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
+import { PdfRenderer, type PageSource, type RenderedPdf } from '../../ports/pdf-renderer.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
@@ -16,7 +16,7 @@ export interface ChromiumPdfRendererOptions {
   readonly searchPath: string;
   /** Milliseconds that one page may take once it is its turn and the browser runs. */
   readonly limitMs?: number;
-  /** Of each environment. */
+  /** Of each environment and source. */
   readonly pagesAtOnce?: number;
   readonly waitingAtMost?: number;
   /** Largest PDF. */
@@ -39,6 +39,8 @@ const TRIES = 2;
 
 /** Never asked for over a network: the page is what we answer to it. */
 const ADDRESS = 'http://page.invalid/';
+/** The first title of a page is the title of its PDF. */
+const FOREIGN_TITLE = '<title>Not a report: this page was given to be printed</title>';
 /** A document in here may show what it brings along, and that is all. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -56,8 +58,8 @@ const HEADERS = {
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
   private readonly searchPath: string;
-  /** Of each environment its own: pages of test neither run nor wait in the place of pages of live. */
-  private readonly turns: Readonly<Record<Environment, PageTurns>>;
+  /** Of each environment and source its own: pages of test, or foreign ones, neither run nor wait in the place of the others. */
+  private readonly turns: Readonly<Record<`${Environment}-${PageSource}`, PageTurns>>;
   private readonly limitMs: number;
   private readonly mostBytes: number;
   private readonly notStarted: (error: unknown) => void;
@@ -78,19 +80,18 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
     this.searchPath = searchPath;
-    this.turns = {
-      live: new PageTurns(pagesAtOnce, waitingAtMost),
-      test: new PageTurns(pagesAtOnce, waitingAtMost),
-    };
+    const turns = (): PageTurns => new PageTurns(pagesAtOnce, waitingAtMost);
+    this.turns = { 'live-served': turns(), 'live-foreign': turns(), 'test-served': turns(), 'test-foreign': turns() };
     this.limitMs = limitMs;
     this.mostBytes = mostBytes;
     this.notStarted = notStarted;
   }
 
-  override async render(html: string, environment: Environment): Promise<RenderedPdf> {
-    const rendering = this.turns[environment].take(async () => {
+  override async render(html: string, environment: Environment, source: PageSource = 'foreign'): Promise<RenderedPdf> {
+    const rendering = this.turns[`${environment}-${source}`].take(async () => {
       const isKnown = await (this.known ??= knownCharacters(this.searchPath));
-      return this.print(isKnown === null ? html : withNoteOfMissing(html, isKnown));
+      const whole = isKnown === null ? html : withNoteOfMissing(html, isKnown);
+      return this.print(quickToPrint(whole, source === 'foreign' ? FOREIGN_TITLE : ''));
     });
     this.running.add(rendering);
     try {
@@ -190,7 +191,7 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
     // Once: a page that refreshes itself would never be done. 'aborted' leaves the page as it is when it wants to go elsewhere.
     if (given || url !== ADDRESS) return route.abort('aborted');
     given = true;
-    return route.fulfill({ status: 200, headers: HEADERS, body: quickToPrint(html) });
+    return route.fulfill({ status: 200, headers: HEADERS, body: html });
   };
   // The page may be gone by then.
   await context.route('**/*', (route) => answer(route).catch(() => undefined));

@@ -10,10 +10,10 @@ export class MeasuredPdfRenderer extends PdfRenderer {
     super();
   }
 
-  override async render(html: string, environment: Environment): Promise<RenderedPdf> {
+  override async render(...page: Parameters<PdfRenderer['render']>): Promise<RenderedPdf> {
     const startedAt = performance.now();
-    const rendered = await this.renderer.render(html, environment);
-    this.observe(rendered.kind, (performance.now() - startedAt) / 1_000, environment);
+    const rendered = await this.renderer.render(...page);
+    this.observe(rendered.kind, (performance.now() - startedAt) / 1_000, page[1]);
     return rendered;
   }
 }

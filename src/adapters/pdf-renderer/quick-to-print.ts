@@ -9,10 +9,10 @@ const TOO_LONG = 2_000;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** A page without a word of absurd length looks as it would without this. */
-export function quickToPrint(html: string): string {
+/** A page without a word of absurd length looks as it would without this. `first` stands before all that the page has in its head. */
+export function quickToPrint(html: string, first = ''): string {
   const at = endOfDoctype(html);
-  return `${html.slice(0, at)}<style>${NO_SCREEN}${hasLongWord(html) ? WRAPPED : ''}</style>${html.slice(at)}`;
+  return `${html.slice(0, at)}${first}<style>${NO_SCREEN}${hasLongWord(html) ? WRAPPED : ''}</style>${html.slice(at)}`;
 }
 
 /** Only white space and comments may stand before a doctype; after anything else it would not count. */

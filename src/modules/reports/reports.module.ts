@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
+import { PdfSettings } from '../../config/pdf.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Clock } from '../../kernel/clock.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
@@ -34,6 +35,7 @@ import { ReportBodyStore } from './application/report-body-store.js';
 import { ReportRelease } from './application/report-release.js';
 import { ReportViewer } from './application/report-viewer.js';
 import { RevokeSharingHandler } from './application/revoke-sharing.js';
+import { ServedPages } from './application/served-pages.js';
 import { SettleReport, SettleReportHandler } from './application/settle-report.js';
 import { ShareRecipient } from './application/share-recipient.js';
 import { UnlinkReportHandler } from './application/unlink-report.js';
@@ -66,6 +68,7 @@ import { reportViews } from './read/report-views.js';
     ReportBodyStore,
     ReportRelease,
     ReportViewer,
+    ServedPages,
     ReportPull,
     {
       provide: ReportSharesReader,
@@ -96,7 +99,7 @@ import { reportViews } from './read/report-views.js';
     SettleReportHandler,
     {
       provide: ReportPolicy,
-      useFactory: (limits: Limits, { publicUrl }: HttpSettings) =>
+      useFactory: (limits: Limits, { publicUrl }: HttpSettings, { servedPagesOnly }: PdfSettings) =>
         new ReportPolicy(
           {
             reportValiditySeconds: limits.reportValidity,
@@ -106,10 +109,11 @@ import { reportViews } from './read/report-views.js';
             readsPerMinute: limits.reportReadsPerMinute,
             sharesPerMinute: limits.sharesPerMinute,
             pdfsPerMinute: limits.pdfsPerMinute,
+            servedPagesOnly,
           },
           publicUrl,
         ),
-      inject: [Limits, HttpSettings],
+      inject: [Limits, HttpSettings, PdfSettings],
     },
     ...attemptRecovery({
       vendor: 'credit-bureau',

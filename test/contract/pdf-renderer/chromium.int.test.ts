@@ -8,7 +8,7 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChromiumPdfRenderer, ChromiumPdfRendererOptions } from '../../../src/adapters/pdf-renderer/chromium.js';
 import { PageTurns } from '../../../src/adapters/pdf-renderer/page-turns.js';
-import type { RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import type { PageSource, RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import {
   aRenderer,
   browserProcesses,
@@ -111,6 +111,15 @@ describe('PDFs from Chromium', () => {
     expect(pdf).toMatch(/\/MediaBox \[0 0 612 792\]/);
     expect(marksIn(pdf)).toEqual(['text']);
     expect(pdf).toMatch(IMAGE_IN_PDF);
+  });
+
+  it('has the title of a served page; of a foreign one the title says that it is no report', async () => {
+    const titled = '<title>Report</title>';
+    const titleOf = async (html: string, source?: PageSource): Promise<string | undefined> =>
+      /\/Title \((.*)\)/.exec(textOf(await (printer ??= aRenderer()).render(html, 'live', source)))?.[1];
+    expect(await titleOf(`<!doctype html>${titled}<p>x`, 'served')).toBe('Report');
+    for (const page of [titled, `<!doctype html><html><head>${titled}</head>`, `<svg>${titled}</svg>${titled}`, 'x'])
+      expect([page, await titleOf(page)]).toEqual([page, 'Not a report: this page was given to be printed']);
   });
 
   it('prints two megabytes and any text', async () => {
@@ -263,6 +272,14 @@ describe('PDFs from Chromium', () => {
     const spinning = renderer.render(SPINNING, 'test');
     expect(await renderer.render(mark('one-too-many'), 'test')).toEqual({ kind: 'unavailable' });
     expect(marksIn(textOf(await renderer.render(mark('live'), 'live')))).toEqual(['live']);
+    expect(await spinning).toEqual({ kind: 'timed-out' });
+  });
+
+  it('prints a served page while foreign ones have neither a turn nor a place left', async () => {
+    const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
+    const spinning = renderer.render(SPINNING, 'live', 'foreign');
+    expect(await renderer.render(mark('one-too-many'), 'live', 'foreign')).toEqual({ kind: 'unavailable' });
+    expect(marksIn(textOf(await renderer.render(mark('served'), 'live', 'served')))).toEqual(['served']);
     expect(await spinning).toEqual({ kind: 'timed-out' });
   });
 

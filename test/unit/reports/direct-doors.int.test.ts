@@ -124,6 +124,7 @@ describe('the report routes of the direct API', () => {
       expect(text).toContain('12345678901234567890');
       expect(text).toContain('7.12e2');
       const page = await (await get(`renters/r%201/report${both}&format=html`)).text();
+      expect(page).toMatch(/<!-- As served: [\w+/]{43}= -->$/);
       expect([page.includes('Background'), page.includes('Housing court'), page.includes('Inquiries')]).toEqual([
         false,
         false,

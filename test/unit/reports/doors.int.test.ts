@@ -38,6 +38,7 @@ describe('the report routes', () => {
     limiter.endWindows(60);
     renderer.answer = { kind: 'pdf', content: PDF };
     renderer.pages.length = 0;
+    renderer.sources.length = 0;
     house.bureau.asked.length = 0;
   });
 
@@ -299,6 +300,57 @@ describe('the report routes', () => {
         'cache-control': 'no-store',
       });
       expect([renderer.pages, files.ttls.at(-1), house.bureau.asked]).toEqual([['<h1>Report</h1>'], 300_000, []]);
+    });
+
+    describe('knows the page that the service served', () => {
+      const served = async (path: string, headers: Record<string, string>): Promise<string> =>
+        (await get(path, { ...headers, accept: 'text/html' })).text();
+
+      it('200 with the page in each language, and with the page of the server API', async () => {
+        const sessionId = house.session(owner);
+        const pages = [
+          await served(`/reports/${sessionId}`, await platform(owner)),
+          await served(`/reports/${sessionId}?language=es`, await platform(owner)),
+          await served(`/v1/reports/${sessionId}`, { 'x-secret-key': `sk_test_${owner}` }),
+        ];
+        for (const html of pages) expect((await print(sessionId, { html })).status).toBe(200);
+        expect([renderer.pages, renderer.sources]).toEqual([pages, ['served', 'served', 'served']]);
+      });
+
+      it('200 with any other page, which is printed as a foreign one', async () => {
+        const [sessionId, other] = [house.session(owner), house.session(owner)];
+        const page = await served(`/reports/${sessionId}`, await platform(owner));
+        const mark = page.slice(page.lastIndexOf('<!--'));
+        const foreign = [
+          '<p>hello',
+          page.replace('</main>', '<p>more</main>'),
+          page.replace(mark, ''),
+          `${page}\n`,
+          `<p>more${page}`,
+          `<p>hello${mark}`,
+          mark,
+          await served(`/reports/${other}`, await platform(owner)),
+        ];
+        for (const html of foreign) expect((await print(sessionId, { html })).status).toBe(200);
+        expect([renderer.pages, renderer.sources]).toEqual([foreign, foreign.map(() => 'foreign')]);
+      });
+
+      it('400 VALIDATION_ERROR with any other page where only served pages are printed; nothing is counted', async () => {
+        const restrained = jest.replaceProperty(house.policy.limits, 'servedPagesOnly', true);
+        try {
+          const sessionId = house.session(owner);
+          const page = await served(`/reports/${sessionId}`, await platform(owner));
+          for (let count = 0; count < 11; count++) {
+            const { error } = (await (await print(sessionId, { html: `${page} ` })).json()) as any;
+            expect(error).toMatchObject({ code: 'VALIDATION_ERROR', field: 'html', recoverable: true });
+          }
+          expect(await refused(await print(newId(), { html: page }))).toEqual([404, 'SCREENING_NOT_FOUND']);
+          expect((await print(sessionId, { html: page })).status).toBe(200);
+          expect(renderer.sources).toEqual(['served']);
+        } finally {
+          restrained.restore();
+        }
+      });
     });
 
     it('403 REPORT_ACCESS_DENIED for a link that is expired, forged, of another file or gone', async () => {

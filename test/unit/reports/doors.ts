@@ -13,11 +13,13 @@ import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { Clock } from '../../../src/kernel/clock.js';
+import type { Environment } from '../../../src/kernel/environment.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
 import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
 import { HttpSettings } from '../../../src/config/http.js';
+import { PdfSettings } from '../../../src/config/pdf.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
@@ -27,7 +29,7 @@ import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
 import { CreditBureau } from '../../../src/ports/credit-bureau.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
-import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import { type PageSource, PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -52,13 +54,15 @@ import type { House } from './house.js';
 
 export const PDF = Buffer.from('%PDF-1.7 printed');
 
-/** Prints whatever it is told; remembers the pages. */
+/** Prints whatever it is told; remembers the pages, and whose they are. */
 export class PlayedRenderer extends PdfRenderer {
   readonly pages: string[] = [];
+  readonly sources: (PageSource | undefined)[] = [];
   answer: RenderedPdf = { kind: 'pdf', content: PDF };
   busy: Promise<void> = Promise.resolve();
-  override async render(html: string): Promise<RenderedPdf> {
+  override async render(html: string, _environment: Environment, source?: PageSource): Promise<RenderedPdf> {
     this.pages.push(html);
+    this.sources.push(source);
     await this.busy;
     return this.answer;
   }
@@ -139,6 +143,7 @@ export async function openDoors(house: House): Promise<Doors> {
     { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
     { provide: SessionGrants, useValue: house.grants },
     { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
+    { provide: PdfSettings, useValue: {} },
     { provide: RateLimiter, useValue: limiter },
     { provide: IdempotencyRecords, useValue: {} },
     { provide: TokenKeys, useValue: tokens },

@@ -290,6 +290,7 @@ export class House {
       readsPerMinute: 60,
       sharesPerMinute: 10,
       pdfsPerMinute: 10,
+      servedPagesOnly: false,
     },
     'https://service.example.test',
   );

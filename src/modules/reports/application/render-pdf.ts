@@ -9,7 +9,7 @@ import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PdfRenderer, type RenderedPdf } from '../../../ports/pdf-renderer.js';
+import { PdfRenderer, type PageSource, type RenderedPdf } from '../../../ports/pdf-renderer.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
 import { unlessErased } from '../../../ports/vault-entry.js';
@@ -21,6 +21,7 @@ import { PdfLinks } from './pdf-links.js';
 import { ReportAccess } from './report-access.js';
 import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
+import { ServedPages } from './served-pages.js';
 
 export interface RenderedReport {
   readonly url: string;
@@ -47,6 +48,7 @@ const TURN_SECONDS = 60;
 interface Page {
   readonly html: string;
   readonly filename: string | null;
+  readonly source: PageSource;
   /** Names the file. */
   readonly fileId: string;
 }
@@ -74,10 +76,10 @@ export class PrintPage extends ExternalCall<Page, Printed> {
   override async askAndRecord(
     { environment }: VendorCall,
     { subject }: Attempt,
-    { html, filename, fileId }: Page,
+    { html, filename, source, fileId }: Page,
   ): Promise<Printed> {
     if (subject === null) throw new Error('A report is about a person');
-    const rendered = await this.renderer.render(html, environment);
+    const rendered = await this.renderer.render(html, environment, source);
     if (rendered.kind !== 'pdf') return rendered.kind;
     const file = packed({ filename: plainFilename(filename), content: rendered.content });
     try {
@@ -103,6 +105,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     private readonly calls: ExternalCalls,
     private readonly printPage: PrintPage,
     private readonly files: TemporaryFiles,
+    private readonly pages: ServedPages,
     private readonly limiter: RateLimiter,
     private readonly links: PdfLinks,
     private readonly policy: ReportPolicy,
@@ -111,8 +114,11 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
 
   async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
     const { subjectId } = await this.admit(sessionId, context);
+    const source = (await this.pages.isServed(sessionId, page.html)) ? 'served' : 'foreign';
+    if (source === 'foreign' && this.policy.limits.servedPagesOnly)
+      throw fieldError('request.invalid', 'pdf.page', 'must be the page of this report as the service served it');
     const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
-    const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, fileId });
+    const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, source, fileId });
     const end = await this.inTurn(context.accountId, print);
     // Where the end was not heard, the file says that the page was printed.
     const isThere = end === null && (await this.files.get(nameOf(fileId))) !== null;

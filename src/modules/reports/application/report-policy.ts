@@ -19,6 +19,8 @@ export class ReportPolicy {
       readonly sharesPerMinute: number;
       /** Of one account; 0 is no limit. */
       readonly pdfsPerMinute: number;
+      /** Whether pages that the service did not serve are refused. */
+      readonly servedPagesOnly: boolean;
     },
     /** How the outside calls the service; links to PDFs begin with it. */
     readonly publicUrl: string,

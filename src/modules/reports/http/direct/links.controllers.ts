@@ -17,6 +17,7 @@ import type { NamedParty } from '../../application/known-parties.js';
 import { LinkReport } from '../../application/link-report.js';
 import { OpenLinkedReport } from '../../application/open-linked-report.js';
 import { ReadCreditScore } from '../../application/read-credit-score.js';
+import { ServedPages } from '../../application/served-pages.js';
 import { UnlinkReport } from '../../application/unlink-report.js';
 import { neverCached } from '../platform/report-reply.js';
 import { LinkBody } from './link-body.js';
@@ -27,7 +28,10 @@ import { ApiPartyReport, CreditScoreResult, LinkResult, partyReportReply } from 
 abstract class LinksController {
   protected abstract readonly kind: NamedParty['kind'];
 
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly pages: ServedPages,
+  ) {}
 
   @Put()
   @Limited({ by: ['sharesPerMinute', 'vendorShare'] })
@@ -76,7 +80,7 @@ abstract class LinksController {
   ): Promise<string> {
     const query = reportQuery(parameters, principal, request, reply);
     const opening = new OpenLinkedReport({ kind: this.kind, id }, renterId, query, context);
-    return partyReportReply(await this.commands.execute(opening), query, reply);
+    return partyReportReply(await this.commands.execute(opening), query, reply, this.pages);
   }
 
   @Get('credit-score')

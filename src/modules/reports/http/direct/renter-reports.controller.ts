@@ -13,6 +13,7 @@ import { success } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenRenterReport } from '../../application/open-renter-report.js';
 import { ReadReportExpiry } from '../../application/read-report-expiry.js';
+import { ServedPages } from '../../application/served-pages.js';
 import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
 import { ApiPartyReport, partyReportReply, ReportExpiryResult } from './report-result.js';
 
@@ -21,7 +22,10 @@ import { ApiPartyReport, partyReportReply, ReportExpiryResult } from './report-r
 @ApiSecurity('api-key')
 @Controller('api/idv/renters/:renterId')
 export class RenterReportsController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly pages: ServedPages,
+  ) {}
 
   @Get(['report', ''])
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
@@ -38,7 +42,8 @@ export class RenterReportsController {
     @CurrentContext() context: RequestContext,
   ): Promise<string> {
     const query = reportQuery(parameters, principal, request, reply);
-    return partyReportReply(await this.commands.execute(new OpenRenterReport(renterId, query, context)), query, reply);
+    const read = await this.commands.execute(new OpenRenterReport(renterId, query, context));
+    return partyReportReply(read, query, reply, this.pages);
   }
 
   @Get('report-expiry')

@@ -5,16 +5,18 @@ import type { FastifyReply } from 'fastify';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
 import type { PartyReport } from '../../application/party-reading.js';
 import { withoutSections } from '../../application/report-sections.js';
+import type { ServedPages } from '../../application/served-pages.js';
 import { pageReply } from '../platform/report-reply.js';
 import type { DirectQuery } from './report-query.js';
 
 /** The page, or the bureau's own JSON; what is left out is in neither. */
-export function partyReportReply(
+export async function partyReportReply(
   { opened, leftOut }: PartyReport,
   { format }: DirectQuery,
   reply: FastifyReply,
-): string {
-  if (format === 'html') return pageReply(opened, reply, { leftOut });
+  pages: ServedPages,
+): Promise<string> {
+  if (format === 'html') return pageReply(opened, reply, pages, { leftOut });
   // A bureau whose answers are no JSON text of their own is told in the service's words.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
   return passOn(reply, withoutSections(text, leftOut));

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
+import type { ServedPages } from '../../application/served-pages.js';
 import { reportPage, type PageOptions } from './report-page/page.js';
 
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
@@ -26,13 +27,14 @@ export function neverCached(reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept');
 }
 
-export function reportReply(
+export async function reportReply(
   opened: OpenedReport,
   format: Format,
   reply: FastifyReply,
+  pages: ServedPages,
   options?: PageOptions,
-): Buffer | string {
-  if (format === 'html') return pageReply(opened, reply, options);
+): Promise<Buffer | string> {
+  if (format === 'html') return pageReply(opened, reply, pages, options);
   void reply.header('content-type', 'application/json; charset=utf-8');
   const { id, sessionId, generatedAt, expiresAt, json } = opened;
   // The body is passed on without being read and written anew.
@@ -44,10 +46,15 @@ export function reportReply(
   ]);
 }
 
-/** The page that every surface shows. */
-export function pageReply(opened: OpenedReport, reply: FastifyReply, options?: PageOptions): string {
+/** The page that every surface shows, known again when it is printed. */
+export function pageReply(
+  opened: OpenedReport,
+  reply: FastifyReply,
+  pages: ServedPages,
+  options?: PageOptions,
+): Promise<string> {
   void reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
-  return reportPage(opened, options);
+  return pages.marked(opened.sessionId, reportPage(opened, options));
 }

@@ -17,6 +17,7 @@ import { ReadSharing } from '../../application/read-sharing.js';
 import { RenderPdf } from '../../application/render-pdf.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
 import type { NamedRecipient } from '../../application/share-recipient.js';
+import { ServedPages } from '../../application/served-pages.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
 import { PAGE_LANGUAGES } from './report-page/wording.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
@@ -31,6 +32,7 @@ export class ReportsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly shares: ReportSharesReader,
+    private readonly pages: ServedPages,
   ) {}
 
   @Get(':id')
@@ -47,7 +49,7 @@ export class ReportsController {
   ): Promise<Buffer | string> {
     const format = formatFor(request, reply);
     const opened = await this.commands.execute(new OpenReport(id, format, context));
-    return reportReply(opened, format, reply, { language: language === 'es' ? 'es' : 'en' });
+    return reportReply(opened, format, reply, this.pages, { language: language === 'es' ? 'es' : 'en' });
   }
 
   @Get(':id/sharing')

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
+import { ServedPages } from '../../application/served-pages.js';
 import { formatFor, reportReply } from '../platform/report-reply.js';
 import { ApiReport } from '../platform/report-result.js';
 
@@ -13,7 +14,10 @@ import { ApiReport } from '../platform/report-result.js';
 @ApiSecurity('secret-key')
 @Controller('v1/reports')
 export class ServerReportsController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly pages: ServedPages,
+  ) {}
 
   @Get(':session_id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
@@ -26,6 +30,7 @@ export class ServerReportsController {
     @CurrentContext() context: RequestContext,
   ): Promise<Buffer | string> {
     const format = formatFor(request, reply);
-    return reportReply(await this.commands.execute(new OpenReportOnServer(sessionId, format, context)), format, reply);
+    const opened = await this.commands.execute(new OpenReportOnServer(sessionId, format, context));
+    return reportReply(opened, format, reply, this.pages);
   }
 }

@@ -1,0 +1,30 @@
+// Knows a page of a report again that the service served, in whichever process: the page ends with a keyed digest of itself.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Vault } from '../../../ports/vault.js';
+
+@Injectable()
+export class ServedPages {
+  constructor(private readonly vault: Vault) {}
+
+  /** The page of the session's report with the mark at its end. */
+  async marked(sessionId: string, page: string): Promise<string> {
+    const digest = createHmac('sha256', await this.vault.installationKey('served-pages'));
+    return page + markOf(digest.update(JSON.stringify([sessionId, page])).digest('base64'));
+  }
+
+  /** Whether the page is, to the character, one that the service served of this session's report. */
+  async isServed(sessionId: string, page: string): Promise<boolean> {
+    const given = Buffer.from(page);
+    const right = Buffer.from(await this.marked(sessionId, page.slice(0, -MARK_LENGTH)));
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+}
+
+/** It is the last thing of a page, and shows nothing. */
+function markOf(digest: string): string {
+  return `<!-- As served: ${digest} -->`;
+}
+
+const DIGEST_LENGTH = 44;
+const MARK_LENGTH = markOf('').length + DIGEST_LENGTH;

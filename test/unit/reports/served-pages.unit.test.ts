@@ -1,0 +1,35 @@
+// A page that the service served is known again, in whichever process (docs/contract/platform.md#printing).
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ServedPages } from '../../../src/modules/reports/application/served-pages.js';
+import type { Vault } from '../../../src/ports/vault.js';
+
+const pagesWith = (key: string): ServedPages =>
+  new ServedPages({ installationKey: async (name: string) => Buffer.from(key + name) } as unknown as Vault);
+
+describe('a page', () => {
+  it('that one process served is known to another one, and to no other installation', async () => {
+    const page = await pagesWith('a').marked('session', '<p>Ada</p>');
+    expect(page).toMatch(/^<p>Ada<\/p><!-- As served: [A-Za-z0-9+/]{43}= -->$/);
+    expect(await pagesWith('a').isServed('session', page)).toBe(true);
+    expect(await pagesWith('b').isServed('session', page)).toBe(false);
+    expect(await pagesWith('a').isServed('another', page)).toBe(false);
+  });
+
+  it('that is changed anywhere is not known', async () => {
+    const pages = pagesWith('a');
+    const text = fc.string({ unit: 'binary', maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(text, text, fc.nat(), fc.nat(3), async (before, put, at, cut) => {
+        const page = await pages.marked('session', before);
+        const place = at % (page.length + 1);
+        const changed = page.slice(0, place) + put + page.slice(place + cut);
+        expect(await pages.isServed('session', changed)).toBe(changed === page);
+      }),
+    );
+  });
+
+  it.each(['', '-->', '<!-- As served:  -->', '\ud800'])('that is only %j is not known', async (page) => {
+    expect(await pagesWith('a').isServed('session', page)).toBe(false);
+  });
+});
