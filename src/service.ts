@@ -9,6 +9,7 @@ import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
+import { servePdfsApart } from './modules/reports/http/platform/pdf-host.js';
 import { LogWatch } from './platform/audit/log-watch.js';
 import { drainBeforeClose } from './platform/http/draining.js';
 import { Health, serveHealth } from './platform/http/health.js';
@@ -79,6 +80,7 @@ export async function createService(
   // Callers of an api process have others to go to; without these, waiting for them only makes a restart longer.
   drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
   if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
+  if (http.pdfUrl !== null) servePdfsApart(fastify, http.pdfUrl);
   const logWatch = app.get(LogWatch);
   fastify.addHook('onRequest', async (request) => {
     if (isChange(request)) await refuseChanges(logWatch);
@@ -122,6 +124,7 @@ export async function createService(
       folder: BROWSER_CODE,
       embeddedUrl: http.embeddedUrl,
       apiUrl: http.publicUrl,
+      pdfUrl: http.pdfUrl,
       scripts: config.embedded.scripts,
     });
     if (reason !== null) log.warn({ reason }, 'the embedded component is not served');

@@ -16,6 +16,8 @@ export abstract class HttpSettings {
   /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
   abstract readonly publicUrlConfigured: boolean;
   abstract readonly embeddedUrl: string;
+  /** Origin with a host of its own, from which alone PDFs are given out; null: from the API's. */
+  abstract readonly pdfUrl: string | null;
   /** Whether the API is described to everybody, at `/docs` and `/openapi.json`. */
   abstract readonly servesDocs: boolean;
   /** Where `npm start` serves the demo page outside production; the demo keys allow its origin. */
@@ -37,6 +39,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
   const port = env.port('PORT', 3000, lowestPort);
   const publicUrl = env.inProduction('PUBLIC_URL', env.secureUrl('PUBLIC_URL', null));
   const base = publicUrl ?? `http://localhost:${port}`;
+  const embeddedUrl = readEmbeddedUrl(env, base);
   const requireTls = env.flag('REQUIRE_TLS', env.production);
   const plainHttpReason = env.production && !requireTls ? env.text('ACCEPT_PLAIN_HTTP') : null;
   if (env.production && !requireTls && plainHttpReason === null)
@@ -50,7 +53,8 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     trustedProxies: readTrustedProxies(env),
     publicUrl: base,
     publicUrlConfigured: publicUrl !== null,
-    embeddedUrl: readEmbeddedUrl(env, base),
+    embeddedUrl,
+    pdfUrl: readPdfUrl(env, [base, embeddedUrl]),
     servesDocs: env.flag('SERVE_DOCS', !env.production),
     demoPort: env.port('DEMO_PORT', 5173, lowestPort),
     metricsPort: env.optionalPort('METRICS_PORT'),
@@ -68,6 +72,18 @@ function readEmbeddedUrl(env: Variables, base: string): string {
   if (env.text('EMBEDDED_URL') !== null && url.pathname === '/' && url.origin === new URL(base).origin)
     env.fault('EMBEDDED_URL', 'must have a path where it is on the origin of PUBLIC_URL');
   return value;
+}
+
+/** A document on that origin must not reach what is on the others, whatever their ports. */
+function readPdfUrl(env: Variables, others: readonly string[]): string | null {
+  const value = env.secureUrl('PDF_PUBLIC_URL', null);
+  if (value === null) return null;
+  const { pathname, origin } = new URL(value);
+  const [own, ...taken] = [value, ...others].map((url) => new URL(url).hostname.replace(/\.$/, ''));
+  if (pathname !== '/') env.fault('PDF_PUBLIC_URL', 'must be an origin, without a path');
+  if (taken.includes(own ?? ''))
+    env.fault('PDF_PUBLIC_URL', 'must have a host of its own, other than that of PUBLIC_URL and EMBEDDED_URL');
+  return origin;
 }
 
 function readTls(env: Variables): HttpSettings['tls'] {

@@ -352,6 +352,26 @@ describe('the configuration', () => {
     });
   });
 
+  it('gives PDFs out from an origin whose host is that of nothing else', () => {
+    const env = { PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: 'https://embed.example.com' };
+    const at = (url: string) => ({ ...env, PDF_PUBLIC_URL: url });
+    expect(read(env).http.pdfUrl).toBeNull();
+    for (const url of ['https://pdf.example.com', 'https://PDF.example.com:443/'])
+      expect(read(at(url)).http.pdfUrl).toBe('https://pdf.example.com');
+    expect(read({ PDF_PUBLIC_URL: 'http://127.0.0.1:3000' }).http.pdfUrl).toBe('http://127.0.0.1:3000');
+    for (const url of [
+      'pdf.example.com',
+      'https://pdf.example.com/x',
+      'https://pdf.example.com/?x',
+      'https://a@pdf.example.com',
+      'https://api.example.com',
+      'https://API.example.com.:8443',
+      'http://embed.example.com',
+    ])
+      expect([url, wrong(at(url))]).toEqual([url, ['PDF_PUBLIC_URL']]);
+    expect(wrong({ PDF_PUBLIC_URL: 'http://localhost:4000' })).toEqual(['PDF_PUBLIC_URL']);
+  });
+
   it('takes an empty variable for none', () => {
     expect(
       read({ PORT: '', PUBLIC_URL: ' ', TOKEN_TTL: '', ROLE: '', SHARE_WINDOW: '', WEBHOOK_RETRY_LADDER: '' }),

@@ -99,7 +99,7 @@ import { reportViews } from './read/report-views.js';
     SettleReportHandler,
     {
       provide: ReportPolicy,
-      useFactory: (limits: Limits, { publicUrl }: HttpSettings, { servedPagesOnly }: PdfSettings) =>
+      useFactory: (limits: Limits, { publicUrl, pdfUrl }: HttpSettings, { servedPagesOnly }: PdfSettings) =>
         new ReportPolicy(
           {
             reportValiditySeconds: limits.reportValidity,
@@ -111,7 +111,7 @@ import { reportViews } from './read/report-views.js';
             pdfsPerMinute: limits.pdfsPerMinute,
             servedPagesOnly,
           },
-          publicUrl,
+          pdfUrl ?? publicUrl,
         ),
       inject: [Limits, HttpSettings, PdfSettings],
     },

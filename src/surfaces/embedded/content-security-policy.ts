@@ -32,6 +32,7 @@ export function contentSecurityPolicy(
   scripts: BrowserScripts,
   apiUrl: string,
   allowedOrigins: readonly string[],
+  pdfUrl: string | null = null,
 ): string {
   const processor = sourcesOf(scripts.processor.scriptUrl);
   return [
@@ -40,7 +41,7 @@ export function contentSecurityPolicy(
     ['style-src', "'self'", REPORT_STYLE_HASH],
     ['img-src', "'self'", 'data:'],
     ['font-src', "'self'"],
-    ['connect-src', originOf(apiUrl), ...processor.connect],
+    ['connect-src', originOf(apiUrl), ...(pdfUrl === null ? [] : [pdfUrl]), ...processor.connect],
     ['frame-src', ...processor.frame],
     ['object-src', "'none'"],
     ['base-uri', "'none'"],

@@ -13,6 +13,8 @@ import {
 export interface FrameOptions {
   /** Address of the API, without a trailing slash. */
   readonly apiUrl: string;
+  /** Origin of PDFs, where they have a host of their own. */
+  readonly pdfUrl: string | null;
   /** Address of the frame, without a trailing slash. */
   readonly embeddedUrl: string;
   /** Null: keys of that environment have no frame. */
@@ -49,7 +51,7 @@ async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   keys: AccessKeys,
-  { apiUrl, embeddedUrl, scripts: all, html }: FrameOptions,
+  { apiUrl, pdfUrl, embeddedUrl, scripts: all, html }: FrameOptions,
 ): Promise<FastifyReply> {
   const { key: text, isolated } = request.query as { readonly key?: unknown; readonly isolated?: unknown };
   const key = typeof text === 'string' ? await keys.publishable(text) : null;
@@ -61,7 +63,7 @@ async function sendPage(
   const allowedOrigins = embeddableBy(key);
   const settings = { apiUrl, embeddedUrl, allowedOrigins, ...scripts };
   return reply
-    .header('content-security-policy', contentSecurityPolicy(scripts, apiUrl, allowedOrigins))
+    .header('content-security-policy', contentSecurityPolicy(scripts, apiUrl, allowedOrigins, pdfUrl))
     .header('permissions-policy', permissionsPolicy(scripts))
     .send(html.replace(PLACE, () => escaped(JSON.stringify(settings))));
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Locator } from 'playwright-core';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
+import { freePort } from '../../support/redis.js';
 import { type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
 let embedding: Embedding;
@@ -101,6 +102,30 @@ describe('a consumer whose account pays', () => {
     for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer);
     const pdf = Buffer.concat(chunks).toString('latin1');
     expect([pdf.slice(0, 5), /\/Title \((.*)\)/.exec(pdf)?.[1]]).toEqual(['%PDF-', 'Credit report']);
+  });
+
+  it('downloads the PDF from a host of its own, where only pages are printed that the service served', async () => {
+    const port = String(await freePort());
+    const moved = await embedding.service.startBeside({
+      ROLE: 'api',
+      PORT: port,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      PDF_PUBLIC_URL: `http://localhost:${port}`,
+      PDF_SERVED_PAGES_ONLY: 'true',
+    });
+    try {
+      await atReport(await verified(), { init: { baseUrl: moved.baseUrl } });
+      const download = host.page.waitForEvent('download');
+      await host.press(button('Download PDF'));
+      await download;
+      const { origin, pathname } = new URL(host.requests.find(({ url }) => url.includes('/pdf/'))?.url ?? '');
+      expect(origin).toBe(`http://localhost:${port}`);
+      expect((await fetch(`http://127.0.0.1:${port}${pathname}`)).status).toBe(404);
+      expect((await fetch(`${origin}/health`)).status).toBe(404);
+    } finally {
+      await host.close();
+      await moved.program.end('SIGTERM');
+    }
   });
 
   it('sees, prints and downloads it in Spanish in a Spanish journey', async () => {

@@ -160,6 +160,7 @@ async function page(key: Partial<PublishableKey>, options: Partial<FrameOptions>
   const server = fastify();
   serveFramePage(server, path, new OneKey(key), {
     apiUrl: API,
+    pdfUrl: null,
     embeddedUrl: `${API}/embedded`,
     scripts: { live: SCRIPTS, test: null },
     html: '<meta content="%SERVICE_SETTINGS%"><p>the rest</p>',
@@ -202,6 +203,15 @@ describe('the page of the frame', () => {
     expect(await policyOf('pk_test_sandbox_processor', '')).toBe('require-corp');
   });
 
+  it('may fetch PDFs from their host, where they have one', async () => {
+    const sources = async (pdfUrl: string | null): Promise<unknown> =>
+      /connect-src ([^;]*)/.exec(String((await page({}, { pdfUrl })).headers['content-security-policy']))?.[1];
+    expect([await sources(null), await sources('https://pdf.example.com')]).toEqual([
+      `${API} https://pay.example.com`,
+      `${API} https://pdf.example.com https://pay.example.com`,
+    ]);
+  });
+
   it('says its settings in an attribute that nothing breaks out of', async () => {
     const publishableKey = `"><script>alert('1')</script>&quot;&$&$\`$1`;
     const nasty = { ...SCRIPTS, processor: { ...SCRIPTS.processor, publishableKey } };
@@ -225,6 +235,7 @@ describe('the page of the frame', () => {
     const server = fastify();
     serveFramePage(server, '/deep/frame', new OneKey({}), {
       apiUrl: API,
+      pdfUrl: null,
       embeddedUrl: `${API}/deep/frame`,
       scripts: { live: null, test: null },
       html: '',

@@ -1,5 +1,7 @@
 // The report routes over real HTTP: the module as Nest wires it, its guards, the server beneath and the error replies.
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DiscoveryService } from '@nestjs/core';
 import { newId } from '../../../src/kernel/ids.js';
@@ -481,5 +483,61 @@ describe('the report routes', () => {
       expect((await print(sessionId, { html: 'x' }, stranger)).status).toBe(200);
       expect(renderer.pages).toHaveLength(1);
     });
+  });
+});
+
+describe('PDFs with a host of their own', () => {
+  let house: House;
+  let doors: Doors;
+  beforeAll(async () => {
+    house = await House.build();
+    doors = await openDoors(house, 'https://PDF.example.test.');
+  });
+  afterAll(async () => {
+    await doors.app.close();
+    await house.close();
+  });
+  /** Of the reply; `fetch` names its own host. */
+  const codeOf = async (path: string, host: string, method = 'GET'): Promise<unknown> => {
+    const headers = { host, origin: ORIGIN, 'access-control-request-method': 'GET' };
+    const [reply] = (await once(request(doors.base + path, { method, headers }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    const text = Buffer.concat(await reply.toArray()).toString();
+    return text === '' ? reply.statusCode : JSON.parse(text).error.code;
+  };
+
+  it.each([
+    'pdf.example.test',
+    'PDF.Example.Test',
+    'pdf.example.test.',
+    'pdf.example.test:443',
+    'pdf.example.test.:3000',
+  ])('404 NOT_FOUND at %s for everything else, however it is spelled', async (host) => {
+    for (const path of [`/reports/pdf/${newId()}`, `/reports/%70df/${newId()}?expires=1`])
+      expect(await codeOf(path, host)).toBe('REPORT_ACCESS_DENIED');
+    for (const path of [
+      `/reports/${newId()}`,
+      `/reports/${newId()}/sharing`,
+      '/auth/token',
+      '/v1/reports/x',
+      '/',
+      '/x',
+    ])
+      for (const method of ['GET', 'POST', 'OPTIONS'])
+        expect([path, await codeOf(path, host, method)]).toEqual([path, 'NOT_FOUND']);
+  });
+
+  it.each([
+    'service.example.test',
+    'service.example.test:443',
+    'a.pdf.example.test',
+    'pdf.example.test.evil',
+    '127.0.0.1',
+    '',
+  ])('404 NOT_FOUND for a PDF at the host %j, where everything else is served', async (host) => {
+    for (const path of [`/reports/pdf/${newId()}`, `/reports/%70df/${newId()}?expires=1`])
+      expect(await codeOf(path, host)).toBe('NOT_FOUND');
+    expect(await codeOf(`/reports/${newId()}`, host)).toBe('AUTH_UNAUTHORIZED');
   });
 });

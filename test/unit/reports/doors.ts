@@ -20,6 +20,7 @@ import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js
 import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
 import { HttpSettings } from '../../../src/config/http.js';
 import { PdfSettings } from '../../../src/config/pdf.js';
+import { servePdfsApart } from '../../../src/modules/reports/http/platform/pdf-host.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
@@ -99,7 +100,7 @@ function holderOf(kind: 'secret' | 'api', key: string): KeyHolder | null {
 }
 
 /** Keys are `sk_test_<account>` and, of either class of client, `<partner or first_party>_<account>`. */
-export async function openDoors(house: House): Promise<Doors> {
+export async function openDoors(house: House, pdfUrl: string | null = null): Promise<Doors> {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
   const limiter = new CountedInMemory();
@@ -192,6 +193,7 @@ export async function openDoors(house: House): Promise<Doors> {
     bodyParser: false,
     abortOnError: false,
   });
+  if (pdfUrl !== null) servePdfsApart(app.getHttpAdapter().getInstance(), pdfUrl);
   serveSurfaces(app, SURFACES, log);
   await app.listen(0, '127.0.0.1');
   const base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;

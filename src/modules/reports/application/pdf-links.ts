@@ -24,7 +24,7 @@ export class PdfLinks {
   async make(fileId: string, expiresAt: Date): Promise<string> {
     const expires = String(expiresAt.getTime());
     const query = new URLSearchParams({ expires, signature: (await this.sign(fileId, expires)).toString('base64url') });
-    return `${this.policy.publicUrl.replace(/\/$/, '')}/reports/pdf/${fileId}?${query.toString()}`;
+    return `${this.policy.pdfUrl.replace(/\/$/, '')}/reports/pdf/${fileId}?${query.toString()}`;
   }
 
   /** Whether the link is one of ours and still good. */

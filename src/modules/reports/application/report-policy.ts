@@ -22,8 +22,8 @@ export class ReportPolicy {
       /** Whether pages that the service did not serve are refused. */
       readonly servedPagesOnly: boolean;
     },
-    /** How the outside calls the service; links to PDFs begin with it. */
-    readonly publicUrl: string,
+    /** Links to PDFs begin with it. */
+    readonly pdfUrl: string,
   ) {}
 
   /** What one more look at a report uses. */

@@ -14,7 +14,7 @@ export class PdfController {
 
   @Get(':file')
   @Limited({ not: 'it only reads' })
-  @RouteConfig({ authenticator: null })
+  @RouteConfig({ authenticator: null, pdf: true })
   @ApiOperation({ summary: 'Fetch a printed report' })
   @ApiOkResponse({ content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } })
   async fetch(
