@@ -7,7 +7,7 @@ import {
   FORWARDS,
   jsonEvent,
   NO_STREAM,
-  type Position,
+  type ReadAllOptions,
   type ReadRevision,
   type ResolvedEvent,
   START,
@@ -133,7 +133,7 @@ export class EventStoreDbEventStore extends EventStore {
     return { outcome: 'appended', revisions };
   }
 
-  /** In exactly this order, one after the other, without waiting for each; a stream may come again. Ends at the first conflict, wherever that is. */
+  /** In exactly this order, without waiting for each; a stream may come again. Ends at the first conflict, wherever that is. */
   async appendInOrder(appends: readonly StreamAppend[]): Promise<void> {
     const requests = appends.map(requestOf);
     await attempt(this.#operations, this.#appendLimits, this.#closing.signal, (client, silenceMs) =>
@@ -164,7 +164,7 @@ export class EventStoreDbEventStore extends EventStore {
       // One more than needed, since a read begins with the event at the position itself.
       const count = Math.min(Math.max(limit - found.length + 1, least), PAGE);
       const before = found.length;
-      const page = await this.#readPage(from === null ? START : positionOf(from), count);
+      const page = await this.#read({ fromPosition: from === null ? START : positionOf(from), maxCount: count });
       for (const resolved of page) {
         const position = positionIn(resolved.event?.position);
         if (position === from || found.length === limit) continue;
@@ -205,21 +205,14 @@ export class EventStoreDbEventStore extends EventStore {
     return Promise.resolve();
   }
 
-  #readPage(fromPosition: typeof START | Position, maxCount: number): Promise<AllStreamResolvedEvent[]> {
-    return attempt(this.#operations, this.#readLimits, this.#closing.signal, (client, silenceMs) =>
-      collect<AllStreamResolvedEvent>(
-        client.readAll({ fromPosition, maxCount, requiresLeader: true }),
-        silenceMs,
-        this.#closing.signal,
-      ),
+  #read(read: ReadAllOptions, limits = this.#readLimits): Promise<AllStreamResolvedEvent[]> {
+    return attempt(this.#operations, limits, this.#closing.signal, (client, silenceMs) =>
+      collect(client.readAll({ ...read, requiresLeader: true }), silenceMs, this.#closing.signal),
     );
   }
 
   async #readHead(limits: Limits): Promise<string | null> {
-    const read = { fromPosition: END, direction: BACKWARDS, maxCount: 1, requiresLeader: true } as const;
-    const [last] = await attempt(this.#operations, limits, this.#closing.signal, (client, silenceMs) =>
-      collect<AllStreamResolvedEvent>(client.readAll(read), silenceMs, this.#closing.signal),
-    );
+    const [last] = await this.#read({ fromPosition: END, direction: BACKWARDS, maxCount: 1 }, limits);
     return last === undefined ? null : positionIn(last.event?.position);
   }
 }

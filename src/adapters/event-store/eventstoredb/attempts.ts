@@ -49,8 +49,16 @@ export async function attempt<T>(
   }
 }
 
-/** Settles as the promise does, but within the time; the promise itself is left to its fate, its rejection included. */
-export function within<T>(limitMs: number, closed: AbortSignal, promise: Promise<T>): Promise<T> {
+/**
+ * Settles as the promise does, but within the time, which begins again with each sign; the promise itself is left to its fate,
+ * its rejection included.
+ */
+export function within<T>(
+  limitMs: number,
+  closed: AbortSignal,
+  promise: Promise<T>,
+  listen?: (sign: () => void) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => settle(() => reject(new EventStoreUnavailable(`no answer within ${Math.round(limitMs)} ms`))),
@@ -63,6 +71,8 @@ export function within<T>(limitMs: number, closed: AbortSignal, promise: Promise
       how();
     };
     closed.addEventListener('abort', close);
+    if (closed.aborted) close();
+    listen?.(() => timer.refresh());
     promise.then(
       (value) => settle(() => resolve(value)),
       (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),

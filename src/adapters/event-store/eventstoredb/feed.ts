@@ -15,9 +15,9 @@ type CheckpointReached = (subscription: AllStreamSubscription, position: Positio
 
 export class Feed {
   readonly #subscription: AllStreamSubscription;
-  #failure: Error | null = null;
-  #ended = false;
-  #confirmed = false;
+  failure: Error | null = null;
+  ended = false;
+  confirmed = false;
   #wake: () => void = () => undefined;
 
   /**
@@ -34,29 +34,17 @@ export class Feed {
     // to the end and beyond: an error without one ends the process.
     subscription.on('readable', () => this.#wake());
     subscription.on('error', (error: Error) => {
-      this.#failure ??= error;
+      this.failure ??= error;
       this.#wake();
     });
     subscription.on('end', () => this.#end());
     subscription.on('close', () => this.#end());
     subscription.on('confirmation', () => {
-      this.#confirmed = true;
+      this.confirmed = true;
       this.#wake();
     });
     subscription.on('caughtUp', () => subscription.push(new Sign('caught-up')));
     subscription.on('fellBehind', () => subscription.push(new Sign('fell-behind')));
-  }
-
-  get failure(): Error | null {
-    return this.#failure;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  get confirmed(): boolean {
-    return this.#confirmed;
   }
 
   get isEmpty(): boolean {
@@ -69,7 +57,7 @@ export class Feed {
 
   /** Waits until something may have come in or happened, or the time is over. `stop` wakes it too. */
   next(limitMs: number, ...stop: readonly AbortSignal[]): Promise<News> {
-    if (this.#failure !== null || this.#ended || stop.some(({ aborted }) => aborted)) return Promise.resolve('news');
+    if (this.failure !== null || this.ended || stop.some(({ aborted }) => aborted)) return Promise.resolve('news');
     return new Promise((resolve) => {
       const done = (news: News): void => {
         clearTimeout(timer);
@@ -90,7 +78,7 @@ export class Feed {
   }
 
   #end(): void {
-    this.#ended = true;
+    this.ended = true;
     this.#wake();
   }
 }

@@ -10,8 +10,9 @@ import { encodeStorable } from '../storable.js';
 import { within } from './attempts.js';
 
 /**
- * A server takes what one call brings in the order in which it comes, and answers each append when it is durable. The client's own use of that call
- * answers wrongly after errors (see ./guarded-client.ts), so it is not used. Ends at the first conflict too: the caller reads what is there. `silenceMs`: between two answers.
+ * A server takes what one call brings in the order in which it comes, and answers each append when it is durable. The client's
+ * own use of that call answers wrongly after errors (see ./guarded-client.ts), so it is not used. Ends at the first conflict too:
+ * the caller reads what is there. `silenceMs` is between two answers.
  */
 export async function appendInOrder(
   client: EventStoreDBClient,
