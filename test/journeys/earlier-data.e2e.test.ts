@@ -1,12 +1,11 @@
 // Data that an earlier version wrote still starts, replays and verifies. `test/fixtures/first-version` was stored by the first version
 // that kept accounts, screenings, payments, reports, shares, webhooks, income and an erasure: the data folder, what Redis held, and what
 // the service said about it then. Its keys open nothing else.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DemoAccount, type PlatformCaller, Service } from '../support/service.js';
+import { unpack } from '../support/stored-data.js';
 
 const STORED = 'test/fixtures/first-version';
 
@@ -21,22 +20,11 @@ interface Expected {
   readonly timeline: readonly { readonly event: string; readonly stream?: string }[];
 }
 
-const unpack = promisify(gunzip);
-
 /** Puts the stored files of a folder into another one. */
-function from(stored: string): (folder: string) => Promise<void> {
-  return async (folder) => {
-    const files = (await readdir(join(STORED, stored), { withFileTypes: true, recursive: true })).filter((entry) =>
-      entry.isFile(),
-    );
-    for (const file of files) {
-      const source = join(file.parentPath, file.name);
-      const target = join(folder, source.slice(join(STORED, stored).length).replace(/\.gz$/, ''));
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await writeFile(target, await unpack(await readFile(source)), { mode: 0o600 });
-    }
-  };
-}
+const from =
+  (stored: string) =>
+  (folder: string): Promise<void> =>
+    unpack(join(STORED, stored), folder);
 
 const lines = (stdout: string): any[] =>
   stdout
