@@ -43,19 +43,15 @@ export interface Page<Doc extends object> {
 }
 
 /**
- * What status calls and listings read. Disposable: everything here can be rebuilt from the event log, and a document that is
- * missing (just emptied, not yet rebuilt) is computed from its stream on the spot, so that null always means "no such
- * stream". Lists are complete only when the projection is caught up.
+ * What status calls and listings read. Disposable: all that is stored here can be rebuilt from the event log, and a document that is
+ * missing in a list (just emptied, not yet rebuilt) is computed from its stream on the spot. Lists are complete only when the projection
+ * is caught up.
  */
 export abstract class ReadModels {
-  /** `whenAway`: what a reader gets while the store cannot be reached; the document from its stream, or an exception. */
-  abstract get<Doc extends object>(
-    projection: Projection<Doc, unknown>,
-    id: string,
-    whenAway?: 'fold' | 'fail',
-  ): Promise<View<Doc> | null>;
+  /** As the log has it now, so that a decision may rest on it. */
+  abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
 
-  /** A page of a list and its total, as of one moment. Every listing of the service is one of these. */
+  /** A page of a list and its total, as of one moment. Every listing of the service is one of these. It tells, and decides nothing. */
   abstract list<Doc extends object>(
     projection: Projection<Doc, unknown>,
     list: string,

@@ -19,7 +19,7 @@ import {
 } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore, NewEvent } from '../../src/ports/event-store.js';
 import type { AnyProjection, ProjectionStore, RebuildReport } from '../../src/ports/projection-store.js';
-import type { ReadModels } from '../../src/ports/read-models.js';
+import type { ReadModels, View } from '../../src/ports/read-models.js';
 import { until } from '../support/eventually.js';
 
 /** A parcel on its way: opened by an account, stamped any number of times, due until it is delivered. */
@@ -107,6 +107,12 @@ export async function write(
   const history = await append(store, id, ...events);
   await models.applyNow(history);
   return history.length - 1;
+}
+
+/** A parcel as a list shows it, by default that of the account a; null when it is not listed. */
+export async function listed(models: ReadModels, id: string, list = 'account=a'): Promise<View<Parcel> | null> {
+  const { items } = await models.list(parcels, list, { limit: 1_000 });
+  return items.find((item) => item.id === id) ?? null;
 }
 
 export class Failures implements ReadModelsObserver {

@@ -120,10 +120,16 @@ describe('documents that are old', () => {
     const id = newId();
     await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());
     await build(KEPT_MS);
+    const list = listOf({ account: 'a' });
     const read = () =>
-      Promise.all([models.get(letters, id), models.get(stamps, id), models.due(letters, new Date(), 10)]);
+      Promise.all([
+        models.list(letters, list, { limit: 10 }),
+        models.get(letters, id),
+        models.get(stamps, id),
+        models.due(letters, new Date(), 10),
+      ]);
     const before = await read();
-    expect(before[0]).toMatchObject({ revision: 1, doc: { stamps: 1 } });
+    expect(before[0].items).toMatchObject([{ revision: 1, doc: { stamps: 1 } }]);
     await passLog();
     expect(await read()).toEqual(before);
     expect(await stored(id)).toEqual(left(1));

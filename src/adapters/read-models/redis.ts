@@ -36,7 +36,8 @@ const LIMIT_MS = 2_000;
  *
  * A document that has left because it is old is folded from its stream, and is not stored by that.
  *
- * While Redis is away, documents are folded for readers that ask for it, without a wait.
+ * Documents in Redis are for lists. One that is read by its id is folded from its stream: what a caller may see or do can depend on
+ * it, and Redis may be behind, or be changed without a trace.
  *
  * While there is no live generation (first start, emptied Redis) every document is folded from its stream, because one
  * that is being built may be behind.
@@ -65,15 +66,9 @@ export class RedisReadModels extends ReadModels {
     }
   }
 
-  override async get<Doc extends object>(
-    projection: Projection<Doc, unknown>,
-    id: string,
-    whenAway: 'fold' | 'fail' = 'fail',
-  ): Promise<View<Doc> | null> {
-    if (whenAway === 'fold' && this.connection.away) return this.foldFromLog(projection, id);
-    const [, docs] = keysOf(projection).live;
-    const stored = this.connection.use((redis) => redis.hget(docs, id));
-    return this.viewOf(projection, id, await (whenAway === 'fold' ? stored.catch(() => null) : stored));
+  override async get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null> {
+    const folded = await this.fold(projection, id);
+    return folded && viewIn(projection, folded);
   }
 
   override async list<Doc extends object>(
@@ -141,29 +136,26 @@ export class RedisReadModels extends ReadModels {
     stored: string | null,
   ): Promise<View<Doc> | null> {
     const document = stored === null ? null : parseDocument(stored);
-    if (document === null) return this.foldFromLog(projection, id);
-    return { id, revision: document.revision, doc: document.doc as Doc };
+    if (document !== null) return { id, revision: document.revision, doc: document.doc as Doc };
+    const folded = await this.fold(projection, id);
+    if (folded === null) return null;
+    this.observer.missed(projection.name);
+    // One that has left does not come back because it is read.
+    if (isKept(projection, folded.occurredAt, keptSince(this.keptForMs))) {
+      this.write(projection, folded).catch((error: unknown) => {
+        this.observer.applyFailed(projection.name, `${projection.category}-${id}`, error);
+      });
+    }
+    return viewIn(projection, folded);
   }
 
   /** Null is the truth about the stream: the log was asked. */
-  private async foldFromLog<Doc extends object>(
-    projection: Projection<Doc, unknown>,
-    id: string,
-  ): Promise<View<Doc> | null> {
+  private async fold(projection: AnyProjection, id: string): Promise<DocumentWrite | null> {
     const history = await this.events.readStream(`${projection.category}-${id}`);
     const last = history.at(-1);
     if (last === undefined) return null;
-    const state = foldState(projection, history);
-    this.observer.missed(projection.name);
-    const { revision, stream, metadata } = last;
-    const { occurredAt } = metadata;
-    // One that has left does not come back because it is read.
-    if (!this.connection.away && isKept(projection, occurredAt, keptSince(this.keptForMs))) {
-      this.write(projection, { id, revision, state, occurredAt }).catch((error: unknown) => {
-        this.observer.applyFailed(projection.name, stream, error);
-      });
-    }
-    return { id, revision, doc: projection.view(state) };
+    const { revision, metadata } = last;
+    return { id, revision, state: foldState(projection, history), occurredAt: metadata.occurredAt };
   }
 
   private async write(projection: AnyProjection, write: DocumentWrite): Promise<void> {
@@ -171,6 +163,13 @@ export class RedisReadModels extends ReadModels {
     const fields = documentFields(projection, write);
     await this.connection.use((redis) => redis.readModelApply(...live, ...building, ...fields));
   }
+}
+
+function viewIn<Doc extends object>(
+  projection: Projection<Doc, unknown>,
+  { id, revision, state }: DocumentWrite,
+): View<Doc> {
+  return { id, revision, doc: projection.view(state) };
 }
 
 /** '!' follows the space that ends a value. */

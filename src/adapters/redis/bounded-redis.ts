@@ -1,28 +1,17 @@
 import type { Redis } from 'ioredis';
 import { ReadModelsUnavailable } from '../../ports/read-models.js';
 
-const GONE: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
-
 /**
  * A connection whose every use ends within a time limit. Nothing is queued while the connection is down: a use waits for it
  * to come back and then sends, or gives up. A use that gave up after sending may still take effect.
  */
 export class BoundedRedis {
   private becomingReady: Promise<void> | null = null;
-  /** A use got no answer, and none has got one since. */
-  private silent = false;
 
   constructor(
     readonly redis: Redis,
     private readonly limitMs: number,
-  ) {
-    redis.on('ready', () => (this.silent = false));
-  }
-
-  /** Known without a wait: the connection is gone, or Redis does not answer. */
-  get away(): boolean {
-    return this.silent || GONE.has(this.redis.status);
-  }
+  ) {}
 
   /**
    * Throws ReadModelsUnavailable for whatever goes wrong with Redis; `send` must do nothing but talk to it. What `send` issues
@@ -52,15 +41,11 @@ export class BoundedRedis {
 
   private within<Reply>(reply: Promise<Reply>, limitMs: number): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.silent = true;
-        reject(new ReadModelsUnavailable(`Redis gave no answer in ${limitMs} ms`));
-      }, limitMs);
-      const answered = (): void => {
-        this.silent = false;
-        clearTimeout(timer);
-      };
-      // Also what comes too late says that Redis is back, or that the connection is gone.
+      const timer = setTimeout(
+        () => reject(new ReadModelsUnavailable(`Redis gave no answer in ${limitMs} ms`)),
+        limitMs,
+      );
+      const answered = (): void => clearTimeout(timer);
       reply.finally(answered).then(resolve, (cause: unknown) => reject(unavailable(cause)));
     });
   }
@@ -85,7 +70,6 @@ export class BoundedRedis {
       };
       const timer = setTimeout(() => {
         done();
-        this.silent = true;
         reject(new ReadModelsUnavailable(`No connection to Redis in ${this.limitMs} ms`));
       }, this.limitMs);
       redis.on('ready', onReady);

@@ -111,7 +111,7 @@ export class IncomeStatusReader {
   }
 
   private async find(incomeSessionId: string, { environment }: Reader): Promise<IncomeStatus | null> {
-    const view = isId(incomeSessionId) ? await this.readModels.get(incomeStatus, incomeSessionId, 'fold') : null;
+    const view = isId(incomeSessionId) ? await this.readModels.get(incomeStatus, incomeSessionId) : null;
     return view?.doc.environment === environment ? view.doc : null;
   }
 }

@@ -55,7 +55,7 @@ export class ReportDirectory extends Reports {
   }
 
   override async expiryOf(sessionId: string): Promise<string | null> {
-    const view = isId(sessionId) ? await this.readModels.get(reportStatus, sessionId, 'fold') : null;
+    const view = isId(sessionId) ? await this.readModels.get(reportStatus, sessionId) : null;
     return view?.doc.expiresAt ?? null;
   }
 

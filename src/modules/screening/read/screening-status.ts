@@ -184,7 +184,7 @@ export class ScreeningStatusReader {
   }
 
   private async read(sessionId: string): Promise<View<ScreeningStatus> | null> {
-    return isId(sessionId) ? this.readModels.get(screeningStatus, sessionId, 'fold') : null;
+    return isId(sessionId) ? this.readModels.get(screeningStatus, sessionId) : null;
   }
 
   isOverdue({ overdueAt }: ScreeningStatus, now: Date): boolean {

@@ -196,9 +196,7 @@ export class DeliveryReader {
 
   /** Null unless it is a delivery of that endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<View<DeliveryDoc> | null> {
-    if (!isId(deliveryId)) return null;
-    await this.lists.caughtUp(deliveryLog);
-    const view = await this.readModels.get(deliveryLog, deliveryId);
+    const view = isId(deliveryId) ? await this.readModels.get(deliveryLog, deliveryId) : null;
     return view?.doc.delivery.endpointId === endpointId ? view : null;
   }
 

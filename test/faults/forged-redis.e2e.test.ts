@@ -1,0 +1,124 @@
+// What the service decides stands on the log. Documents and lists of read models in Redis only tell: somebody may have changed them
+// by hand, or Redis may have lost some of them (docs/architecture.md#what-decides).
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aPerson, type Credentials, type PlatformCaller, type Reply, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
+
+let service: Service;
+let accounts: Credentials['accounts'];
+let demo: PlatformCaller;
+let nopay: PlatformCaller;
+let unrelated: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start();
+  ({ accounts } = await service.credentials());
+  [demo, nopay, unrelated] = await Promise.all([
+    service.signIn('demo'),
+    service.signIn('nopay'),
+    service.signIn('unrelated'),
+  ]);
+});
+afterAll(() => service.stop());
+
+const refused = ({ status, body }: Reply): unknown[] => [status, body?.error?.code];
+const submitted = async (caller: PlatformCaller, person: object = {}): Promise<string> =>
+  (await caller.submit(person)).body.id;
+const onServer = (account: 'demo' | 'unrelated' | 'child', path: string): Promise<Reply> =>
+  service.request('GET', path, { headers: { 'x-secret-key': accounts[account].secretKey } });
+
+/** Changes the document of a stream in Redis by hand. `older` makes it one of an earlier revision. */
+async function forge(projection: string, id: string, fields: object, { older = false } = {}): Promise<void> {
+  const redis = service.redis.client();
+  const [docs = ''] = await redis.keys(`{${projection}:v*}:live:docs`);
+  await until('the document is in Redis', async () => (await redis.hexists(docs, id)) === 1);
+  const text = (await redis.hget(docs, id)) ?? '';
+  const end = text.indexOf('\n');
+  const line = older ? text.slice(0, end).replace(/^\d+/, '0') : text.slice(0, end);
+  await redis.hset(docs, id, `${line}\n${JSON.stringify({ ...JSON.parse(text.slice(end + 1)), ...fields })}`);
+}
+
+describe('whose a session is', () => {
+  it('404 NOT_FOUND for the status of a session whose document names the account of the caller', async () => {
+    const id = await submitted(demo);
+    await forge('screening_status', id, { accountId: accounts.unrelated.accountId });
+    expect(refused(await unrelated.status(id))).toEqual([404, 'NOT_FOUND']);
+    expect((await onServer('unrelated', `/v1/screenings/${id}/status`)).status).toBe(404);
+    expect((await demo.status(id)).status).toBe(200);
+    expect((await onServer('demo', `/v1/screenings/${id}/status`)).status).toBe(200);
+  });
+
+  it('404 for a session of a child whose document names another parent', async () => {
+    const id = await submitted(unrelated);
+    await forge('account', accounts.unrelated.accountId, { parentId: accounts.demo.accountId });
+    expect((await onServer('demo', `/v1/screenings/${id}/status`)).status).toBe(404);
+    expect((await onServer('demo', `/v1/reports/${id}`)).status).toBe(404);
+  });
+
+  it('404 NOT_FOUND without the grant of a session whose document names no grant', async () => {
+    const underGrant = await service.signInUnderGrant('nopay');
+    const id = await submitted(underGrant);
+    const { session } = await storedDocument('screening_status', id);
+    await forge('screening_status', id, { session: { ...session, grantId: undefined } });
+    expect(refused(await nopay.status(id))).toEqual([404, 'NOT_FOUND']);
+    expect((await underGrant.status(id)).status).toBe(200);
+  });
+
+  it('404 for an income session whose document names the account of the caller', async () => {
+    const id = (await demo.post('/voie/sessions', {})).body.income_session_id;
+    await forge('income_status', id, { accountId: accounts.unrelated.accountId, status: 'COMPLETED' });
+    expect((await unrelated.get(`/voie/sessions/${id}/status`)).status).toBe(404);
+    expect((await unrelated.get(`/voie/sessions/${id}/report`)).status).toBe(404);
+    expect((await demo.get(`/voie/sessions/${id}/status`)).status).toBe(200);
+  });
+});
+
+describe('what a session has come to', () => {
+  it('stays unpaid when its document says that it is paid', async () => {
+    const id = await submitted(demo);
+    await forge('screening_status', id, { overallStatus: 'COMPLETED', paymentStatus: 'SUCCEEDED' });
+    expect(refused(await demo.get(`/reports/${id}`))).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect((await demo.status(id)).body).toMatchObject({ overallStatus: 'PAYMENT_PENDING', paymentStatus: 'PENDING' });
+    expect((await demo.post('/payments/create-intent', { amount: 3_500, screeningId: id })).status).toBe(200);
+  });
+
+  it('stays verified when its document is of an earlier revision', async () => {
+    const id = await submitted(nopay, { lastName: 'Otptest' });
+    const { session } = await storedDocument('screening_status', id);
+    expect((await nopay.post(`/screening/${id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
+    await forge('screening_status', id, { session }, { older: true });
+    expect((await nopay.status(id)).body.status).toBe('VERIFIED');
+    expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
+  });
+
+  it('409 ALREADY_REGISTERED while the report serves, when its document says that it has expired', async () => {
+    const person = aPerson({ lastName: 'Alreadytest' });
+    const id = await submitted(nopay, person);
+    expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
+    await forge('report_status', id, { expiresAt: '2020-01-01T00:00:00.000Z' });
+    expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
+  });
+});
+
+describe('what a key opens', () => {
+  it('401 for a deactivated key whose document says that it is active', async () => {
+    const issued = await service.ops(
+      ...['keys', 'issue', accounts.nopay.accountId, '--kind', 'secret', '--environment', 'test'],
+    );
+    const { keyId, key } = JSON.parse(issued.stdout);
+    const document = await storedDocument('access_key', keyId);
+    await service.ops('keys', 'deactivate', keyId);
+    await forge('access_key', keyId, document);
+    const reply = await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': key }, body: {} });
+    expect(reply.status).toBe(401);
+  });
+});
+
+/** As the read models have written it. */
+async function storedDocument(projection: string, id: string): Promise<any> {
+  const redis = service.redis.client();
+  const [docs = ''] = await redis.keys(`{${projection}:v*}:live:docs`);
+  let text: string | null = null;
+  await until('the document is in Redis', async () => (text = await redis.hget(docs, id)) !== null);
+  return JSON.parse((text ?? '').slice((text ?? '').indexOf('\n') + 1));
+}
