@@ -61,6 +61,8 @@ export const ERROR_CODES = {
   'payment.not_required': 'Nobody has to pay for this screening session.',
   'payment.not_found': "No such payment transaction, or not the caller's.",
   'payment.already_completed': 'The payment has succeeded or is being processed.',
+  'payment.report_not_available':
+    'The person is verified, but the bureau cannot be asked about them with that verification; verifying again renews it.',
   'payment.endpoint_retired': 'The endpoint is retired and must not be used.',
 
   'report.not_completed': 'Verification must finish first.',

@@ -5,6 +5,11 @@ export class SubjectErased extends Error {
   override readonly name = 'SubjectErased';
 }
 
+/** What was opened is not what was sealed: another key, another place, or changed bytes. */
+export class NotAuthentic extends Error {
+  override readonly name: string = 'NotAuthentic';
+}
+
 /** A setting or a right is wrong, so that trying again later does not help. `message` names it for the operator, and no secret. */
 export class VaultMisconfigured extends Unavailable {
   override readonly name: string = 'VaultMisconfigured';
@@ -51,7 +56,7 @@ export abstract class Vault {
   /** Stores or replaces `entry` of `subject`, creating the subject's data key on first use. Throws SubjectErased. */
   abstract put(subject: string, entry: string, value: Uint8Array): Promise<void>;
 
-  /** The value; null when nothing was ever put there. Throws SubjectErased; any other missing key is a loud error. */
+  /** The value; null when nothing was ever put there. Throws SubjectErased, and NotAuthentic for what cannot be opened. */
   abstract get(subject: string, entry: string): Promise<Uint8Array | null>;
 
   /**

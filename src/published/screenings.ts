@@ -49,8 +49,17 @@ export abstract class Screenings {
   /** As stored now, for any account: ownership is the caller's to check. Null for malformed and unknown ids. */
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
-  /** How the session's vendor for it knows the person of a verified session; null when it is not verified or the person was erased. */
+  /**
+   * How the session's vendor for it knows the person of a verified session; null when it is not verified, when the person was erased, and
+   * when what is kept of it cannot be opened.
+   */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
+
+  /** Of a verified session. */
+  abstract reportProspect(sessionId: string): Promise<ReportProspect>;
+
+  /** Sessions of the same person before this one, newest first, that are paid for, had no report and can have none any more. */
+  abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
    * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED is for ever; a later
@@ -68,6 +77,17 @@ export interface VendorReference {
   /** Never to be logged or stored elsewhere. Null: the vendor knows no person by the identity vendor's tokens. */
   readonly token: string | null;
 }
+
+/** `possible`: there is a report that still holds, or the bureau can be asked for one. The other two are for ever. */
+export type ReportProspect = 'possible' | 'none' | 'person-erased';
+
+export interface PaidSession {
+  readonly sessionId: string;
+  readonly transactionId: string;
+}
+
+/** The stored event that ends a verification with success. */
+export const IDENTITY_VERIFIED = { category: 'screening', type: 'IdentityVerified' } as const;
 
 export interface PaymentNews {
   readonly transactionId: string;

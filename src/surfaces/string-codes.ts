@@ -281,6 +281,12 @@ const ERRORS = {
     message: 'The payment has been made or is being processed.',
     recoverable: false,
   },
+  'payment.report_not_available': {
+    code: 'REPORT_NOT_AVAILABLE',
+    status: 409,
+    message: 'No report can be made with this verification, so nothing is charged for it. Verify again.',
+    recoverable: true,
+  },
   'payment.endpoint_retired': {
     code: 'ENDPOINT_RETIRED',
     status: 410,

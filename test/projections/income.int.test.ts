@@ -142,7 +142,11 @@ class KnownAccounts extends Accounts {
   }
 }
 
+const unneeded = (): Promise<never> => Promise.reject(new Error('Not a matter of income'));
+
 class KnownScreenings extends Screenings {
+  override reportProspect = unneeded;
+  override paidInVain = unneeded;
   readonly known = new Map<string, ScreeningFacts>();
   erased = false;
   add(facts: Partial<ScreeningFacts> = {}): ScreeningFacts {

@@ -144,11 +144,15 @@ export class Flow {
       case 'payment':
         return void this.paid();
       case 'ended':
-        this.session = null;
-        return this.move('details');
+        return this.startAgain();
       default:
         if (this.session) void this.follow(this.session);
     }
+  };
+
+  private readonly startAgain = (): void => {
+    this.session = null;
+    this.go('details');
   };
 
   private readonly choose = (step: 'otp' | 'kba'): void => {
@@ -198,7 +202,7 @@ export class Flow {
 
   private journey(place: Place): Journey {
     const { settings, api, language, emit } = this.parts;
-    const { start, options, session, tell, follow, choose, next, screened } = this;
+    const { start, options, session, tell, follow, choose, startAgain, next, screened } = this;
     if (!options) throw new Error('A screen is shown before the options are there.');
     return {
       settings,
@@ -210,6 +214,7 @@ export class Flow {
       tell,
       follow,
       choose,
+      startAgain,
       next,
       screened,
       fail: (problem) => this.fail(problem),

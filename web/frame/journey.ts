@@ -32,6 +32,8 @@ export interface Journey {
   choose(step: 'otp' | 'kba'): void;
   /** The report has been read: causes `onScreeningSuccess`, once. `score` null: there is none, or it cannot be read. */
   screened(score: number | null): void;
+  /** The session leads no further: on to the details of a new one. */
+  startAgain(): void;
   /** The step that is shown is over, and the session has no more of it: on to the one after it. */
   next(): void;
 }

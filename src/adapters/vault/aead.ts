@@ -1,13 +1,9 @@
 // AES-256-GCM as the adapters that keep secrets use it: nonce, tag and ciphertext in one piece.
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import { NotAuthentic } from '../../ports/vault.js';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-
-/** What was opened is not what was sealed: another key, another place, or changed bytes. */
-export class NotAuthentic extends Error {
-  override readonly name = 'NotAuthentic';
-}
 
 /** `context` is authenticated, not stored: opening needs the same. The nonce is random, so a key must not seal more than 2^32 times. */
 export function encrypt(key: Uint8Array, context: string, plaintext: Uint8Array): Buffer {

@@ -14,7 +14,8 @@ import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
 import { syncFolderNow } from '../durable-files.js';
-import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import { NotAuthentic } from '../../ports/vault.js';
+import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys, UnknownMasterKey } from './master-keys.js';
 
 /** One byte that counts the characters of the master key's id, the id in 32, the wrapped key in 60; the rest is zero. A multiple of it fills a disk sector. */

@@ -6,9 +6,16 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.js';
 import { Unavailable } from '../../kernel/unavailable.js';
-import { type Rewrapped, SubjectErased, type SubjectOrigin, Vault, type VaultSubjects } from '../../ports/vault.js';
+import {
+  NotAuthentic,
+  type Rewrapped,
+  SubjectErased,
+  type SubjectOrigin,
+  Vault,
+  type VaultSubjects,
+} from '../../ports/vault.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
-import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import { decrypt, encrypt, freshBytes } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
 import type { LedgerMark } from './erasure-ledger.js';
 import { type MasterKeys, MasterKeysMissing } from './master-keys.js';

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
 import {
+  NotAuthentic,
   type Rewrapped,
   SubjectErased,
   type SubjectOrigin,
@@ -10,7 +11,7 @@ import {
   VaultMisconfigured,
   type VaultSubjects,
 } from '../../ports/vault.js';
-import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import { decrypt, encrypt, freshBytes } from './aead.js';
 import type { LedgerMark } from './erasure-ledger.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
 import { checkedName, placeOf, sealContext, valueContext } from './names.js';

@@ -1,10 +1,11 @@
 // Keys as text, encrypted under the master keys, and the keys of the installation that every vault keeps this way.
-import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import { NotAuthentic } from '../../ports/vault.js';
+import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName } from './names.js';
 
 /** Nothing says that the key was destroyed, and it is not there: what is stored was tampered with, or restored in part. */
-export class DataKeyMissing extends Error {
+export class DataKeyMissing extends NotAuthentic {
   override readonly name = 'DataKeyMissing';
 
   constructor(which: number | string) {

@@ -29,6 +29,7 @@ import {
 import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
 import { WhenRenterRegistered } from './application/when-renter-registered.js';
+import { WhenVerifiedAgain } from './application/when-verified-again.js';
 import { CheckoutController } from './http/direct/checkout.controller.js';
 import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
 import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
@@ -37,7 +38,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
 @Projections([openPayments, openCheckouts])
 @Publishers([paymentPublisher, checkoutPublisher])
-@EventHandlers([WhenPaymentProgressed, WhenCheckoutPaid, WhenRenterRegistered])
+@EventHandlers([WhenPaymentProgressed, WhenCheckoutPaid, WhenRenterRegistered, WhenVerifiedAgain])
 @Module({
   imports: [AccountsModule, PartiesModule, ScreeningModule],
   controllers: [RetiredWebhookController, PaymentsController, CheckoutController],
@@ -79,6 +80,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     LookUpPaymentHandler,
     ReceiveProcessorWebhookEventHandler,
     WhenPaymentProgressed,
+    WhenVerifiedAgain,
     ...attemptRecovery({
       vendor: 'payment-processor',
       operation: 'look-up-payment',

@@ -182,6 +182,7 @@ export const PAYMENT_ERRORS = {
   'account.not_live': asStatus(409, 'The account is not provisioned for live traffic.'),
   'party.locked': (detail) => asStatus(423, blockedMessage(detail)),
   'payment.session_not_payable': asStatus(400, 'The screening of the renter has ended without success.'),
+  'payment.report_not_available': asStatus(409, 'No report can be made with this registration. Register again.'),
   'payment.not_required': asStatus(400, 'The renter does not have to pay.'),
   'checkout.already_paid': asStatus(409, 'The renter has paid already.'),
   'checkout.misconfigured': asStatus(500, 'The payment is not configured properly.'),

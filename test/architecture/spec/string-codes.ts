@@ -76,10 +76,11 @@ export const REPORT_CODES: readonly SpecifiedCode[] = [
   { code: 'ACCOUNT_NOT_LIVE', status: 409 },
 ];
 
-/** Decisions 4.3, 4.5 and 8. */
+/** Decisions 4.3, 4.5, 8 and 13.1. */
 export const PAYMENT_AND_INCOME_CODES: readonly SpecifiedCode[] = [
   { code: 'PAYMENT_NOT_FOUND', status: 404 },
   { code: 'PAYMENT_ALREADY_COMPLETED', status: 409 },
+  { code: 'REPORT_NOT_AVAILABLE', status: 409 },
   { code: 'ENDPOINT_RETIRED', status: 410 },
   { code: 'INCOME_REPORT_NOT_READY', status: 400 },
 ];

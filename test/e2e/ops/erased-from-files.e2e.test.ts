@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Sealing } from '../../../src/adapters/sealed-payloads/sealing.js';
-import { decrypt, NotAuthentic } from '../../../src/adapters/vault/aead.js';
+import { decrypt } from '../../../src/adapters/vault/aead.js';
 import { DataKeyFile } from '../../../src/adapters/vault/data-key-file.js';
 import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { expandKey, MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { sealContext } from '../../../src/adapters/vault/names.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
+import { NotAuthentic } from '../../../src/ports/vault.js';
 import { aPerson, type PlatformCaller, type Reply, Service, WITH_BROWSER } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 

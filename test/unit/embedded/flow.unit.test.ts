@@ -100,6 +100,14 @@ describe('A consumer', () => {
     expect(names()).toContain('onVerificationSuccess');
   });
 
+  it('of whom no report can be made begins anew without having paid', async () => {
+    const { names, at } = await opened({ screeningId: 's1' });
+    expect(at().place).toBe('payment');
+    at().journey.startAgain();
+    expect(at()).toMatchObject({ place: 'details', journey: { session: null } });
+    expect(names()).not.toContain('onStepComplete');
+  });
+
   it('who is blocked is told so with the reason, has completed nothing, and may begin anew', async () => {
     const { told, served, at } = await opened();
     served.session = status({ status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' });

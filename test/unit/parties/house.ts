@@ -66,7 +66,6 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { KnownPersons } from '../../../src/published/known-persons.js';
-import type { Reports } from '../../../src/published/reports.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
 import { Verifications, type PartyRegistration, type VerificationStep } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -99,6 +98,8 @@ export class PlayedVerifications extends Verifications {
     end: 'answered',
     status: 'VERIFIED',
   };
+  /** Of those who register. */
+  userType: ScreeningFacts['userType'] = 'AGENT';
   /** Holds the vendor up while it is pending. */
   busy: Promise<void> = Promise.resolve();
   /** Holds sessions up that are about to be opened, while it is pending. */
@@ -188,7 +189,7 @@ export class PlayedVerifications extends Verifications {
       sessionId,
       accountId,
       environment,
-      userType: 'AGENT',
+      userType: this.userType,
       subjectId: `subject-of-${sessionId}`,
       status: 'SUBMITTED',
       paymentStatus: 'NOT_REQUIRED',
@@ -224,6 +225,8 @@ export class House {
   readonly tokens = new Map<string, string>();
   /** Tokens and inputs that reached the vendor. */
   readonly vendorHeard: unknown[] = [];
+  /** Sessions whose report the bureau cannot be asked for. */
+  readonly unreachable = new Set<string>();
   /** Holds the vendor's answers up while it is pending. */
   vendorIsBusy: Promise<void> = Promise.resolve();
   /** What the vendor says next instead of judging. */
@@ -277,6 +280,11 @@ export class House {
           ? null
           : { vendor: 'idv', token: this.tokens.get(sessionId) ?? `token-of-${sessionId}` };
       },
+      reportProspect: async (sessionId: string) => {
+        const expiresAt = this.reportExpiries.get(sessionId);
+        const isOver = expiresAt !== undefined && this.now >= new Date(expiresAt);
+        return isOver || this.unreachable.has(sessionId) ? 'none' : 'possible';
+      },
     } as unknown as Screenings;
     const accounts = {
       find: async () => ({ vendors: FIRST_CHOICE }),
@@ -287,7 +295,6 @@ export class House {
     const references = new PartyReferences(screenings, accounts, persons, secrets);
     const directory = new PartyDirectory(ids, aggregates, screenings, references, policy, clock);
     const access = new PartyAccess(ids, aggregates, directory, clock);
-    const reports = { expiryOf: async (sessionId: string) => this.reportExpiries.get(sessionId) ?? null } as Reports;
     const recorder = new ReauthenticationRecorder(aggregates, secrets, persons, policy, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
@@ -303,7 +310,16 @@ export class House {
       clock,
     );
     const needs = [aggregates, vendor, references, secrets, recorder] as const;
-    const register = new RegisterPartyHandler(access, ids, verifications, directory, reports, secrets, policy, clock);
+    const register = new RegisterPartyHandler(
+      access,
+      ids,
+      verifications,
+      directory,
+      screenings,
+      secrets,
+      policy,
+      clock,
+    );
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
     const start = new StartReauthenticationHandler(
       access,

@@ -216,6 +216,7 @@ describe('registering again', () => {
 
   it('begins anew once the report of the renter is over, and not before', async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
+    house.verifications.userType = 'CONSUMER';
     const register = () => house.process().register('body', { named, context: LIVE });
     await house.process().register('body', { named, context: LIVE, sessionId: 'first' });
     house.reportExpiries.set('first', new Date(house.now.getTime() + 30 * 86_400_000).toISOString());
@@ -225,6 +226,17 @@ describe('registering again', () => {
     await register();
     expect(house.verifications.registrations).toBe(2);
     await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
+  });
+
+  it('begins anew where the bureau cannot be asked about the renter', async () => {
+    const named = { kind: 'renter', id: 'renter-1' } as const;
+    house.verifications.userType = 'CONSUMER';
+    const register = () => house.process().register('body', { named, context: LIVE });
+    await house.process().register('body', { named, context: LIVE, sessionId: 'first' });
+    await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
+    house.unreachable.add('first');
+    await register();
+    expect(house.verifications.registrations).toBe(2);
   });
 
   it('begins anew when the person was erased, of whom nothing is confirmed any more', async () => {

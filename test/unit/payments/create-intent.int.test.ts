@@ -37,7 +37,7 @@ import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
-import type { PaymentNews, Screenings } from '../../../src/published/screenings.js';
+import type { PaymentNews, ReportProspect, Screenings } from '../../../src/published/screenings.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { IntentsOnly } from '../../support/intents-only.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
@@ -112,15 +112,18 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
   };
   const grants = { find: async () => null } as unknown as SessionGrants;
   const accounts = { find: async () => account } as unknown as Accounts;
+  const session = {
+    accountId: ACCOUNT,
+    environment: 'test',
+    status: 'VERIFIED',
+    paymentStatus: 'PENDING',
+    grantId: null,
+    subjectId: 'subject',
+  };
+  const report: { prospect: ReportProspect } = { prospect: 'possible' };
   const screenings = {
-    find: async () => ({
-      accountId: ACCOUNT,
-      environment: 'test',
-      status: 'VERIFIED',
-      paymentStatus: 'PENDING',
-      grantId: null,
-      subjectId: 'subject',
-    }),
+    find: async () => session,
+    reportProspect: async () => report.prospect,
     paymentProgressed: async (_session: string, { status }: PaymentNews) => void told.push(status),
   } as unknown as Screenings;
   const told: string[] = [];
@@ -180,6 +183,8 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
   return {
     account,
     limiter,
+    session,
+    report,
     sessionId,
     processor,
     calls,
@@ -220,6 +225,19 @@ it('a session can be paid once the settings are right, although its first transa
   expect(await create()).toMatchObject({ transactionId: second, amountCents: 3_500 });
   expect(await create()).toMatchObject({ transactionId: second });
   expect(calls.admitted.size).toBe(0);
+});
+
+it('is refused, and the processor not asked, where no report can come of a verified session', async () => {
+  const { create, session, report, types } = house();
+  report.prospect = 'none';
+  await expect(create()).rejects.toMatchObject({ code: 'payment.report_not_available' });
+  expect(await types()).toEqual([]);
+  session.status = 'STEP_UP_REQUIRED';
+  await create();
+  session.status = 'VERIFIED';
+  await expect(create()).rejects.toMatchObject({ code: 'payment.report_not_available' });
+  session.paymentStatus = 'SUCCEEDED';
+  await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
 });
 
 it('an account without a place left at the processor is refused before anything is stored', async () => {

@@ -109,6 +109,7 @@ function house() {
   const facts = {
     lockedUntil: null as string | null,
     provisioned: true,
+    reportCanBeHad: true,
     /** While a request has its terms read. */
     meanwhile: async (): Promise<void> => undefined,
   };
@@ -116,6 +117,7 @@ function house() {
   const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
   const screenings = {
     find: async (id: string) => sessions.find(({ sessionId }) => sessionId === id) ?? null,
+    reportProspect: async () => (facts.reportCanBeHad ? 'possible' : 'none'),
     paymentProgressed: async (sessionId: string, { status, transactionId }: PaymentNews) => {
       told.push({ sessionId, status, transactionId });
       const paid = sessions.find((session) => session.sessionId === sessionId);
@@ -374,6 +376,15 @@ describe('a renter at a hosted checkout', () => {
     const { open, facts } = house();
     facts.provisioned = false;
     await expect(open()).rejects.toMatchObject({ code: 'account.not_live' });
+  });
+
+  it('does not pay where the bureau cannot be asked about them, once they are verified', async () => {
+    const { open, facts, sessions, history } = house();
+    facts.reportCanBeHad = false;
+    await expect(open()).rejects.toMatchObject({ code: 'payment.report_not_available' });
+    expect(await history()).toEqual([]);
+    Object.assign(sessions[0] as object, { status: 'STEP_UP_REQUIRED' });
+    expect((await open()).url).toContain('http');
   });
 
   it('does not pay where nobody has to', async () => {

@@ -68,6 +68,20 @@ describe('a payment', () => {
       .then();
   });
 
+  it('counts for a newer session once it has succeeded, was not refunded and counts for the one that is named', () => {
+    const carry: PaymentCommand = { kind: 'carry-over', from: 'session', to: 'newer' };
+    const carried: PaymentEvent = { type: 'PaymentCarriedOver', data: { sessionId: 'newer' } };
+    given(payment, OPENED, CREATED).when(carry).then();
+    given(payment, OPENED, CREATED, SUCCEEDED, { type: 'PaymentRefunded', data: { refundedCents: 1 } })
+      .when(carry)
+      .then();
+    given(payment, OPENED, CREATED, SUCCEEDED)
+      .when(carry)
+      .then(carried)
+      .when({ ...carry, to: 'newest' })
+      .then();
+  });
+
   it('takes no notice of an intent that is not its own', () => {
     given(payment, OPENED, CREATED)
       .when(observe(intent('succeeded', { id: 'pi_other' })))

@@ -123,6 +123,12 @@ class PlayedScreenings extends Screenings {
     if (vendor === undefined || this.erased.has(sessionId)) return null;
     return { vendor, token: this.unknown.has(sessionId) ? null : `person-at-${vendor}` };
   }
+  override reportProspect(): Promise<never> {
+    throw new Error('Not a matter of reports');
+  }
+  override paidInVain(): Promise<never> {
+    throw new Error('Not a matter of reports');
+  }
   override paymentProgressed(): Promise<void> {
     throw new Error('Not a matter of reports');
   }

@@ -62,6 +62,9 @@ class Directory extends Reports {
     const { state } = await there.aggregates.load(report, sessionId);
     return state.status === 'RELEASED' ? state.expiresAt : null;
   }
+  override isOutOfReach(): Promise<never> {
+    throw new Error('Not a matter of reading reports');
+  }
 }
 
 /** One account with its server. */

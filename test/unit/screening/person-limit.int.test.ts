@@ -194,6 +194,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     accounts,
     { find: async () => null } as unknown as SessionGrants,
     { expiryOf: async () => null } as unknown as Reports,
+    { reportProspect: async () => 'possible' } as unknown as Screenings,
     limits,
     answers,
     policy,

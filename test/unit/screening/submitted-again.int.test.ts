@@ -27,6 +27,7 @@ import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/por
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Reports } from '../../../src/published/reports.js';
+import type { Screenings } from '../../../src/published/screenings.js';
 import type { BegunSession, SessionGrants } from '../../../src/published/session-grants.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -91,7 +92,11 @@ describe('a submission that is made again', () => {
     directory = await mkdtemp(join(tmpdir(), 'submit-'));
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
+  /** Whether the bureau can be asked about the person. */
+  let reportCanBeHad: boolean;
+
   beforeEach(() => {
+    reportCanBeHad = true;
     store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
     calls = 0;
     const clock = new SystemClock();
@@ -177,6 +182,7 @@ describe('a submission that is made again', () => {
       accounts,
       grants,
       reports,
+      { reportProspect: async () => (reportCanBeHad ? 'possible' : 'none') } as unknown as Screenings,
       new SubmissionLimits(new CountedInMemory(), vault, policy),
       answers,
       policy,
@@ -283,6 +289,14 @@ describe('a submission that is made again', () => {
     expect(await submit(locked, other)).toMatchObject({ session: { status: 'BLOCKED' } });
     await expect(submit(newId(), other)).rejects.toMatchObject({ code: 'screening.person_blocked' });
     expect(calls).toBe(2);
+  });
+
+  it('of a person whose report cannot come is taken for no duplicate', async () => {
+    verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
+    await submit(newId());
+    await expect(submit(newId())).rejects.toMatchObject({ code: 'screening.already_registered' });
+    reportCanBeHad = false;
+    expect(await submit(newId())).toMatchObject({ session: { status: 'VERIFIED' } });
   });
 
   it('keeps the address of the unit with the person, and in the log that there is one', async () => {

@@ -13,6 +13,7 @@ import { foldState } from '../../../src/kernel/projection.js';
 import { screeningStatus } from '../../../src/modules/screening/read/screening-status.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
 import {
@@ -56,7 +57,7 @@ import type {
   ResendVerdict,
 } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
-import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import { NotAuthentic, SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
@@ -169,6 +170,8 @@ function house() {
       void open(subject, kept).set(`${subject} ${entry}`, Buffer.from(value).toString()),
     get: async (subject: string, entry: string) => {
       const value = open(subject, kept).get(`${subject} ${entry}`);
+      if (value === 'garbled') throw new NotAuthentic();
+      if (value === 'away') throw new Unavailable();
       return value === undefined ? null : Buffer.from(value);
     },
     remove: async (subject: string, entry: string) => void kept.delete(`${subject} ${entry}`),
@@ -205,6 +208,8 @@ function house() {
   const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
   const submissions = new SubmissionLimits(limits, vault, policy);
   const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, submissions, clock);
+  const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
+  const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,
@@ -213,7 +218,8 @@ function house() {
     secrets,
     accounts,
     { find: async () => null } as unknown as SessionGrants,
-    { expiryOf: async () => null } as unknown as Reports,
+    reports,
+    screenings,
     submissions,
     answers,
     policy,
@@ -229,7 +235,7 @@ function house() {
   return {
     aggregates,
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
-    screenings: new ScreeningDirectory(aggregates, vault),
+    screenings,
     persons: new KnownPersonAnswers(aggregates, answers, recorder, secrets, submissions, vault, clock),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER)),
@@ -275,6 +281,28 @@ describe('a registration', () => {
       },
     });
     expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: FIRST_CHOICE.identity, token: 'v' });
+  });
+
+  // Nobody pays for a report of a person about whom the bureau cannot be asked.
+  it('has a report to come while its reference is kept and opens, and the vault being away is no answer to that', async () => {
+    const { sessionId, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'v' });
+    const entry = [...kept.keys()].find((key) => key.endsWith(`screening:${sessionId}`)) ?? '';
+    const value = kept.get(entry) ?? '';
+    const income = value.replace('"credit"', '"income"');
+    for (const [content, expected] of [
+      [value, 'possible'],
+      [income, 'none'],
+      ['garbled', 'none'],
+    ] as const) {
+      kept.set(entry, content);
+      expect(await screenings.reportProspect(sessionId)).toBe(expected);
+    }
+    kept.delete(entry);
+    expect(await screenings.reportProspect(sessionId)).toBe('none');
+    kept.set(entry, 'away');
+    await expect(screenings.reportProspect(sessionId)).rejects.toThrow(Unavailable);
+    await erases(sessionId);
+    expect(await screenings.reportProspect(sessionId)).toBe('person-erased');
   });
 
   it('that needs a step-up is open, with what the vendor wrote', async () => {

@@ -447,6 +447,7 @@ function everyEvent(): DomainEvent[] {
     seen('requires_payment_method', { lastErrorCode: 'card_declined' }),
     seen('requires_confirmation'),
     seen('succeeded'),
+    { kind: 'carry-over', from: 'session', to: 'newer' },
     seen('succeeded', { refundedCents: 100 }),
   );
   run(payment, open, seen('canceled'));

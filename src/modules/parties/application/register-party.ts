@@ -5,8 +5,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import type { ScreeningFacts } from '../../../published/screenings.js';
-import { Reports } from '../../../published/reports.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { Verifications, type VerificationStep } from '../../../published/verifications.js';
 import type { PartyEvent, PartyState, Registration } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
@@ -53,7 +52,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     private readonly ids: PartyIds,
     private readonly verifications: Verifications,
     private readonly directory: PartyDirectory,
-    private readonly reports: Reports,
+    private readonly screenings: Screenings,
     private readonly secrets: PartySecrets,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
@@ -110,9 +109,8 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /** Only another registration leads to another report. */
-  private async isReportOver({ sessionId }: ScreeningFacts): Promise<boolean> {
-    const expiresAt = await this.reports.expiryOf(sessionId);
-    return expiresAt !== null && this.clock.now() >= new Date(expiresAt);
+  private async isReportOver({ sessionId, userType }: ScreeningFacts): Promise<boolean> {
+    return userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible';
   }
 
   /** Who began it was told that time was up, and has not heard of its success. Whoever answered a challenge has. */

@@ -6,6 +6,7 @@ import { Parties, type PartyFacts } from '../../../published/parties.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import type { Opening, Registration } from '../domain/checkout.js';
 import { checkoutPrice } from '../domain/price.js';
+import { refuseInVain } from './refuse-in-vain.js';
 
 /** For whom, and what it costs. */
 export interface Terms extends Pick<
@@ -37,6 +38,7 @@ export class CheckoutTerms {
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('checkout.already_paid');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
       throw new DomainError('payment.session_not_payable');
+    await refuseInVain(session, this.screenings);
     const price = checkoutPrice(account);
     if (price === null) throw new DomainError('checkout.misconfigured');
     return {

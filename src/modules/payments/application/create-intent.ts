@@ -29,6 +29,7 @@ import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd
 import { PaymentPolicy } from './payment-policy.js';
 import { PaymentReconciler, type Observed } from './payment-reconciler.js';
 import { PaymentSecrets } from './payment-secrets.js';
+import { refuseInVain } from './refuse-in-vain.js';
 
 export interface CreatedIntent {
   readonly transactionId: string;
@@ -152,6 +153,9 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
+    // Also by a transaction of an earlier session.
+    if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('payment.already_completed');
+    await refuseInVain(session, this.screenings);
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
     const terms = {
       fixedByAccount: account.applicationFeeCents,

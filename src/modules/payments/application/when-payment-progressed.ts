@@ -20,6 +20,7 @@ export class WhenPaymentProgressed implements EventHandler {
     'PaymentDeclined',
     'PaymentCanceled',
     'PaymentSucceeded',
+    'PaymentCarriedOver',
   ]);
 
   constructor(

@@ -44,6 +44,8 @@ export type PaymentEvent =
       'PaymentSucceeded',
       { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }
     >
+  /** The session that it paid for can have no report: it counts for a newer one of the same person. */
+  | DomainEvent<'PaymentCarriedOver', { readonly sessionId: string }>
   /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
   /** In all so far. A refund re-locks nothing. */
@@ -51,6 +53,7 @@ export type PaymentEvent =
 
 export interface Payment {
   readonly status: PaymentStatus;
+  /** For which it counts now. */
   readonly sessionId: string;
   readonly ordinal: number;
   readonly currency: string;
@@ -106,6 +109,8 @@ export type PaymentCommand =
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent; decides nothing when there is one. */
   | { readonly kind: 'abandon' }
+  /** `from`: the session for which it is thought to count. */
+  | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
   /** Of several that want to look at the same time one does. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
@@ -200,6 +205,10 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     }
     case 'abandon':
       return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
+    case 'carry-over':
+      return state.status === 'SUCCEEDED' && state.refundedCents === 0 && state.sessionId === command.from
+        ? [{ type: 'PaymentCarriedOver', data: { sessionId: command.to } }]
+        : [];
     case 'look-up':
       return command.basedOn === state.events && isOpen(state) ? [{ type: 'PaymentLookedUp', data: {} }] : [];
     case 'observe':
@@ -299,6 +308,8 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         canceled: false,
         price: { ...state.price, amountCents: event.data.amountCents },
       };
+    case 'PaymentCarriedOver':
+      return { ...next, sessionId: event.data.sessionId };
     case 'PaymentRefunded':
       return { ...next, refundedCents: event.data.refundedCents };
     default:

@@ -43,6 +43,7 @@ const known = exhaustiveEvents<PaymentEvent>('open_payments', {
   PaymentDeclined: true,
   PaymentCanceled: true,
   PaymentSucceeded: true,
+  PaymentCarriedOver: true,
   PaymentRefunded: true,
 });
 

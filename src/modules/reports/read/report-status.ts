@@ -26,12 +26,14 @@ export interface ReportStatus {
   readonly status: Report['status'];
   /** ISO 8601 UTC; null while no report was released. */
   readonly expiresAt: string | null;
+  /** As `Reports.isOutOfReach`. */
+  readonly outOfReach: boolean;
 }
 
 /** Has an open call while a pull awaits its verdict. */
 export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
-  version: 5,
+  version: 6,
   category: report.category,
 
   evolve(before, event) {
@@ -42,7 +44,12 @@ export const reportStatus: Projection<ReportStatus, Followed> = {
     return { environment, report: next };
   },
 
-  view: ({ report }) => ({ status: report.status, expiresAt: report.status === 'RELEASED' ? report.expiresAt : null }),
+  view: ({ report }) => ({
+    status: report.status,
+    expiresAt: report.status === 'RELEASED' ? report.expiresAt : null,
+    outOfReach:
+      report.status === 'NOT_TO_BE_HAD' && report.end.kind === 'failed' && report.end.cause === 'VENDOR_SESSION_OVER',
+  }),
   entries: ({ environment, report }) =>
     report.status === 'REQUESTED' ? [openCall(environment, report.attempt.settleAfter)] : [],
 };
@@ -55,12 +62,19 @@ export class ReportDirectory extends Reports {
   }
 
   override async expiryOf(sessionId: string): Promise<string | null> {
-    const view = isId(sessionId) ? await this.readModels.get(reportStatus, sessionId) : null;
-    return view?.doc.expiresAt ?? null;
+    return (await this.statusOf(sessionId))?.expiresAt ?? null;
+  }
+
+  override async isOutOfReach(sessionId: string): Promise<boolean> {
+    return (await this.statusOf(sessionId))?.outOfReach ?? false;
   }
 
   /** Sessions with a pull without a verdict in time. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(reportStatus, at, limit, openCallsIn(environment));
+  }
+
+  private async statusOf(sessionId: string): Promise<ReportStatus | undefined> {
+    return isId(sessionId) ? (await this.readModels.get(reportStatus, sessionId))?.doc : undefined;
   }
 }

@@ -1,19 +1,27 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { Vault } from '../../../ports/vault.js';
+import { NotAuthentic, Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
+import { Reports } from '../../../published/reports.js';
 import {
   Screenings,
+  type PaidSession,
   type PaymentNews,
   type Referring,
+  type ReportProspect,
   type ScreeningFacts,
   type VendorReference,
 } from '../../../published/screenings.js';
-import { screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
+import { sessionsIn } from '../domain/screened-person.js';
+import { isOfPerson, isOver, screeningSession } from '../domain/screening-session.js';
+import { secretsEntry, type References, type SessionSecretsContent } from '../domain/session.js';
+import { PersonAnswers, streamsOf } from './person-answers.js';
 import { datedSession, factsOf } from './session-facts.js';
+
+const logger = new Logger('ScreeningDirectory');
 
 /** Screening sessions as the other modules see them: read from the log, so that what they decide by is never behind. */
 @Injectable()
@@ -21,6 +29,9 @@ export class ScreeningDirectory extends Screenings {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly vault: Vault,
+    private readonly reports: Reports,
+    private readonly answers: PersonAnswers,
+    private readonly clock: Clock,
   ) {
     super();
   }
@@ -34,12 +45,35 @@ export class ScreeningDirectory extends Screenings {
   override async reference(sessionId: string, capability: Referring): Promise<VendorReference | null> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status !== 'VERIFIED') return null;
-    const secrets = await readEntry<SessionSecretsContent>(this.vault, state.subjectId, secretsEntry(sessionId));
+    const secrets = await this.secretsOf(sessionId, state.subjectId);
     if (secrets === null || secrets === 'erased') return null;
     const { vendorSession, personToken = vendorSession } = secrets;
-    const { references = { credit: vendorSession, income: vendorSession } } = secrets;
-    const tokens: Partial<Record<Referring, string>> = { ...references, identity: personToken };
+    const tokens: Partial<Record<Referring, string>> = { ...referencesIn(secrets), identity: personToken };
     return { vendor: state.vendors[capability], token: tokens[capability] ?? null };
+  }
+
+  override async reportProspect(sessionId: string): Promise<ReportProspect> {
+    const expiresAt = await this.reports.expiryOf(sessionId);
+    if (expiresAt !== null) return this.clock.now() < new Date(expiresAt) ? 'possible' : 'none';
+    const { state } = await this.aggregates.load(screeningSession, sessionId);
+    const secrets = state.status === 'VERIFIED' ? await this.secretsOf(sessionId, state.subjectId) : null;
+    if (secrets === 'erased') return 'person-erased';
+    const isOutOfReach = secrets === null || (await this.reports.isOutOfReach(sessionId));
+    return isOutOfReach || referencesIn(secrets).credit === undefined ? 'none' : 'possible';
+  }
+
+  override async paidInVain(sessionId: string): Promise<readonly PaidSession[]> {
+    const { state: own } = await this.aggregates.load(screeningSession, sessionId);
+    if (own.status === 'NONE') return [];
+    const known = sessionsIn(await this.answers.load(streamsOf(own)));
+    const found: PaidSession[] = [];
+    for (const id of known.slice(0, known.indexOf(sessionId)).reverse()) {
+      const { state } = await this.aggregates.load(screeningSession, id);
+      if (!isOver(state) || !isOfPerson(state, own) || state.payment?.status !== 'SUCCEEDED') continue;
+      const isServed = (await this.reports.expiryOf(id)) !== null || (await this.reportProspect(id)) === 'possible';
+      if (!isServed) found.push({ sessionId: id, transactionId: state.payment.transactionId });
+    }
+    return found;
   }
 
   override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {
@@ -51,4 +85,20 @@ export class ScreeningDirectory extends Screenings {
       context,
     );
   }
+
+  /** Null also where it cannot be opened, which is no outage: it never can be. */
+  private async secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
+    try {
+      return await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
+    } catch (error) {
+      if (!(error instanceof NotAuthentic)) throw error;
+      logger.error(`What the vault keeps of session ${sessionId} cannot be opened`);
+      return null;
+    }
+  }
+}
+
+/** An older session keeps the identity vendor's token alone, which the first vendors take. */
+function referencesIn({ vendorSession, references }: SessionSecretsContent): References {
+  return references ?? { credit: vendorSession, income: vendorSession };
 }

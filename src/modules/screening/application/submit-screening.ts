@@ -27,6 +27,7 @@ import {
 import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
+import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
 import type { PartyRegistration } from '../../../published/verifications.js';
 import { overallStatusOf } from '../domain/overall-status.js';
@@ -38,7 +39,13 @@ import {
   type PersonEvent,
   type PersonState,
 } from '../domain/screened-person.js';
-import { pending, personBlocked, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import {
+  isOfPerson,
+  pending,
+  personBlocked,
+  screeningSession,
+  type SessionCommand,
+} from '../domain/screening-session.js';
 import {
   reasonForBrowsers,
   type Session,
@@ -146,6 +153,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
     private readonly reports: Reports,
+    private readonly screenings: Screenings,
     private readonly limits: SubmissionLimits,
     private readonly answers: PersonAnswers,
     private readonly policy: ScreeningPolicy,
@@ -364,7 +372,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
    */
   private async refuseLockedOrRegistered(
     sessionIds: readonly string[],
-    { personId, registeredAs }: PersonNames,
+    names: PersonNames,
     applicant: Applicant,
     { environment }: SubmitScreening['context'],
     partyId: string | null,
@@ -378,25 +386,27 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     );
     for (const { sessionId, state } of earlier) {
       if (state.status === 'NONE') continue;
-      // A session that was stored without the name can be compared by its person only.
-      const isSame =
-        state.registeredAs === undefined ? state.personId === personId : state.registeredAs === registeredAs;
       if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
         throw personBlocked(state.blockedUntil);
       const guarded =
-        isSame &&
         state.status === 'VERIFIED' &&
+        isOfPerson(state, names) &&
         state.userType === applicant.userType &&
         (partyId === null || state.partyId !== partyId) &&
         overallStatusOf(state) === 'COMPLETED' &&
         (environment === 'live' || state.duplicateGuard);
-      if (guarded && (await this.stillServes(sessionId, state.verifiedAt, now)))
+      if (guarded && (await this.stillServes(sessionId, state, now)))
         throw new DomainError('screening.already_registered');
     }
   }
 
-  /** Until the report expires; while no report was read, for as long after the verification. */
-  private async stillServes(sessionId: string, verifiedAt: string, now: Date): Promise<boolean> {
+  /** Until the report expires; while no report was read but one can be, for as long after the verification. */
+  private async stillServes(
+    sessionId: string,
+    { verifiedAt, userType }: Extract<Session, { status: 'VERIFIED' }>,
+    now: Date,
+  ): Promise<boolean> {
+    if (userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible') return false;
     const reportExpiresAt = await this.reports.expiryOf(sessionId);
     const until =
       reportExpiresAt === null

@@ -309,10 +309,21 @@ export function isOpen(state: SessionState): state is OpenStepUp {
   return state.status === 'STEP_UP_REQUIRED' || state.status === 'OTP_PENDING' || state.status === 'KBA_PENDING';
 }
 
+export function isOver(state: SessionState): state is Exclude<Session, { status: 'SUBMITTED' } | OpenStepUp> {
+  return state.status !== 'NONE' && state.status !== 'SUBMITTED' && !isOpen(state);
+}
+
 /** Whether the session is over, and may still keep what the vendor said last. */
 export function holdsReply(state: SessionState): boolean {
-  if (state.status === 'NONE' || state.status === 'SUBMITTED' || isOpen(state)) return false;
-  return state.partyId !== undefined && state.replyDiscarded === undefined;
+  return isOver(state) && state.partyId !== undefined && state.replyDiscarded === undefined;
+}
+
+/** A session that was stored without the name can be compared by its person only. */
+export function isOfPerson(
+  session: Session,
+  { personId, registeredAs }: Pick<Session, 'personId' | 'registeredAs'>,
+): boolean {
+  return session.registeredAs === undefined ? session.personId === personId : session.registeredAs === registeredAs;
 }
 
 /** The call that is with the vendor, if it is this one. */

@@ -19,7 +19,9 @@ type Shown =
   | { readonly kind: 'processing' }
   /** Under way for so long that it is for the person to ask again. */
   | { readonly kind: 'slow'; readonly again: () => void }
-  | { readonly kind: 'unavailable' };
+  | { readonly kind: 'unavailable' }
+  /** With this verification no report can be made, so nothing is to be paid for it. */
+  | { readonly kind: 'no-report' };
 
 /** For the card fields, which somebody else serves. */
 const READY_LIMIT_MS = 30_000;
@@ -72,13 +74,14 @@ export function PaymentStep({ journey }: StepProps) {
     }
   }
 
-  function stop(why: Parameters<Journey['fail']>[0]): void {
+  function stop(why: Parameters<Journey['fail']>[0], kind: 'unavailable' | 'no-report' = 'unavailable'): void {
     journey.fail(why);
-    show({ kind: 'unavailable' });
+    show({ kind });
   }
 
   /** A lasting refusal is a fault of the step, unless there is no token to go on with. */
   function refused(refusal: Refusal): void {
+    if (refusal.code === 'REPORT_NOT_AVAILABLE') return stop(refusal, 'no-report');
     const isToldAsItIs = refusal.recoverable || refusal.code === 'AUTH_TOKEN_INVALID';
     stop(isToldAsItIs ? refusal : 'SYSTEM_INTERNAL_ERROR');
   }
@@ -168,6 +171,11 @@ export function PaymentStep({ journey }: StepProps) {
           <Alert focus>{texts.unavailable}</Alert>
           <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
         </>
+      ) : shown.kind === 'no-report' ? (
+        <>
+          <Alert focus>{texts.noReport}</Alert>
+          <Button onPress={() => journey.startAgain()}>{texts.verifyAgain}</Button>
+        </>
       ) : (
         <dl class="total">
           <dt>{texts.amount}</dt>
@@ -175,7 +183,7 @@ export function PaymentStep({ journey }: StepProps) {
         </dl>
       )}
       {shown.kind === 'opening' && <Spinner text={texts.opening} />}
-      {problem && shown.kind !== 'unavailable' && shown.kind !== 'slow' && (
+      {problem && !['unavailable', 'no-report', 'slow'].includes(shown.kind) && (
         <Alert key={problem.count}>{texts[problem.what]}</Alert>
       )}
       <form

@@ -1,0 +1,13 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { ScreeningFacts, Screenings } from '../../../published/screenings.js';
+
+/** A person who is verified is not asked for money for a report that cannot come. A payment that is being processed says so itself. */
+export async function refuseInVain(
+  { sessionId, status, paymentStatus }: ScreeningFacts,
+  screenings: Screenings,
+): Promise<void> {
+  if (status !== 'VERIFIED' || paymentStatus === 'PROCESSING') return;
+  const prospect = await screenings.reportProspect(sessionId);
+  if (prospect === 'person-erased') throw new DomainError('payment.session_not_payable');
+  if (prospect === 'none') throw new DomainError('payment.report_not_available');
+}
