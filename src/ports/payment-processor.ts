@@ -51,6 +51,11 @@ export type IntentVerdict =
    * own; `part`: which of the caller's own words it does not take.
    */
   | { readonly kind: 'refused'; readonly code: string; readonly part?: CallersPart }
+  /**
+   * Nothing was done, and under this key nothing will be: the request cannot be sent, or the processor failed and keeps that answer. What
+   * a creation has made all the same is given to nobody. Another key may do better.
+   */
+  | { readonly kind: 'not-made' }
   | NoVerdict;
 
 /** A hosted checkout session as the processor has it. */

@@ -42,7 +42,7 @@ export class BoundedExchange {
   private readonly pool: Pool;
   private readonly prefix: string;
   /** Of the calls under way, by the number in `CALL`. */
-  private readonly calls = new Map<string, VendorCall>();
+  private readonly calls = new Map<string, { readonly call: VendorCall; asked: boolean }>();
   private lastCall = 0;
 
   /** A path in `baseUrl` is kept as prefix. */
@@ -52,15 +52,16 @@ export class BoundedExchange {
     this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
   }
 
-  /** The requests that `ask` sends with these headers end when the call's signal says so. */
+  /** The requests that `ask` sends with these headers end when the call's signal says so. `isAsked`: whether the SDK has come to send one. */
   async until<Value>(
     call: VendorCall,
-    ask: (headers: Readonly<Record<string, string>>) => Promise<Value>,
+    ask: (headers: Readonly<Record<string, string>>, isAsked: () => boolean) => Promise<Value>,
   ): Promise<Value> {
     const number = String(++this.lastCall);
-    this.calls.set(number, call);
+    const underWay = { call, asked: false };
+    this.calls.set(number, underWay);
     try {
-      return await ask({ [CALL]: number });
+      return await ask({ [CALL]: number }, () => underWay.asked);
     } finally {
       this.calls.delete(number);
     }
@@ -80,7 +81,9 @@ export class BoundedExchange {
     _protocol: string,
     timeout: number,
   ): Promise<Stripe.HttpClientResponse> {
-    const call = this.calls.get(String(number));
+    const underWay = this.calls.get(String(number));
+    if (underWay) underWay.asked = true;
+    const call = underWay?.call;
     // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
     try {
       const answer = await limited(timeout, call?.signal, (limit) =>

@@ -3,8 +3,11 @@ import Stripe from 'stripe';
 import type { CallersPart, Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../ports/payment-processor.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
-/** `again`: the end of the call is not known, and asking again with the same key is how to learn it. */
-export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' };
+/**
+ * `again`: the end of the call is not known, and asking again with the same key is how to learn it. `failed`: the same, and the answer was a
+ * fault of the processor's own, which it may keep under the key.
+ */
+export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' | 'failed' };
 
 const STATUSES: readonly string[] = [
   'requires_payment_method',
@@ -99,6 +102,8 @@ export function readError(error: unknown, aboutOne: boolean): Unsettled {
   if (!(error instanceof Stripe.errors.StripeError)) throw error;
   if (error.detail instanceof ExchangeFailed) return readEnd(error.detail);
   const { statusCode = 0, code } = error;
+  // The HTTP client did not take the request.
+  if (statusCode === 0) return { kind: 'not-made' };
   if (statusCode < 400 || statusCode > 499) return { kind: 'unintelligible' };
   // The call with this key that came before is still being executed.
   if (statusCode === 409 && code === 'idempotency_key_in_use') return { kind: 'again' };
@@ -122,7 +127,7 @@ function partOf(parameter = ''): CallersPart | undefined {
   return note === undefined ? (Object.hasOwn(PARTS, parameter) ? PARTS[parameter] : undefined) : `notes.${note}`;
 }
 
-function readEnd({ end }: ExchangeFailed): Unsettled {
+function readEnd({ end, status }: ExchangeFailed): Unsettled {
   switch (end) {
     case 'unavailable':
     case 'timed-out':
@@ -130,7 +135,7 @@ function readEnd({ end }: ExchangeFailed): Unsettled {
     case 'unusable':
       return { kind: 'unintelligible' };
     case 'ambiguous':
-      return { kind: 'again' };
+      return { kind: status === undefined ? 'again' : 'failed' };
     default:
       return end satisfies never;
   }

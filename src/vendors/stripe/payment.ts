@@ -37,13 +37,21 @@ const API_VERSION = '2026-10-28.endive';
 const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
 const EXPAND = ['latest_charge'];
+/** For so long the processor keeps an answer under its key. */
+const KEY_KEPT_SECONDS = 86_400;
+const PAGE = 100;
+const MOST_LISTED = 500;
+const NOT_MADE = { kind: 'not-made' } as const;
+const FOUND: readonly string[] = ['intent', 'checkout', NOT_MADE.kind];
 
+type Ended = Exclude<Unsettled, { kind: 'again' | 'failed' }>;
 type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
 
 /**
  * After an ambiguous end the same call is sent again under the same key, within the same time limit: it is executed once,
  * and the answer of then comes back. So the state in a repeated answer is that of the first execution, and may be old.
- * A call of which one try ended ambiguously is never `unavailable`: it may have been executed. Follows no redirect, sends
+ * A call of which one try ended ambiguously is never `unavailable`: it may have been executed. A creation to which the processor answers with
+ * a fault of its own each time is looked for; what is not there is `not-made`. Follows no redirect, sends
  * no telemetry, logs nothing.
  */
 export class StripePaymentProcessor extends PaymentProcessor {
@@ -75,27 +83,30 @@ export class StripePaymentProcessor extends PaymentProcessor {
   ): Promise<IntentVerdict> {
     const parameters = { ...newIntentParameters(charge, names), expand: EXPAND };
     const isOurs = ({ transactionId }: PaymentIntent): boolean => transactionId === names.transactionId;
-    return this.settle(call, false, async (options) => {
-      const keyed = { ...options, idempotencyKey: call.attemptId };
-      return readIntent(await this.stripe.paymentIntents.create(parameters, keyed), isOurs);
-    });
+    return this.create(
+      call,
+      async (keyed) => readIntent(await this.stripe.paymentIntents.create(parameters, keyed), isOurs),
+      async (options) => {
+        const listed = this.stripe.paymentIntents.list(recent(), options);
+        const id = await idIn(listed, ({ metadata }) => metadata?.transaction_id === names.transactionId);
+        return id === null
+          ? NOT_MADE
+          : readIntent(await this.stripe.paymentIntents.retrieve(id, { expand: EXPAND }, options), isOurs);
+      },
+    );
   }
 
   override async changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const parameters = { ...changedIntentParameters(charge), expand: EXPAND };
-    return this.settle(call, true, async (options) => {
-      const keyed = { ...options, idempotencyKey: call.attemptId };
-      return readIntent(
-        await this.stripe.paymentIntents.update(intentId, parameters, keyed),
-        ({ id }) => id === intentId,
-      );
-    });
+    return this.change(call, async (keyed) =>
+      readIntent(await this.stripe.paymentIntents.update(intentId, parameters, keyed), ({ id }) => id === intentId),
+    );
   }
 
   override async retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
-    return this.settle(call, true, async (options) =>
+    return this.look(call, async (options) =>
       readIntent(
         await this.stripe.paymentIntents.retrieve(intentId, { expand: EXPAND }, options),
         ({ id }) => id === intentId,
@@ -106,15 +117,22 @@ export class StripePaymentProcessor extends PaymentProcessor {
   override async createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict> {
     const parameters = newCheckoutParameters(charge, page);
     const isOurs = (_: CheckoutSession, reference: string | null): boolean => reference === page.reference;
-    return this.settle(call, false, async (options) => {
-      const keyed = { ...options, idempotencyKey: call.attemptId };
-      return readCheckout(await this.stripe.checkout.sessions.create(parameters, keyed), isOurs);
-    });
+    return this.create(
+      call,
+      async (keyed) => readCheckout(await this.stripe.checkout.sessions.create(parameters, keyed), isOurs),
+      async (options) => {
+        const listed = this.stripe.checkout.sessions.list(recent(), options);
+        const id = await idIn(listed, ({ client_reference_id }) => client_reference_id === page.reference);
+        return id === null
+          ? NOT_MADE
+          : readCheckout(await this.stripe.checkout.sessions.retrieve(id, {}, options), isOurs);
+      },
+    );
   }
 
   override async retrieveCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict> {
     if (!isCheckoutId(checkoutSessionId)) return { kind: 'not-found' };
-    return this.settle(call, true, async (options) =>
+    return this.look(call, async (options) =>
       readCheckout(
         await this.stripe.checkout.sessions.retrieve(checkoutSessionId, {}, options),
         ({ id }) => id === checkoutSessionId,
@@ -124,13 +142,12 @@ export class StripePaymentProcessor extends PaymentProcessor {
 
   override async expireCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict> {
     if (!isCheckoutId(checkoutSessionId)) return { kind: 'not-found' };
-    return this.settle(call, true, async (options) => {
-      const keyed = { ...options, idempotencyKey: call.attemptId };
-      return readCheckout(
+    return this.change(call, async (keyed) =>
+      readCheckout(
         await this.stripe.checkout.sessions.expire(checkoutSessionId, {}, keyed),
         ({ id }) => id === checkoutSessionId,
-      );
-    });
+      ),
+    );
   }
 
   /** Lets calls under way end, each within its time limit. */
@@ -138,25 +155,59 @@ export class StripePaymentProcessor extends PaymentProcessor {
     await this.exchange.close();
   }
 
+  /** Where the processor answers with a fault of its own each time, `find` looks for what was made all the same. */
+  private async create<Verdict extends { readonly kind: string }>(
+    call: VendorCall,
+    ask: Ask<Verdict>,
+    find: Ask<Verdict | typeof NOT_MADE>,
+  ): Promise<Verdict | Ended> {
+    const endsAt = this.limit();
+    const made = await this.settle(call, false, endsAt, keyed(call, ask));
+    if (made.kind !== 'failed') return made as Verdict | Ended;
+    const found = await this.settle(call, false, endsAt, find);
+    return FOUND.includes(found.kind) ? (found as Verdict | Ended) : { kind: 'timed-out' };
+  }
+
+  private async change<Verdict extends { readonly kind: string }>(
+    call: VendorCall,
+    ask: Ask<Verdict>,
+  ): Promise<Verdict | Ended> {
+    const changed = await this.settle(call, true, this.limit(), keyed(call, ask));
+    return changed.kind === 'failed' ? NOT_MADE : (changed as Verdict | Ended);
+  }
+
+  private async look<Verdict extends { readonly kind: string }>(
+    call: VendorCall,
+    ask: Ask<Verdict>,
+  ): Promise<Verdict | Ended> {
+    const seen = await this.settle(call, true, this.limit(), ask);
+    return seen.kind === 'failed' ? { kind: 'timed-out' } : (seen as Verdict | Ended);
+  }
+
+  private limit(): number {
+    return performance.now() + this.timeoutMs;
+  }
+
   /** `aboutOne`: the call names something, so that a missing resource is that. */
   private async settle<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     aboutOne: boolean,
+    endsAt: number,
     ask: Ask<Verdict>,
-  ): Promise<Verdict | Exclude<Unsettled, { kind: 'again' }>> {
-    const endsAt = performance.now() + this.timeoutMs;
+  ): Promise<Verdict | Ended | { readonly kind: 'failed' }> {
     const left = (): number => Math.floor(endsAt - performance.now());
     for (let tries = 0; left() > 0 && call.signal?.aborted !== true; tries += 1) {
       const timeout = left();
-      const reading = await this.exchange.until(call, (headers) =>
-        askOnce(ask, { timeout, headers: { ...headers, 'X-Request-Id': call.correlationId } }, aboutOne),
+      const reading = await this.exchange.until(call, (headers, isAsked) =>
+        askOnce(ask, { timeout, headers: { ...headers, 'X-Request-Id': call.correlationId } }, aboutOne, isAsked),
       );
       if (!('end' in reading)) return reading;
-      const { end } = reading;
+      const { kind, ...end } = reading.end;
       // An earlier try may have been executed, whatever became of this one.
-      if (end.kind === 'unavailable' && tries > 0) break;
-      if (end.kind !== 'again') return end;
+      if (kind === 'unavailable' && tries > 0) break;
+      if (kind !== 'again' && kind !== 'failed') return { kind, ...end } as Ended;
       const pauseMs = PAUSES_MS[tries];
+      if (pauseMs === undefined && kind === 'failed') return { kind };
       if (pauseMs === undefined || pauseMs >= left()) break;
       await pause(pauseMs);
     }
@@ -164,14 +215,39 @@ export class StripePaymentProcessor extends PaymentProcessor {
   }
 }
 
+function keyed<Verdict>({ attemptId }: VendorCall, ask: Ask<Verdict>): Ask<Verdict> {
+  return (options) => ask({ ...options, idempotencyKey: attemptId });
+}
+
+/** The newest come first. */
+function recent(): { readonly limit: number; readonly created: { readonly gte: number } } {
+  return { limit: PAGE, created: { gte: Math.floor(Date.now() / 1_000) - KEY_KEPT_SECONDS } };
+}
+
+/** Null also when there are more than can be gone through. */
+async function idIn<Item extends { readonly id: string }>(
+  listed: AsyncIterable<Item>,
+  isTheOne: (item: Item) => boolean,
+): Promise<string | null> {
+  let left = MOST_LISTED;
+  for await (const item of listed) {
+    if (isTheOne(item)) return item.id;
+    if ((left -= 1) === 0) break;
+  }
+  return null;
+}
+
 async function askOnce<Verdict>(
   ask: Ask<Verdict>,
   options: Stripe.RequestOptions,
   aboutOne: boolean,
+  isAsked: () => boolean,
 ): Promise<Verdict | { readonly end: Unsettled }> {
   try {
     return await ask(options);
   } catch (error) {
+    // The SDK cannot put it into a request.
+    if (!isAsked()) return { end: NOT_MADE };
     return { end: readError(error, aboutOne) };
   }
 }

@@ -1,6 +1,7 @@
 // The SDK adapter behind a proxy that spoils exchanges: what each operation says, and that asking again makes nothing twice.
 import { type Socket, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
 import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
 import type { IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -138,6 +139,43 @@ it('is never unavailable after a try that may have been executed', async () => {
   await down.close();
   expect(await asking).toEqual({ kind: 'timed-out' });
   await processor.close();
+});
+
+describe('a creation that the processor answers with a failure each time, as it does with one that it keeps', () => {
+  const page = { successUrl: 'https://a.test', cancelUrl: 'https://a.test', description: null, email: null, notes: {} };
+  const creations: Readonly<Record<string, (call: VendorCall) => Promise<{ readonly kind: string }>>> = {
+    intent: (call) => adapter.createIntent(call, aCharge(), newNames()),
+    checkout: (call) => adapter.createCheckout(call, aCharge(), { ...page, reference: newId(), sessionId: newId() }),
+  };
+
+  it.each(Object.keys(creations))('is not made where it is not found: %s', async (kind) => {
+    proxy.play('passes');
+    const call = newCall();
+    await sandbox.control('kept-failures', { calls: 1 });
+    expect(await creations[kind]!(call)).toEqual({ kind: 'not-made' });
+    expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(1);
+  });
+
+  it.each(Object.keys(creations))('is what it made where it is found: %s', async (kind) => {
+    proxy.play('answers 500 after the call was executed', 4);
+    expect(await creations[kind]!(newCall())).toMatchObject({ kind });
+  });
+
+  it('is not known where it cannot be looked for', async () => {
+    proxy.play('answers 500');
+    expect(await creations.intent!(newCall())).toEqual({ kind: 'timed-out' });
+  });
+});
+
+it('says of what cannot be put into a request that it is not made, and sends nothing', async () => {
+  proxy.play('passes');
+  expect(await adapter.createIntent(newCall(), aCharge(), { ...newNames(), sessionId: '\ud83d' })).toEqual({
+    kind: 'not-made',
+  });
+  expect(await adapter.createIntent({ ...newCall(), attemptId: 'a\nb' }, aCharge(), newNames())).toEqual({
+    kind: 'not-made',
+  });
+  expect(proxy.seen).toEqual([]);
 });
 
 it('asks for no way to pay that leaves the page', async () => {

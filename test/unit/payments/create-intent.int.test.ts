@@ -51,6 +51,8 @@ class PlayedProcessor extends IntentsOnly {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
   down = false;
+  /** Under this key it answers so, however often it is asked. */
+  kept: { readonly key: string; readonly verdict: IntentVerdict } | null = null;
   /** How often it was asked for an intent, and how often about one. */
   asked = 0;
   looks = 0;
@@ -61,6 +63,7 @@ class PlayedProcessor extends IntentsOnly {
     { transactionId }: { readonly transactionId: string },
   ): Promise<IntentVerdict> {
     this.asked += 1;
+    if (this.kept?.key === attemptId) return this.kept.verdict;
     if (connectedAccount !== 'acct_good') return { kind: 'refused', code: 'resource_missing' };
     const id = `pi_${attemptId.replaceAll(/\W/g, '_')}`;
     const intent = {
@@ -245,6 +248,28 @@ it('an account without a place left at the processor is refused before anything 
   calls.full = true;
   await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited' });
   expect(await types()).toEqual([]);
+});
+
+// Nobody can pay an intent whose secret no browser was given, so it is in nobody's way.
+it('a payment whose intent cannot be made under its key is ended, and the next request has another key', async () => {
+  const { create, processor, sessionId, types } = house();
+  const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
+  const second = transactionIdOf(paymentId(sessionId, 1));
+  processor.kept = { key, verdict: { kind: 'not-made' } };
+  await expect(create()).rejects.toMatchObject({ code: 'service.unavailable' });
+  expect(await types()).toEqual(['PaymentOpened', 'PaymentCanceled']);
+  expect(await create()).toMatchObject({ transactionId: second });
+});
+
+it('an intent of which nothing readable is said is asked for again once, and then ended', async () => {
+  const { create, processor, sessionId, types } = house();
+  const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
+  processor.kept = { key, verdict: { kind: 'unintelligible' } };
+  for (const expected of [['PaymentOpened'], ['PaymentOpened', 'PaymentCanceled']]) {
+    await expect(create()).rejects.toMatchObject({ code: 'service.unavailable' });
+    expect(await types()).toEqual(expected);
+  }
+  expect(await create()).toMatchObject({ transactionId: transactionIdOf(paymentId(sessionId, 1)) });
 });
 
 it('the secret for the browser is kept while the payment is open, and in the vault only', async () => {

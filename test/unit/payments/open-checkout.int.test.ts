@@ -406,6 +406,45 @@ it('what the newest checkout says of the report is the default of its reader', a
   expect(await checkouts.reportFlags(partyId)).toEqual({ excludeBackground: false });
 });
 
+describe('a page that cannot be made', () => {
+  const AWAY = { code: 'service.unavailable' };
+
+  it('is in no way of the next request where its words cannot be sent', async () => {
+    const { open, pay, types, kept } = house();
+    for (let time = 0; time < 2; time++)
+      await expect(open({ description: 'half a character \ud83d' })).rejects.toMatchObject(AWAY);
+    expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutAbandoned', 0]);
+    expect(await pay(await open())).toBe(303);
+  });
+
+  it('is in no way of the next request where the processor keeps a failure under its key', async () => {
+    const { open, pay, types } = house();
+    await sandbox.control('kept-failures', { calls: 1 });
+    await expect(open()).rejects.toMatchObject(AWAY);
+    expect(await types()).toEqual(['CheckoutOpened', 'CheckoutAbandoned']);
+    expect(await pay(await open())).toBe(303);
+  });
+
+  it('is in no way of the next request where an earlier process has left it with an answer that cannot be read', async () => {
+    const { open, pay, processor, types } = house();
+    const create = processor.createCheckout;
+    processor.createCheckout = async () => ({ kind: 'unintelligible' });
+    await expect(open()).rejects.toMatchObject(AWAY);
+    expect(await types()).toEqual(['CheckoutOpened']);
+    await expect(open()).rejects.toMatchObject(AWAY);
+    processor.createCheckout = create;
+    expect(await pay(await open())).toBe(303);
+  });
+
+  it('is in no way of the next request where the processor keeps a failure of its expiry', async () => {
+    const { open, payable } = house();
+    await open();
+    await sandbox.control('kept-failures', { calls: 1 });
+    const second = await open();
+    expect(await payable()).toEqual([second.checkoutSessionId]);
+  });
+});
+
 describe('a second request', () => {
   it('replaces an open page: at the processor first, so that the page in the other tab takes no money', async () => {
     const { open, pay, payable, types, charged } = house();

@@ -5,7 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { checkout, type CheckoutState } from '../domain/checkout.js';
 import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
-import { isPartRefused, PaymentCall, type PaymentCallEnd } from './payment-call.js';
+import { PaymentCall, type PaymentCallEnd } from './payment-call.js';
 
 /** Which opening of the renter the call is for: of one that is over nothing is asked. */
 interface OfOpening {
@@ -47,8 +47,10 @@ export class SetCheckoutAside extends PaymentCall<OfOpening> {
   override async askAndRecord(call: VendorCall, { id, context }: Attempt, of: OfOpening): Promise<PaymentCallEnd> {
     const { state } = await this.aggregates.load(checkout, id);
     // There may be a session, of which the log does not know: it can only be expired once it does.
-    const end = isStill('OPENING', state, of) ? await this.reconciler.create(call, id, state, context) : 'recorded';
-    if (end === 'person-erased' || end === 'refused' || isPartRefused(end)) return 'recorded';
+    const end = isStill('OPENING', state, of)
+      ? await this.reconciler.createOrEnd(call, id, state, context)
+      : 'recorded';
+    if (end === 'person-erased') return 'recorded';
     if (end !== 'recorded') return end;
     const { state: known } = await this.aggregates.load(checkout, id);
     if (!isStill('OPEN', known, of) || !hasSession(known)) return 'recorded';

@@ -9,7 +9,7 @@ import type { VendorCall } from '../../../ports/vendor-call.js';
 import { checkout, checkoutReference, type Checkout, type CheckoutState } from '../domain/checkout.js';
 import { chargeOf } from './charge-of.js';
 import { CheckoutPageStore } from './checkout-page-store.js';
-import { endOf, type PaymentCallEnd } from './payment-call.js';
+import { endOf, isGivenUp, isHopeless, type PaymentCallEnd } from './payment-call.js';
 
 /** An opening that has a session. */
 export type WithSession = Checkout & { readonly checkoutSessionId: string };
@@ -45,10 +45,14 @@ export class CheckoutReconciler {
       },
     );
     // What it was opened with cannot be charged, today or later: the next opening goes by the settings of then.
-    if (verdict.kind === 'refused') await this.abandon(id, state, context);
+    if (isHopeless(verdict)) await this.abandon(id, state, context);
     if (verdict.kind !== 'checkout') return endOf(verdict);
     const { session } = verdict;
-    if (session.url === null) return 'unintelligible';
+    // It is over there before its address was given to anybody.
+    if (session.url === null) {
+      await this.abandon(id, state, context);
+      return 'not-made';
+    }
     // In the vault before the log says that there is a session.
     if (!(await this.pages.keepUrl(opening, kept.wish, session.url))) return 'person-erased';
     const { id: checkoutSessionId, expiresAt } = session;
@@ -59,6 +63,16 @@ export class CheckoutReconciler {
       context,
     );
     return 'recorded';
+  }
+
+  /**
+   * As `create`, for an opening of an earlier request, which is ended where nothing readable comes of it: no caller was given the address of
+   * what the processor may have made.
+   */
+  async createOrEnd(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
+    const end = await this.create(call, id, state, context);
+    if (end === 'unintelligible') await this.abandon(id, state, context);
+    return end === 'unintelligible' || isGivenUp(end) ? 'recorded' : end;
   }
 
   /** Looks at the session. */
@@ -91,10 +105,10 @@ export class CheckoutReconciler {
   }
 
   private async expired(call: VendorCall, reference: string, checkoutSessionId: string): Promise<CheckoutVerdict> {
-    const verdict = await this.processor.expireCheckout(
-      { ...call, attemptId: `${reference}:expire` },
-      checkoutSessionId,
-    );
+    const expire = (attemptId: string): Promise<CheckoutVerdict> =>
+      this.processor.expireCheckout({ ...call, attemptId }, checkoutSessionId);
+    const first = await expire(`${reference}:expire`);
+    const verdict = first.kind === 'not-made' ? await expire(`${reference}:expire:${call.attemptId}`) : first;
     // It is over already: how, is asked.
     return verdict.kind === 'refused' ? this.processor.retrieveCheckout(call, checkoutSessionId) : verdict;
   }

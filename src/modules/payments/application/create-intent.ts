@@ -25,7 +25,7 @@ import {
 } from '../domain/payment.js';
 import { admitPrice, applicationFeeOf } from '../domain/price.js';
 import { chargeOf } from './charge-of.js';
-import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { endOf, existing, isHopeless, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 import { PaymentPolicy } from './payment-policy.js';
 import { PaymentReconciler, type Observed } from './payment-reconciler.js';
 import { PaymentSecrets } from './payment-secrets.js';
@@ -57,6 +57,8 @@ export class CreateIntent extends Command<CreatedIntent> {
 }
 
 interface TakenUp {
+  /** Whether an earlier request has opened the payment. */
+  readonly isAgain: boolean;
   /** What the caller asks for. */
   readonly price: Price;
   /** Under whom the secret for the browser is kept. */
@@ -81,14 +83,14 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
   override async askAndRecord(
     call: VendorCall,
     { id, context }: Attempt,
-    { price, subjectId }: TakenUp,
+    { price, subjectId, isAgain }: TakenUp,
   ): Promise<PaymentCallEnd> {
     if (await this.secrets.isErased(subjectId)) return 'person-erased';
     const loaded = await this.aggregates.load(payment, id);
     const { paymentIntentId } = existing(loaded.state);
     const observed =
       paymentIntentId === null
-        ? await this.create(call, id, loaded, subjectId, context)
+        ? await this.create(call, id, loaded, subjectId, isAgain, context)
         : await this.reconciler.reconcile(call, id, loaded, paymentIntentId, context);
     if (typeof observed === 'string') return observed;
     if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
@@ -113,6 +115,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     id: string,
     loaded: LoadedAggregate<PaymentState>,
     subjectId: string,
+    isAgain: boolean,
     context: ActionContext,
   ): Promise<Observed | PaymentCallEnd> {
     const { opened, sessionId, ...rest } = existing(loaded.state);
@@ -122,8 +125,10 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
       chargeOf(opened, rest),
       { transactionId, sessionId },
     );
-    // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
-    if (verdict.kind === 'refused') await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
+    // Under this key no intent comes, today or later: the next call opens another, by the settings of then. Of what the processor may have
+    // made no browser has the secret.
+    if (isHopeless(verdict) || (isAgain && verdict.kind === 'unintelligible'))
+      await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
     if (verdict.kind !== 'intent') return endOf(verdict);
     // In the vault before the log says that there is an intent.
     if (!(await this.secrets.keep(subjectId, id, verdict.intent.clientSecret))) return 'person-erased';
@@ -189,11 +194,13 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   private async takeUp(
     id: string,
     open: Extract<PaymentCommand, { kind: 'open' }>,
-    asked: TakenUp,
+    wanted: Omit<TakenUp, 'isAgain'>,
     context: CallerContext,
   ): Promise<CreatedIntent | null> {
     const { state: before } = await this.aggregates.load(payment, id);
-    if (before.status !== 'NONE' && !mayBePaid(before)) return null;
+    const isAgain = before.status !== 'NONE';
+    if (isAgain && !mayBePaid(before)) return null;
+    const asked = { ...wanted, isAgain };
     const attempt = { id, attemptId: newId(), subject: null, context };
     await this.calls.admit(this.takeUpIntent, attempt);
     let reserved = false;
@@ -216,7 +223,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 
   /** Where the end of the call was not heard: whether the payment has an intent of that price all the same, and its secret is kept. */
-  private async recorded(id: string, { price, subjectId }: TakenUp): Promise<'recorded' | null> {
+  private async recorded(id: string, { price, subjectId }: Omit<TakenUp, 'isAgain'>): Promise<'recorded' | null> {
     const { paymentIntentId, opened, changes } = existing((await this.aggregates.load(payment, id)).state);
     // Of a change nobody knows whether the processor was told of it.
     const asAsked =

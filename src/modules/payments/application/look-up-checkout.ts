@@ -9,7 +9,7 @@ import { vendorCall, type VendorCall } from '../../../ports/vendor-call.js';
 import { checkout, lookAt, type Checkout } from '../domain/checkout.js';
 import { CheckoutPageStore } from './checkout-page-store.js';
 import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
-import { isPartRefused, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 
 /**
  * Asks the processor about an open checkout session of which nobody has said anything for a while: its notice was lost, or nobody
@@ -58,11 +58,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
   }
 
   private async ask(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
-    if (!hasSession(state)) {
-      const end = await this.reconciler.create(call, id, state, context);
-      // Then it is given up, and recorded so.
-      return end === 'refused' || isPartRefused(end) ? 'recorded' : end;
-    }
+    if (!hasSession(state)) return this.reconciler.createOrEnd(call, id, state, context);
     const isErased = (await this.pages.of(state.opening)) === 'erased';
     return isErased
       ? this.reconciler.expire(call, id, state, context, false)

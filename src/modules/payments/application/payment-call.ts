@@ -54,6 +54,16 @@ export function refusedPart(end: PartRefused): CallersPart {
   return end.slice(PART_REFUSED.length) as CallersPart;
 }
 
+/** Whether what was to be made will never be made under its key, so that it is ended in the log. */
+export function isHopeless({ kind }: Verdict): boolean {
+  return kind === 'refused' || kind === 'not-made';
+}
+
+/** As `isHopeless`, of the end of a call. */
+export function isGivenUp(end: PaymentCallEnd): boolean {
+  return end === 'refused' || end === 'not-made' || isPartRefused(end);
+}
+
 export const NOT_TAKEN = 'is not taken by the payment processor';
 
 /** Throws what the caller hears of a call whose end is not recorded. A processor that refuses what we made is a fault of ours. */
@@ -71,6 +81,8 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
       throw new DomainError('service.upstream_timeout');
     case 'unavailable':
     case 'unintelligible':
+    // The log has ended it: the next call has a key of its own.
+    case 'not-made':
       throw new DomainError('service.unavailable', { cause: new Error(`The payment processor's answer: ${end}`) });
     case 'went-on':
       throw new DomainError('payment.already_completed');

@@ -99,6 +99,14 @@ function mountFaults(controls: FastifyInstance, engine: Engine): void {
       return reply.send({ calls: request.body.calls });
     },
   );
+  controls.post<{ Body: { calls: number } }>(
+    '/kept-failures',
+    { schema: { body: strict({ calls: count }, ['calls']) } },
+    (request, reply) => {
+      engine.faults.failuresToKeep = request.body.calls;
+      return reply.send({ calls: request.body.calls });
+    },
+  );
   controls.post<{ Body: { ms: number } }>(
     '/slow',
     { schema: { body: strict({ ms: milliseconds }, ['ms']) } },

@@ -29,12 +29,14 @@ export interface Faults {
   /** Milliseconds since 1970. */
   outageEnds: number;
   answersToLose: number;
+  /** So many calls fail, which is kept under their keys. */
+  failuresToKeep: number;
   /** Every new call takes so long before it is executed. */
   slowMs: number;
 }
 
 export class Engine {
-  readonly faults: Faults = { outageEnds: 0, answersToLose: 0, slowMs: 0 };
+  readonly faults: Faults = { outageEnds: 0, answersToLose: 0, failuresToKeep: 0, slowMs: 0 };
 
   constructor(
     readonly record: ProcessorRecord,
@@ -76,7 +78,9 @@ export class Engine {
     }
     const execute = call.prepare();
     await this.wait(call.key);
-    const { answer, changes } = executed(execute);
+    const fails = this.faults.failuresToKeep > 0;
+    if (fails) this.faults.failuresToKeep -= 1;
+    const { answer, changes } = fails ? FAILED : executed(execute);
     record.execute(call.key, { operation: call.operation, digest, answer }, changes);
     await this.published(changes);
     if (this.faults.answersToLose > 0) {
@@ -170,6 +174,11 @@ export class Engine {
     await new Promise<void>((resolve) => this.timers.after(this.faults.slowMs, resolve));
   }
 }
+
+const FAILED: Execution = {
+  answer: { status: 500, body: { error: { type: 'api_error', message: 'Something went wrong.' } } },
+  changes: {},
+};
 
 /** A refusal at this point was reached by executing the call, and is its outcome. */
 function executed(execute: () => Execution): Execution {

@@ -87,6 +87,9 @@ class PaymentRoutes {
       const wanted = readNewIntent(parameters);
       return () => this.engine.executionOf(createIntent(wanted, this.engine.now()), body(parameters), key);
     });
+    v1.get('/payment_intents', (request: Incoming, reply) =>
+      this.list(request, reply, this.engine.record.allIntents(), (intent, parameters) => body(parameters)(intent)),
+    );
     v1.get('/payment_intents/:id', (request: Incoming, reply) => this.retrieveIntent(request, reply));
     this.post(v1, '/payment_intents/:id', 'intent-update', (parameters, { params }, key) => {
       const wanted = readIntentChange(parameters);
@@ -146,6 +149,9 @@ class PaymentRoutes {
         return { answer: { status: 200, body: sessionObject(session) }, changes: { sessions: [session] } };
       };
     });
+    v1.get('/checkout/sessions', (request: Incoming, reply) =>
+      this.list(request, reply, this.engine.record.allSessions(), (session) => sessionObject(session)),
+    );
     v1.get('/checkout/sessions/:id', (request: Incoming, reply) => {
       this.requireSecretKey(request);
       this.refuseDuringOutage();
@@ -200,6 +206,29 @@ class PaymentRoutes {
     this.refuseDuringOutage();
     const { intent, show } = this.admit(request, queryOf(request));
     return reply.send(show(intent));
+  }
+
+  /** The newest first. */
+  private list<Item extends { readonly id: string; readonly created: number }>(
+    request: Incoming,
+    reply: FastifyReply,
+    items: readonly Item[],
+    show: (item: Item, parameters: Parameters) => object,
+  ): FastifyReply {
+    this.requireSecretKey(request);
+    this.refuseDuringOutage();
+    const parameters = queryOf(request).only('limit', 'created', 'starting_after', 'expand');
+    const since = (parameters.nested('created').only('gte').integer('gte') ?? 0) * 1_000;
+    const limit = parameters.integer('limit') ?? 10;
+    const newest = items.filter(({ created }) => created >= since).reverse();
+    const after = parameters.text('starting_after');
+    const from = after === null ? 0 : newest.findIndex(({ id }) => id === after) + 1;
+    return reply.send({
+      object: 'list',
+      data: newest.slice(from, from + limit).map((item) => show(item, parameters)),
+      has_more: newest.length > from + limit,
+      url: request.url.split('?')[0],
+    });
   }
 
   private refuseDuringOutage(): void {
