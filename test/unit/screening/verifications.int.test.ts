@@ -338,6 +338,18 @@ describe('a registration', () => {
     expect((await registered({ kind: 'unintelligible' })).step).toMatchObject({ end: 'unintelligible', reply: null });
   });
 
+  // The vendor's trouble is charged to nobody: neither to the person, nor to the address, nor to the phone.
+  it('that the vendor turns away unexecuted uses up no limit, however often', async () => {
+    const service = house();
+    for (let time = 0; time < 7; time++) {
+      vendorSays.push({ kind: 'unavailable' });
+      await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'service.unavailable' });
+    }
+    vendorSays.push(STEP_UP);
+    expect(await service.submitsOnPage(newId())).toMatchObject({ session: { status: 'STEP_UP_REQUIRED' } });
+    await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'request.rate_limited' });
+  });
+
   it('without an answer in time is open until the recovery job has asked; what was said then is found', async () => {
     const { step, sessionId, verifications, settles } = await registered('dies');
     expect(step).toMatchObject({ end: 'timed-out', reply: null, session: { status: 'SUBMITTED' } });

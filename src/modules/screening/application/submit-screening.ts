@@ -213,6 +213,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       });
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
       smsSent = mayHaveSentSms(session, attemptId);
+      // The vendor's trouble is not charged to the person, nor to anybody else.
+      if (session.status === 'ERROR' && session.cause === 'VENDOR_UNAVAILABLE') await this.limits.giveBack(uses);
       return { session, attemptId };
     } catch (error) {
       // What one limit refuses counts against none; nor does what the party refuses, as it does the later one of two at once.
