@@ -575,6 +575,36 @@ describe('controls', () => {
     expect((await register({}, key)).status).toBe(200);
   });
 
+  it('lifts the freeze of those who have the SSN and are confirmed by now; a key keeps its answer, and a restart changes nothing', async () => {
+    const frozen = (ssn: string, more: object = {}): Promise<string> =>
+      register({ lastName: 'Frozentest', ssn, ...more }).then(({ body }) => body.UserToken);
+    const pull = async (session: string, key = newId(), at?: RunningSandbox): Promise<number> =>
+      (await post('/credit/v1/reports', { session }, key, at)).body.error?.code ?? 200;
+    const [one, another, blocked, unknown, key] = [
+      await frozen('666443211'),
+      await frozen('666443212'),
+      await frozen('666443212', { middleName: 'Upstream9116' }),
+      await frozen('666443212', { lastName: 'Nohittest' }),
+      newId(),
+    ];
+    expect([await pull(one, key), await pull(blocked), await pull(unknown)]).toEqual([9132, 9116, 9193]);
+    const lift = async (body: object): Promise<Reply> => ask('POST', '/control/lift-freeze', body);
+    expect(await lift({ ssn: '666443211' })).toMatchObject({ status: 200, body: { lifted: 1 } });
+    expect(await lift({ ssn: '666443211' })).toMatchObject({ body: { lifted: 0 } });
+    expect([await pull(one, key), await pull(one), await pull(another)]).toEqual([9132, 200, 9132]);
+    const later = await frozen('666443211');
+    expect(await pull(later)).toBe(9132);
+    expect(await lift({})).toMatchObject({ body: { lifted: 3 } });
+    expect([await pull(another), await pull(blocked), await pull(later), await pull(unknown)]).toEqual([
+      200, 200, 200, 9193,
+    ]);
+    for (const body of [{ ssn: 'all' }, { ssn: 1 }, { who: 'all' }]) expect((await lift(body)).status).toBe(400);
+    const killed = mkdtempSync(join(folder, 'killed-'));
+    cpSync(join(folder, 'sandbox'), join(killed, 'sandbox'), { recursive: true });
+    const again = await start(killed);
+    expect([await pull(one, newId(), again), await pull(unknown, newId(), again)]).toEqual([200, 9193]);
+  });
+
   it('loses as many answers as asked, of calls that it did execute', async () => {
     await ask('POST', '/control/lost-answers', { calls: 1 });
     const key = newId();

@@ -21,6 +21,8 @@ const SESSION_OVER = 710;
 const INVALID_REQUEST = 1004;
 const NOT_AUTHENTICATED = 9010;
 const SSN_AND_DOB_REQUIRED = 9018;
+/** A locked and a blocked file: what the control of the sandbox lifts. */
+const LOCKS: ReadonlySet<number> = new Set([9116, 9132]);
 /** All that is said of an authentication that was ended. */
 const EXPIRED = 'EXPIRED';
 
@@ -134,14 +136,30 @@ export function resend(session: Session | null, moment: Moment): IdentityExecuti
 export function pullReport(person: Person | null, session: Session | null, now: number): IdentityExecution {
   if (person === null) return { answer: refusal(session === null ? SESSION_OVER : NOT_AUTHENTICATED) };
   const { file, score } = person.subject;
-  const persona = personaNamed(person.persona);
-  const condition = persona.reaction === 'confirm' ? persona.file : undefined;
-  const code = codeAt('report', person.subject);
-  if (code !== null) return { answer: refusal(code) };
-  if (typeof condition === 'number') return { answer: refusal(condition) };
+  const [code] = conditionsOf(person);
+  if (code !== undefined) return { answer: refusal(code) };
   if (score === null) return { answer: refusal(SSN_AND_DOB_REQUIRED) };
-  const body = reportBody({ file, score: condition === 'thin' ? null : score, today: new Date(now) });
+  const body = reportBody({ file, score: fileOf(person) === 'thin' ? null : score, today: new Date(now) });
   return { billed: true, answer: { status: 200, body } };
+}
+
+/** The person as the bureau has it when the freeze or block of the file is lifted; null where there is none to lift. */
+export function lifted(person: Person): Person | null {
+  if (!conditionsOf(person).some((code) => LOCKS.has(code))) return null;
+  return { ...person, subject: { ...person.subject, lifted: true } };
+}
+
+/** The numbers that the file answers with instead of a report; the first one counts. */
+function conditionsOf(person: Person): readonly number[] {
+  const { subject } = person;
+  return [codeAt('report', subject), fileOf(person)].filter(
+    (code): code is number => typeof code === 'number' && !(subject.lifted && LOCKS.has(code)),
+  );
+}
+
+function fileOf({ persona: name }: Person): number | 'thin' | undefined {
+  const persona = personaNamed(name);
+  return persona.reaction === 'confirm' ? persona.file : undefined;
 }
 
 function confirmed(

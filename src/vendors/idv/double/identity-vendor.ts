@@ -7,6 +7,7 @@ import {
   type Moment,
   expire,
   judge,
+  lifted,
   offers,
   pullReport,
   reauthenticate,
@@ -129,6 +130,11 @@ export class SandboxIdentityVendor implements SandboxPart {
         .send('<!doctype html><title>Log in</title><form method="post"><input name="user"></form>'),
     );
     this.calls.mountControls(server, '/control');
+    server.post<{ Body: requests.LiftedFreezeBody }>(
+      '/control/lift-freeze',
+      { schema: requests.LIFTED_FREEZE },
+      (request, reply) => this.liftFreeze(request.body.ssn ?? null, reply),
+    );
   }
 
   /** Whom a token is about, of a person or of a session, for other vendors of the sandbox; null for an unknown one. */
@@ -156,12 +162,13 @@ export class SandboxIdentityVendor implements SandboxPart {
       delayMs: this.delayFor(persona),
       execute: (reference) => {
         const moment = this.momentOf(reference);
-        if (persona.reaction !== 'fault') return register(persona, subjectOf(body), moment);
+        const subject = subjectOf(body, (ssn) => this.record.digestOf(ssn));
+        if (persona.reaction !== 'fault') return register(persona, subject, moment);
         if (persona.fault !== 'down-once') return { fault: persona.fault };
         const { firstName, lastName, dateOfBirth, ssn, phone } = body;
         const person = [firstName, lastName, dateOfBirth, ssn, phone?.number].map((part = '') => part.toLowerCase());
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
-        return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body), moment);
+        return register({ name: persona.name, reaction: 'confirm' }, subject, moment);
       },
     });
   }
@@ -247,6 +254,13 @@ export class SandboxIdentityVendor implements SandboxPart {
       delayMs: person === null ? 0 : this.delayFor(personaNamed(person.persona)),
       execute: () => pullReport(person, this.record.session(token), this.calls.now()),
     });
+  }
+
+  private async liftFreeze(ssn: string | null, reply: FastifyReply): Promise<FastifyReply> {
+    const persons = this.record.personsWith(ssn).flatMap((person) => lifted(person) ?? []);
+    for (const person of persons) this.record.note({ person });
+    await this.record.kept();
+    return reply.send({ lifted: persons.length });
   }
 
   private delayFor(persona: Persona): number {

@@ -89,6 +89,14 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
     return this.persons.get(token) ?? null;
   }
 
+  /** All of them, or those with this SSN. */
+  personsWith(ssn: string | null): readonly Person[] {
+    const persons = [...this.persons.values()];
+    if (ssn === null) return persons;
+    const digest = this.digestOf(ssn);
+    return persons.filter(({ subject }) => subject.ssnDigest === digest);
+  }
+
   /** True the first time for a person. */
   turnAwayOnce(person: string): boolean {
     if (this.turnedAway.has(person)) return false;

@@ -34,6 +34,9 @@ export interface AuthenticationBody extends PersonBody {
   readonly device?: { readonly jsc?: string; readonly hdim?: string };
   readonly ipAddress?: string;
 }
+export interface LiftedFreezeBody {
+  readonly ssn?: string;
+}
 export interface ReportBody {
   /** The token of a confirmed person. */
   readonly session: string;
@@ -124,5 +127,10 @@ function isFingerprint(text: string): boolean {
   return text !== '' && text.length <= MAX_FINGERPRINT;
 }
 
+/** A control: of everybody without an SSN. */
+export const LIFTED_FREEZE = {
+  querystring: NO_QUERY,
+  body: strict({}, { ssn: { type: 'string', pattern: '^[0-9]{9}$' } }),
+};
 export const OUTCOME = { querystring: NO_QUERY };
 export const REPORT = { querystring: NO_QUERY, body: strict({ session: token }) };

@@ -11,6 +11,10 @@ export interface Subject {
   readonly code?: CodeAskedFor | null;
   /** In journals of earlier versions: the number with which the credit file answers instead of a report. */
   readonly fileCode?: number | null;
+  /** Of the SSN, keyed. Absent without one, and in journals of earlier versions. */
+  readonly ssnDigest?: string;
+  /** The freeze or block of the file was lifted. */
+  readonly lifted?: true;
   /** Absent in journals of earlier versions. */
   readonly userType?: 'CONSUMER' | 'AGENT' | 'PMC';
 }
@@ -19,14 +23,17 @@ export const FILES = 10_000;
 export const MIN_SCORE = 300;
 export const MAX_SCORE = 850;
 
-export function subjectOf(person: {
-  readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
-  readonly firstName?: string;
-  readonly middleName?: string;
-  readonly lastName?: string;
-  readonly dateOfBirth?: string;
-  readonly ssn?: string;
-}): Subject {
+export function subjectOf(
+  person: {
+    readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
+    readonly firstName?: string;
+    readonly middleName?: string;
+    readonly lastName?: string;
+    readonly dateOfBirth?: string;
+    readonly ssn?: string;
+  },
+  digestOf: (ssn: string) => string,
+): Subject {
   const { firstName = '', lastName = '', dateOfBirth = '', ssn = '' } = person;
   const names = [firstName, lastName].map((name) => name.trim().toLowerCase());
   const hash = createHash('sha256').update(JSON.stringify([...names, dateOfBirth, ssn]));
@@ -35,6 +42,7 @@ export function subjectOf(person: {
     file: hash.digest().readUInt32BE(0) % FILES,
     score: ssn === '' ? null : MIN_SCORE + (Number(ssn) % (MAX_SCORE - MIN_SCORE + 1)),
     code: codeAskedFor(person.middleName),
+    ...(ssn !== '' && { ssnDigest: digestOf(ssn) }),
   };
 }
 
