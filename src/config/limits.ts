@@ -12,6 +12,7 @@ export abstract class Limits {
   abstract readonly stepUpAttempts: number;
   abstract readonly blockDuration: number;
   abstract readonly reportValidity: number;
+  abstract readonly reportRetryInterval: number;
   /** Null: 24 calendar months. */
   abstract readonly shareWindow: number | null;
   abstract readonly grantTtl: number;
@@ -74,6 +75,7 @@ export function readLimits(env: Variables): Limits {
     stepUpAttempts: env.limit('STEP_UP_ATTEMPTS', 3, { min: 1, whole: true }),
     blockDuration: env.limit('BLOCK_DURATION', DAY),
     reportValidity: env.limit('REPORT_VALIDITY', 30 * DAY),
+    reportRetryInterval: env.limit('REPORT_RETRY_INTERVAL', 600),
     shareWindow: env.text('SHARE_WINDOW') === null ? null : env.limit('SHARE_WINDOW', 0),
     grantTtl: env.limit('GRANT_TTL', 900),
     checkoutGuard: env.limit('CHECKOUT_GUARD', 30 * DAY),

@@ -13,6 +13,8 @@ export interface DomainErrorDetail {
   readonly sessionId?: string;
   /** The refusal is that this session ended BLOCKED. `reasonCode`: why, where the browser may know. */
   readonly block?: { readonly reasonCode: string | undefined };
+  /** Why the bureau gives no report: one of the reasons in docs/contract/platform.md#a-report-that-the-bureau-refuses. */
+  readonly reasonCode?: string;
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   /** ISO 8601 UTC: when the block ends that the request met. */

@@ -51,7 +51,7 @@ export const ERROR_CODES = {
   'screening.already_registered': 'The person has a completed screening with an unexpired report.',
   'screening.session_spent': 'The session is over or already used; a new verification is needed.',
   'screening.report_expired': "The vendor's file on the person is too old; verifying again renews it.",
-  'screening.identity_not_found': 'The identity could not be verified, or the bureau has no record of the person.',
+  'screening.identity_not_found': 'The identity could not be verified.',
   'screening.product_not_enabled': 'The account may not screen this kind of user.',
   'screening.attempt_in_progress': 'Another answer of this session is with the vendor.',
   'screening.resend_too_early': 'The last SMS code is too recent.',
@@ -72,7 +72,11 @@ export const ERROR_CODES = {
   'report.credit_exhausted': 'The prepaid credit of the account is used up.',
   'report.access_denied':
     'There is nothing to see for this caller: users of this kind have no credit report, or the link to a PDF is not good any more.',
-  'report.file_frozen': 'The consumer has frozen the credit file, so that no report can be made of it.',
+  'report.file_frozen':
+    'The consumer has frozen the credit file at the bureau. A report can be had when the freeze is lifted.',
+  'report.file_blocked': 'The bureau has blocked the credit file. A report can be had when the block is lifted.',
+  'report.no_record': 'The bureau has no record of the person.',
+  'report.file_condition': 'The bureau gives no report of the credit file as it is.',
   'report.printer_missing': 'No browser that prints PDFs starts on this machine, or none in its sandbox.',
   'sharing.not_found': 'The report was never shared with this account.',
   'sharing.revoked': 'The consumer has revoked the share.',

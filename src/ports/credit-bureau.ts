@@ -77,6 +77,8 @@ export interface VendorReport {
 export type ReportRefusal =
   /** The consumer has frozen or locked the file. */
   | 'FILE_FROZEN'
+  /** The bureau itself has blocked the file. */
+  | 'FILE_BLOCKED'
   | 'NO_RECORD'
   | 'MINOR'
   /** Any other condition of the file or objection to the inquiry. */

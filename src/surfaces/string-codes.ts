@@ -333,8 +333,30 @@ const ERRORS = {
   'report.file_frozen': {
     code: 'REPORT_FILE_FROZEN',
     status: 422,
-    message: 'The credit file is frozen. The consumer has to lift the freeze first.',
-    recoverable: false,
+    message:
+      'The consumer has frozen this credit file at the credit bureau, and lifts the freeze there. Then ask for the report again: it is not charged again.',
+    recoverable: true,
+  },
+  'report.file_blocked': {
+    code: 'SCREENING_IDENTITY_NOT_FOUND',
+    status: 422,
+    message:
+      'The credit bureau has blocked this credit file. The consumer has the block lifted at the bureau. Then ask for the report again: it is not charged again.',
+    recoverable: true,
+  },
+  'report.no_record': {
+    code: 'SCREENING_IDENTITY_NOT_FOUND',
+    status: 422,
+    message:
+      'The credit bureau has no record of this consumer. When the bureau has mended that, ask for the report again: it is not charged again.',
+    recoverable: true,
+  },
+  'report.file_condition': {
+    code: 'SCREENING_IDENTITY_NOT_FOUND',
+    status: 422,
+    message:
+      'The credit bureau gives no report of this credit file. The consumer can ask the bureau why. Then ask for the report again: it is not charged again.',
+    recoverable: true,
   },
   'report.printer_missing': {
     code: 'SERVICE_UNAVAILABLE',
@@ -508,7 +530,8 @@ class ErrorContent {
     description: 'The screening session that the refused submission has opened, and that ended BLOCKED',
   })
   readonly sessionId?: string;
-  @ApiPropertyOptional({ description: 'Why it did, where a browser may know' }) readonly reasonCode?: string;
+  @ApiPropertyOptional({ description: 'Why it did, where a browser may know; why the bureau gives no report' })
+  readonly reasonCode?: string;
   @ApiPropertyOptional({ format: 'date-time', description: 'Of a person who is blocked for a time: until when' })
   readonly blockedUntil?: string;
   @ApiProperty({ format: 'uuid', description: 'The `Service-Request-Id` of the reply' }) readonly request_id!: string;
@@ -533,6 +556,7 @@ export const STRING_CODES: StringVocabulary = {
   errorResult: ErrorResult,
   envelope({ code, message, recoverable }, detail, { requestId }): ErrorResult {
     const { field, details, rule, sessionId, block, blockedUntil } = detail;
+    const reasonCode = block?.reasonCode ?? detail.reasonCode;
     const broken = details?.find((detail) => detail.field === field);
     return {
       error: {
@@ -541,7 +565,8 @@ export const STRING_CODES: StringVocabulary = {
         ...(field === undefined ? {} : { field }),
         ...(details === undefined ? {} : { details }),
         recoverable,
-        ...(block && { sessionId, ...(block.reasonCode !== undefined && { reasonCode: block.reasonCode }) }),
+        ...(block && { sessionId }),
+        ...(reasonCode === undefined ? {} : { reasonCode }),
         ...(blockedUntil === undefined ? {} : { blockedUntil }),
         request_id: requestId,
       },

@@ -105,6 +105,7 @@ import { reportViews } from './read/report-views.js';
             reportValiditySeconds: limits.reportValidity,
             shareWindowSeconds: limits.shareWindow,
             vendorTimeoutSeconds: limits.vendorTimeout,
+            retryIntervalSeconds: limits.reportRetryInterval,
             pdfLinkSeconds: 300,
             readsPerMinute: limits.reportReadsPerMinute,
             sharesPerMinute: limits.sharesPerMinute,

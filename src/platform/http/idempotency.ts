@@ -168,8 +168,9 @@ function replyOf(reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>, body: st
 /** Whether it is kept, and no longer than the data of the person whom a reply of a vendor in it tells of. */
 export function noteRefusal(request: FastifyRequest, error: unknown): void {
   if (!(error instanceof DomainError)) return;
-  if (TEMPORARY_ERRORS.has(error.code) && request.idempotentExecution) request.idempotentExecution.temporary = true;
-  const { vendor } = error.detail;
+  const { vendor, retryAfterSeconds } = error.detail;
+  const temporary = retryAfterSeconds !== undefined || TEMPORARY_ERRORS.has(error.code);
+  if (temporary && request.idempotentExecution) request.idempotentExecution.temporary = true;
   if (vendor?.subject !== undefined) request.dataSubject = vendor.subject;
 }
 

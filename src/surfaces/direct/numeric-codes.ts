@@ -133,6 +133,9 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'report.credit_exhausted': unpaid('NO_CREDIT', 'The credit balance is $0. Add credit to view reports.'),
   'report.access_denied': older(9016),
   'report.file_frozen': older(9132),
+  'report.file_blocked': older(9116),
+  'report.no_record': older(9193),
+  'report.file_condition': older(9193),
   'report.printer_missing': UNAVAILABLE,
 
   'exclusion.invalid': ({ field = 'The parameter' }) =>

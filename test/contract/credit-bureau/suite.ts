@@ -31,7 +31,7 @@ function refused(reason: ReportRefusal, upstreamCode: number): ReportVerdict {
   return { kind: 'refused', reason, upstreamCode };
 }
 
-const CONDITIONS = [9006, 9007, 9009, 9014, 9015, 9016, 9018, 9116, 9995, 9996];
+const CONDITIONS = [9006, 9007, 9009, 9014, 9015, 9016, 9018, 9995, 9996];
 const FAULTS = [9001, 9002, 9003, 9004, 9005, 9008, 9987, 9997, 9999];
 const SESSION_OVER = [9010, 9011, 9012];
 /** 10000 plus the number of the credit-file system. */
@@ -43,6 +43,7 @@ const FILE_SYSTEM = [
 
 const CODES: readonly (readonly [code: number, verdict: ReportVerdict])[] = [
   [9110, refused('MINOR', 9110)],
+  [9116, refused('FILE_BLOCKED', 9116)],
   [9132, refused('FILE_FROZEN', 9132)],
   [9193, refused('NO_RECORD', 9193)],
   ...[...CONDITIONS, ...FILE_SYSTEM].map((code): [number, ReportVerdict] => [code, refused('FILE_CONDITION', code)]),

@@ -3,6 +3,7 @@
 // over): test/unit/reports/doors.int.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../support/eventually.js';
 import { Service, type PlatformCaller, type Reply, WITH_BROWSER } from '../../support/service.js';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -20,6 +21,16 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
+const debits = async (): Promise<number> => {
+  const { accountId } = (await service.credentials()).accounts.nopay;
+  return (await service.ops('stream', 'show', `credit-${accountId}`)).stdout.split('CreditDebited').length - 1;
+};
+const control = async (path: string, body?: object): Promise<any> => {
+  const headers = { 'content-type': 'application/json' };
+  const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await fetch(`${service.sandboxUrl}/control/${path}`, init)).json();
+};
+const reportCalls = async (): Promise<number> => (await control('calls')).operations.report.executed;
 const submitted = async (caller: PlatformCaller, person: object = {}): Promise<string> =>
   (await caller.submit(person)).body.id;
 
@@ -69,9 +80,6 @@ describe('GET /reports/{id}', () => {
   });
 
   it('200: every read shows the same report, and only the first one is billed', async () => {
-    const { accountId } = (await service.credentials()).accounts.nopay;
-    const debits = async (): Promise<number> =>
-      (await service.ops('stream', 'show', `credit-${accountId}`)).stdout.split('CreditDebited').length - 1;
     const before = await debits();
     const id = await submitted(nopay);
     const replies = await Promise.all(Array.from({ length: 6 }, () => nopay.get(`/reports/${id}`)));
@@ -86,14 +94,47 @@ describe('GET /reports/{id}', () => {
     expect([reply.status, reply.body.score]).toEqual([200, null]);
   });
 
-  it('422 REPORT_FILE_FROZEN for Frozentest, 422 SCREENING_IDENTITY_NOT_FOUND for Nohittest, each time anew', async () => {
-    const [frozen, unknown] = [
-      await submitted(nopay, { lastName: 'Frozentest' }),
-      await submitted(nopay, { lastName: 'Nohittest' }),
-    ];
-    for (const _ of [1, 2]) {
-      expect(refused(await nopay.get(`/reports/${frozen}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
-      expect(refused(await nopay.get(`/reports/${unknown}`))).toEqual([422, 'SCREENING_IDENTITY_NOT_FOUND']);
+  it.each([
+    [{ lastName: 'Frozentest' }, 'REPORT_FILE_FROZEN', 'FILE_FROZEN'],
+    [{ middleName: 'Upstream9116' }, 'SCREENING_IDENTITY_NOT_FOUND', 'FILE_BLOCKED'],
+    [{ lastName: 'Nohittest' }, 'SCREENING_IDENTITY_NOT_FOUND', 'NO_RECORD'],
+  ])('422 for %j: %s with the reason %s, what to do, and when to ask again', async (person, code, reasonCode) => {
+    const id = await submitted(nopay, person);
+    const [calls, debited] = [await reportCalls(), await debits()];
+    const replies = [await nopay.get(`/reports/${id}`), await nopay.get(`/reports/${id}`, { accept: 'text/html' })];
+    for (const { status, body, headers } of replies) {
+      expect([status, body.error]).toEqual([
+        422,
+        expect.objectContaining({
+          code,
+          reasonCode,
+          recoverable: true,
+          message: expect.stringMatching(/credit bureau.*not charged again/),
+        }),
+      ]);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(600);
+    }
+    expect([await reportCalls(), await debits()]).toEqual([calls + 1, debited]);
+  });
+
+  it('200 for Frozentest when the freeze is lifted and the interval is over, billed once', async () => {
+    const short = await Service.start({ REPORT_RETRY_INTERVAL: '0.1' });
+    try {
+      const caller = await short.signIn('nopay');
+      const id = await submitted(caller, { lastName: 'Frozentest' });
+      expect(refused(await caller.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
+      const lifted = await fetch(`${short.sandboxUrl}/control/lift-freeze`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
+      expect(await lifted.json()).toEqual({ lifted: 1 });
+      await until('the report is given', async () => (await caller.get(`/reports/${id}`)).status === 200);
+      const { operations } = (await (await fetch(`${short.sandboxUrl}/control/calls`)).json()) as any;
+      expect(operations.report).toEqual({ received: 2, executed: 2, billed: 1 });
+    } finally {
+      await short.stop();
     }
   });
 

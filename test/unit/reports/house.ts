@@ -279,6 +279,18 @@ export class Process {
   }
 }
 
+const LIMITS: ReportPolicy['limits'] = {
+  reportValiditySeconds: 30 * 86_400,
+  shareWindowSeconds: null,
+  vendorTimeoutSeconds: 1,
+  retryIntervalSeconds: 600,
+  pdfLinkSeconds: 300,
+  readsPerMinute: 60,
+  sharesPerMinute: 10,
+  pdfsPerMinute: 10,
+  servedPagesOnly: false,
+};
+
 export class House {
   readonly clock = new SetClock();
   readonly bureau = new PlayedBureau();
@@ -287,27 +299,18 @@ export class House {
   readonly grants = new PlayedGrants();
   readonly parties = new PlayedParties();
   readonly checkouts = new PlayedCheckouts();
-  readonly policy = new ReportPolicy(
-    {
-      reportValiditySeconds: 30 * 86_400,
-      shareWindowSeconds: null,
-      vendorTimeoutSeconds: 1,
-      pdfLinkSeconds: 300,
-      readsPerMinute: 60,
-      sharesPerMinute: 10,
-      pdfsPerMinute: 10,
-      servedPagesOnly: false,
-    },
-    'https://service.example.test',
-  );
+  readonly policy: ReportPolicy;
 
   private constructor(
     readonly folder: string,
     readonly store: EmbeddedEventStore,
     readonly vault: DiskVault,
-  ) {}
+    limits: Partial<ReportPolicy['limits']>,
+  ) {
+    this.policy = new ReportPolicy({ ...LIMITS, ...limits }, 'https://service.example.test');
+  }
 
-  static async build(): Promise<House> {
+  static async build(limits: Partial<ReportPolicy['limits']> = {}): Promise<House> {
     const folder = await mkdtemp(join(tmpdir(), 'reports-'));
     const keys = MasterKeys.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`);
     const clock = new SetClock();
@@ -315,6 +318,7 @@ export class House {
       folder,
       EmbeddedEventStore.open({ directory: join(folder, 'events'), mapSizeBytes: 64 * 2 ** 20 }),
       DiskVault.open({ directory: join(folder, 'vault'), keys, clock, mapSizeBytes: 64 * 2 ** 20 }),
+      limits,
     );
   }
 

@@ -4,7 +4,12 @@ import type { EmbeddedEventStore } from '../../../src/adapters/event-store/embed
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
-import { nextAttemptId, report, type ReportEvent } from '../../../src/modules/reports/domain/report.js';
+import {
+  nextAttemptId,
+  report,
+  type PullRefusal,
+  type ReportEvent,
+} from '../../../src/modules/reports/domain/report.js';
 import type { ReportViewEvent } from '../../../src/modules/reports/domain/report-view.js';
 import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
@@ -194,11 +199,71 @@ describe('every look', () => {
 });
 
 describe('the bureau has nothing', () => {
+  it.each<[PullRefusal, string]>([
+    ['FILE_FROZEN', 'report.file_frozen'],
+    ['FILE_BLOCKED', 'report.file_blocked'],
+    ['NO_RECORD', 'report.no_record'],
+    ['MINOR', 'report.file_condition'],
+    ['FILE_CONDITION', 'report.file_condition'],
+  ])(
+    '%s: %s, and the bureau is asked again after ten minutes, at no cost until it gives the report',
+    async (reason, code) => {
+      const accountId = await house.account(1);
+      const sessionId = house.session(accountId, { paymentStatus: 'SUCCEEDED' });
+      const refused: ReportVerdict = { kind: 'refused', reason, upstreamCode: null };
+      house.bureau.answers = [refused, refused, GIVEN];
+      const hears = async (seconds: number, asked: number): Promise<void> => {
+        for (const process of [here, there])
+          for (const opening of [
+            process.open(sessionId, house.as(accountId)),
+            process.openOnServer(sessionId, house.as(accountId)),
+            process.consent(sessionId, NOBODY, house.as(accountId)),
+          ])
+            await expect(opening).rejects.toMatchObject({
+              code,
+              detail: { reasonCode: reason, retryAfterSeconds: seconds },
+            });
+        expect(house.bureau.asked).toHaveLength(asked);
+        expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+      };
+      await hears(600, 1);
+      house.clock.pass(599);
+      await hears(1, 1);
+      house.clock.pass(1);
+      await hears(600, 2);
+      house.clock.pass(600);
+      expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
+      expect(new Set(house.bureau.asked).size).toBe(3);
+      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    },
+  );
+
+  it('refused: the bureau is asked once again, although two ask at the moment when the interval is over', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
+    await conditionOf(here.open(sessionId, house.as(accountId)));
+    house.clock.pass(600);
+    await Promise.all([here, there, here].map((process) => conditionOf(process.open(sessionId, house.as(accountId)))));
+    expect(house.bureau.asked).toHaveLength(2);
+  });
+
+  it('refused where the interval is 0: the next read asks at once, and no time is said', async () => {
+    const house = await House.build({ retryIntervalSeconds: 0 });
+    try {
+      const [process, accountId] = [new Process(house), await house.account(1)];
+      const sessionId = house.session(accountId);
+      house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, GIVEN];
+      await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+        detail: expect.not.objectContaining({ retryAfterSeconds: expect.anything() }),
+      });
+      expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('opened');
+    } finally {
+      await house.close();
+    }
+  });
+
   it.each<[ReportVerdict, string]>([
-    [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, 'report.file_frozen'],
-    [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: 9193 }, 'screening.identity_not_found'],
-    [{ kind: 'refused', reason: 'MINOR', upstreamCode: 9110 }, 'screening.identity_not_found'],
-    [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: null }, 'screening.identity_not_found'],
     [{ kind: 'session-over' }, 'report.expired'],
     [{ kind: 'unavailable' }, 'service.unavailable'],
   ])('%j: %s, the credit goes back, and a later read tries again', async (verdict, condition) => {
@@ -491,6 +556,7 @@ describe('a pull whose process died', () => {
     house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.file_frozen');
     expect([house.bureau.asked.length, new Set(house.bureau.asked).size]).toEqual([6, 1]);
+    house.clock.pass(600);
     house.bureau.answers = [GIVEN];
     expect(await there.open(sessionId, house.as(accountId))).toMatchObject({ report: REPORT });
     expect(new Set(house.bureau.asked).size).toBe(2);

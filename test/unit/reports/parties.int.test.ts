@@ -261,6 +261,24 @@ describe('the report of a renter', () => {
   it.each<[ReportVerdict, number]>([
     [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, 422],
     [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: 10_015 }, 500],
+  ])('%j: its words are the answer for ten minutes, and then it is asked again', async (verdict, status) => {
+    const owner = await Integrator.withCredit();
+    const said = reply(status, `{"error":{"code":1e1}}`, 10);
+    house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
+    house.bureau.asked.length = 0;
+    const refused = (retryAfterSeconds: number): object => ({
+      code: 'vendor.refused',
+      detail: { vendor: { reply: said, step: 'report' }, retryAfterSeconds },
+    });
+    expect(await refusal(owner.open())).toEqual(refused(600));
+    house.clock.pass(10);
+    expect([await refusal(owner.open()), await refusal(owner.link(AGENT))]).toEqual([refused(590), refused(590)]);
+    expect(house.bureau.asked).toHaveLength(1);
+    house.clock.pass(590);
+    expect(await owner.open()).toMatchObject({ sessionId: expect.any(String) });
+  });
+
+  it.each<[ReportVerdict, number]>([
     [{ kind: 'session-over' }, 401],
     [{ kind: 'unavailable' }, 500],
     [{ kind: 'unintelligible' }, 418],

@@ -5,6 +5,7 @@ import {
   isExpired,
   nextAttemptId,
   report,
+  secondsToNextPull,
   type ReleasedReport,
   type ReportCommand,
   type ReportEvent,
@@ -19,7 +20,7 @@ const released = (attemptId = FIRST): ReportEvent => ({
 });
 const frozen: ReportEvent = {
   type: 'ReportPullRefused',
-  data: { attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 },
+  data: { attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132, refusedAt: iso(6) },
 };
 const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'VENDOR_UNAVAILABLE' } };
 const NO_VERDICTS = ['unavailable', 'timed-out', 'unintelligible'] as const;
@@ -62,7 +63,7 @@ describe('the report of a session', () => {
 
   it('says why there is none', () => {
     given(report, requested())
-      .when({ kind: 'refuse', attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 })
+      .when({ kind: 'refuse', now: at(6), attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 })
       .then(frozen);
     given(report, requested()).when(noVerdict('unavailable', 21)).then(failed);
   });
@@ -112,7 +113,7 @@ describe('the report of a session', () => {
   it('takes no verdict of another attempt, and none twice', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
       release(attemptId),
-      { kind: 'refuse', attemptId, reason: 'NO_RECORD', upstreamCode: null },
+      { kind: 'refuse', now: at(6), attemptId, reason: 'NO_RECORD', upstreamCode: null },
       { kind: 'fail', attemptId, cause: 'PERSON_ERASED' },
       noVerdict('timed-out', 9_999, attemptId),
       noVerdict('unavailable', 1, attemptId),
@@ -124,6 +125,40 @@ describe('the report of a session', () => {
         given(report, ...history)
           .when(verdict)
           .then();
+  });
+
+  describe('after a refusal', () => {
+    const { refusedAt: _, ...untimed } = frozen.data as { refusedAt: string };
+    const refusedAgain = (reason: string, seconds: number): ReportEvent =>
+      ({ ...frozen, data: { attemptId: SECOND, reason, upstreamCode: null, refusedAt: iso(seconds) } }) as ReportEvent;
+
+    it('asks the bureau again when the interval is over, counted from the last refusal', () => {
+      const once = given(report, requested(), frozen).state;
+      expect([6, 7, 605.5, 606, 9_999].map((now) => secondsToNextPull(once, at(now), 600))).toEqual([
+        600, 599, 1, 0, 0,
+      ]);
+      const twice = given(report, requested(), frozen, requested(SECOND), refusedAgain('FILE_FROZEN', 700)).state;
+      expect(secondsToNextPull(twice, at(701), 600)).toBe(599);
+    });
+
+    it.each<[string, readonly ReportEvent[]]>([
+      ['none was requested', []],
+      ['the pull is under way', [requested()]],
+      ['the bureau was away', [requested(), failed]],
+      ['the report is released', [requested(), released()]],
+      ['an earlier version recorded no time', [requested(), { ...frozen, data: untimed } as ReportEvent]],
+    ])('waits for nothing where %s', (_case, history) => {
+      expect(secondsToNextPull(given(report, ...history).state, at(6), 600)).toBe(0);
+    });
+
+    it('remembers when the bureau refused first, whatever followed', () => {
+      const later = [requested(SECOND), refusedAgain('NO_RECORD', 700)];
+      expect(given(report, requested(), frozen, ...later).state).toMatchObject({ firstRefusedAt: iso(6) });
+      expect(given(report, requested(), { ...frozen, data: untimed } as ReportEvent, ...later).state).toMatchObject({
+        firstRefusedAt: iso(700),
+      });
+      expect(given(report, requested(), failed).state).toMatchObject({ firstRefusedAt: null });
+    });
   });
 
   it('names attempts after the session and their number', () => {
@@ -154,6 +189,7 @@ describe('the report of a session', () => {
       attempts.map((attemptId) => release(attemptId)),
       attempts.map((attemptId): ReportCommand => ({
         kind: 'refuse',
+        now: at(6),
         attemptId,
         reason: 'NO_RECORD',
         upstreamCode: null,

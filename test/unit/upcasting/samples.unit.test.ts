@@ -502,7 +502,7 @@ function everyEvent(): DomainEvent[] {
   run(
     report,
     reports.request(),
-    { kind: 'refuse', attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null },
+    { kind: 'refuse', now: reports.at(6), attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null },
     reports.request(reports.SECOND),
     { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' },
   );

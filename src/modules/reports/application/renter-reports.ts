@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
 import type { PartyFacts } from '../../../published/parties.js';
 import { Reports } from '../../../published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
@@ -55,15 +55,21 @@ export class RenterReports {
     if (pulled.status === 'RELEASED') return pulled;
     const { attemptId } = pulled.status === 'REQUESTED' ? pulled.attempt : pulled.end;
     const reply = await this.bodies.refusal(pulled, attemptId);
-    throw reply ? new DomainError('vendor.refused', { vendor: { reply, step: 'report' } }) : withoutReply(pulled);
+    const again = this.release.again(pulled);
+    throw reply
+      ? new DomainError('vendor.refused', { vendor: { reply, step: 'report' }, ...again })
+      : withoutReply(pulled, again);
   }
 }
 
-function withoutReply(pulled: Exclude<PulledReport, ReleasedReport>): DomainError {
+function withoutReply(
+  pulled: Exclude<PulledReport, ReleasedReport>,
+  again: Pick<DomainErrorDetail, 'retryAfterSeconds'>,
+): DomainError {
   if (pulled.status === 'REQUESTED')
     return new DomainError(pulled.attempt.unintelligible ? 'vendor.unreachable' : 'service.upstream_timeout');
   const { end } = pulled;
   return end.kind === 'failed' && end.cause === 'VENDOR_UNAVAILABLE'
     ? new DomainError('vendor.unreachable')
-    : refusalOf(end);
+    : refusalOf(end, again);
 }

@@ -12,6 +12,8 @@ export class ReportPolicy {
       /** Null: 24 calendar months. */
       readonly shareWindowSeconds: number | null;
       readonly vendorTimeoutSeconds: number;
+      /** Between two pulls of a report that the bureau refuses. */
+      readonly retryIntervalSeconds: number;
       readonly pdfLinkSeconds: number;
       /** Of one lineage, or of the account of a server; 0 is no limit. */
       readonly readsPerMinute: number;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Attempt, ExternalCall } from '../../../external-calls/external-call.js';
 import { Clock } from '../../../kernel/clock.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
+import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import { CreditBureau, type ReportVerdict } from '../../../ports/credit-bureau.js';
@@ -12,6 +13,7 @@ import {
   isPending,
   report,
   type PullEnd,
+  type PullRefusal,
   type ReportCommand,
   type ReportState,
   type RequestedReport,
@@ -85,7 +87,13 @@ export class ReportPull extends ExternalCall<null> {
         };
       }
       case 'refused':
-        return { kind: 'refuse', attemptId, reason: verdict.reason, upstreamCode: verdict.upstreamCode };
+        return {
+          kind: 'refuse',
+          now: this.clock.now(),
+          attemptId,
+          reason: verdict.reason,
+          upstreamCode: verdict.upstreamCode,
+        };
       case 'session-over':
         return { kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' };
       case 'unavailable':
@@ -127,10 +135,17 @@ function payerOf({ id, context: { accountId } }: Attempt): string {
   return accountId;
 }
 
-/** What the caller hears of an attempt that ended without a report. */
-export function refusalOf(end: PullEnd): DomainError {
-  if (end.kind === 'refused')
-    return new DomainError(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'screening.identity_not_found');
+const REFUSED: Readonly<Record<PullRefusal, ErrorCode>> = {
+  FILE_FROZEN: 'report.file_frozen',
+  FILE_BLOCKED: 'report.file_blocked',
+  NO_RECORD: 'report.no_record',
+  MINOR: 'report.file_condition',
+  FILE_CONDITION: 'report.file_condition',
+};
+
+/** What the caller hears of an attempt that ended without a report. `again`: when a refused one is made again. */
+export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAfterSeconds'>): DomainError {
+  if (end.kind === 'refused') return new DomainError(REFUSED[end.reason], { reasonCode: end.reason, ...again });
   switch (end.cause) {
     case 'VENDOR_UNAVAILABLE':
       return new DomainError('service.unavailable');

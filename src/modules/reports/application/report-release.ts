@@ -3,11 +3,18 @@ import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
-import { isPending, nextAttemptId, report, type ReleasedReport, type ReportState } from '../domain/report.js';
+import {
+  isPending,
+  nextAttemptId,
+  report,
+  secondsToNextPull,
+  type ReleasedReport,
+  type ReportState,
+} from '../domain/report.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportPull, refusalOf } from './report-pull.js';
 
@@ -36,16 +43,26 @@ export class ReportRelease {
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;
-    if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
+    if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end, this.again(state));
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
-  /** What came of the pull, which is made first if it was not; REQUESTED: its end is not known yet. */
+  /** When the next request asks the bureau again after it refused; empty: it does so at once. */
+  again(state: ReportState): Pick<DomainErrorDetail, 'retryAfterSeconds'> {
+    const seconds = secondsToNextPull(state, this.clock.now(), this.policy.limits.retryIntervalSeconds);
+    return seconds === 0 ? {} : { retryAfterSeconds: seconds };
+  }
+
+  /**
+   * What came of the pull, which is made first if it was not; REQUESTED: its end is not known yet. After the bureau refused, a pull is
+   * made again when its interval is over.
+   */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors } = session;
     const { state: seen } = await this.aggregates.loadCached(report, sessionId);
     if (seen.status === 'RELEASED') return seen;
     if (seen.status === 'REQUESTED') return this.awaited(sessionId);
+    if (seen.status === 'NOT_TO_BE_HAD' && this.again(seen).retryAfterSeconds !== undefined) return seen;
     if (!(await this.screenings.reference(sessionId, 'credit'))?.token) throw new DomainError('report.expired');
     const attemptId = nextAttemptId(sessionId, seen);
     // An account without credit leaves nothing in the log, however often it asks.

@@ -5,7 +5,7 @@ import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 
 /** Why the bureau has nothing to give: facts about the consumer's file. */
-export type PullRefusal = 'FILE_FROZEN' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
+export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
 /** Why a pull came to nothing. */
 export type PullFailure =
   | 'VENDOR_UNAVAILABLE'
@@ -52,7 +52,13 @@ export type ReportEvent =
     >
   | DomainEvent<
       'ReportPullRefused',
-      { readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
+      {
+        readonly attemptId: string;
+        readonly reason: PullRefusal;
+        readonly upstreamCode: number | null;
+        /** ISO 8601 UTC. Absent in what was stored before it was recorded. */
+        readonly refusedAt?: string;
+      }
     >
   | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>
   /** The bureau gave an answer that cannot be classified. The attempt stays open: only its own key is never billed twice. */
@@ -75,6 +81,7 @@ export type PullEnd =
       readonly attemptId: string;
       readonly reason: PullRefusal;
       readonly upstreamCode: number | null;
+      readonly refusedAt?: string;
     }
   | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure };
 
@@ -86,6 +93,8 @@ interface Known {
   readonly attempts: number;
   /** The bureau's key of an attempt whose end is not known; null when the bureau has told the end of all of them. */
   readonly unresolved: string | null;
+  /** ISO 8601 UTC: when the bureau refused first; null when it has not, or nobody recorded the time. */
+  readonly firstRefusedAt: string | null;
 }
 
 export type RequestedReport = Known & { readonly status: 'REQUESTED'; readonly attempt: PullAttempt };
@@ -124,6 +133,7 @@ export type ReportCommand =
     }
   | {
       readonly kind: 'refuse';
+      readonly now: Date;
       readonly attemptId: string;
       readonly reason: PullRefusal;
       readonly upstreamCode: number | null;
@@ -195,9 +205,10 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
       ];
     }
     case 'refuse': {
-      const { attemptId, reason, upstreamCode } = command;
+      const { now, attemptId, reason, upstreamCode } = command;
+      const refusedAt = now.toISOString();
       return isPending(state, attemptId)
-        ? [{ type: 'ReportPullRefused', data: { attemptId, reason, upstreamCode } }]
+        ? [{ type: 'ReportPullRefused', data: { attemptId, reason, upstreamCode, refusedAt } }]
         : [];
     }
     case 'fail':
@@ -229,6 +240,13 @@ export function isPending(state: ReportState, attemptId: string): state is Reque
   return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
 }
 
+/** Whole seconds until the bureau is asked again after it refused; 0: a request asks it at once. */
+export function secondsToNextPull(state: ReportState, now: Date, intervalSeconds: number): number {
+  if (state.status !== 'NOT_TO_BE_HAD' || state.end.kind !== 'refused' || state.end.refusedAt === undefined) return 0;
+  const waitMs = Date.parse(state.end.refusedAt) + intervalSeconds * 1_000 - now.getTime();
+  return Math.max(0, Math.ceil(waitMs / 1_000));
+}
+
 /** The owner's window; a recipient's is the share's. */
 export function isExpired(released: ReleasedReport, now: Date): boolean {
   return now >= new Date(released.expiresAt);
@@ -237,13 +255,15 @@ export function isExpired(released: ReleasedReport, now: Date): boolean {
 function evolve(state: ReportState, event: ReportEvent): ReportState {
   if (event.type === 'ReportRequested') {
     const { reportId, subjectId, attemptId, inquiryId = attemptId, settleAfter, giveUpAfter } = event.data;
-    const [attempts, unresolved] = state.status === 'NONE' ? [0, null] : [state.attempts, state.unresolved];
+    const { attempts, unresolved, firstRefusedAt } =
+      state.status === 'NONE' ? { attempts: 0, unresolved: null, firstRefusedAt: null } : state;
     return {
       status: 'REQUESTED',
       reportId,
       subjectId,
       attempts: attempts + 1,
       unresolved,
+      firstRefusedAt,
       attempt: { attemptId, inquiryId, settleAfter, giveUpAfter },
     };
   }
@@ -257,6 +277,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
     subjectId: state.subjectId,
     attempts: state.attempts,
     unresolved: null,
+    firstRefusedAt: state.firstRefusedAt,
   };
   switch (event.type) {
     case 'ReportReleased': {
@@ -264,7 +285,12 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
       return { ...known, status: 'RELEASED', attemptId, generatedAt, expiresAt, scored };
     }
     case 'ReportPullRefused':
-      return { ...known, status: 'NOT_TO_BE_HAD', end: { kind: 'refused', ...event.data } };
+      return {
+        ...known,
+        status: 'NOT_TO_BE_HAD',
+        firstRefusedAt: state.firstRefusedAt ?? event.data.refusedAt ?? null,
+        end: { kind: 'refused', ...event.data },
+      };
     case 'ReportPullFailed':
       return {
         ...known,
