@@ -35,6 +35,10 @@ export interface EventData {
     readonly recipient_account_id: string;
     readonly revoked_at: string;
   };
+  'report.unavailable': {
+    readonly session_id: string;
+    readonly reason_code: 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
+  };
   'income_report.completed': {
     readonly income_session_id: string;
     readonly route: 'PAYROLL' | 'BANKING';
@@ -134,6 +138,16 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       session_id: SESSION,
       recipient_account_id: RECIPIENT,
       revoked_at: { type: 'string', meaning: 'ISO 8601 UTC.' },
+    },
+  },
+  'report.unavailable': {
+    firesWhen: 'The credit bureau refuses a report: once for each reason in a session.',
+    fields: {
+      session_id: SESSION,
+      reason_code: {
+        type: 'string',
+        meaning: 'Why: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR` or `FILE_CONDITION`.',
+      },
     },
   },
   'income_report.completed': {

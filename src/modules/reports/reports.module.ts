@@ -21,7 +21,7 @@ import { OpenReportHandler } from './application/open-report.js';
 import { OpenReportOnServerHandler } from './application/open-report-on-server.js';
 import { PartyReading } from './application/party-reading.js';
 import { PdfLinks } from './application/pdf-links.js';
-import { sharePublisher } from './application/publish.js';
+import { reportPublisher, sharePublisher } from './application/publish.js';
 import { ReadCreditScoreHandler } from './application/read-credit-score.js';
 import { ReadReportExpiryHandler } from './application/read-report-expiry.js';
 import { ReadSharingHandler } from './application/read-sharing.js';
@@ -51,7 +51,7 @@ import { ReportDirectory, reportStatus } from './read/report-status.js';
 import { reportViews } from './read/report-views.js';
 
 @Projections([reportStatus, reportViews, reportShares])
-@Publishers([sharePublisher])
+@Publishers([sharePublisher, reportPublisher])
 @EventHandlers([WhenReportSettled])
 @Module({
   imports: [AccountsModule, ScreeningModule, PartiesModule, PaymentsModule, ReportDirectoryModule],

@@ -126,12 +126,13 @@ describe('every event', () => {
 
   async function everythingOfNopay(): Promise<Record<string, any>[]> {
     const caller = callers.nopay;
-    const [plain, agent, otp, locked, unknown] = await Promise.all([
+    const [plain, agent, otp, locked, unknown, frozen] = await Promise.all([
       caller.submit(),
       caller.submit({ userType: 'AGENT' }),
       caller.submit({ lastName: 'Otptest' }),
       caller.submit({ lastName: 'Lockedtest' }),
       caller.submit({ lastName: 'Notfound' }),
+      caller.submit({ lastName: 'Frozentest' }),
     ]);
     expect([plain, agent, otp, locked].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await caller.post(`/screening/${otp.body.id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
@@ -141,6 +142,7 @@ describe('every event', () => {
       recipientAccountId: accounts.nopay.accountId,
     });
     expect([shared.status, revoked.status]).toEqual([200, 200]);
+    for (const _again of [1, 2]) expect((await caller.get(`/reports/${frozen.body.id}`)).status).toBe(422);
     const consumer = { user_type: 'CONSUMER' };
     const reportUrl = (id: string): object => ({ report_url: `${service.baseUrl}/v1/reports/${id}` });
     const sharing = {
@@ -162,6 +164,8 @@ describe('every event', () => {
         type: 'screening.blocked',
         data: { session_id: unknown.body.id ?? expect.any(String), ...consumer, reason_code: 'IDENTITY_NOT_FOUND' },
       },
+      { type: 'screening.completed', data: { session_id: frozen.body.id, ...consumer, ...reportUrl(frozen.body.id) } },
+      { type: 'report.unavailable', data: { session_id: frozen.body.id, reason_code: 'FILE_FROZEN' } },
       { type: 'report.shared', data: { ...sharing, shared_at: shared.body.sharedAt } },
       { type: 'report.revoked', data: { ...sharing, revoked_at: expect.stringMatching(TIME) } },
     ];

@@ -1,5 +1,6 @@
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type PublishedEvent, type Publisher } from '../../../published/events.js';
+import { report, type ReportEvent } from '../domain/report.js';
 import { share, type ShareEvent } from '../domain/share.js';
 
 const TYPES = ['ReportShared', 'SharingRevoked'] as const satisfies readonly ShareEvent['type'][];
@@ -36,5 +37,24 @@ export const sharePublisher: Publisher = {
       default:
         return null;
     }
+  },
+};
+
+const UNAVAILABLE = 'ReportPullRefused' satisfies ReportEvent['type'];
+
+/** What account holders hear of reports that the bureau refuses: each reason of a session once. */
+export const reportPublisher: Publisher = {
+  category: report.category,
+  types: new Set([UNAVAILABLE]),
+
+  publish(history: readonly RecordedEvent[]): PublishedEvent | null {
+    const refusals = history.filter(({ type }) => type === UNAVAILABLE) as (RecordedEvent &
+      Extract<ReportEvent, { type: typeof UNAVAILABLE }>)[];
+    const last = refusals.at(-1);
+    if (!last || last !== history.at(-1)) return null;
+    const { reason } = last.data;
+    return refusals.findIndex(({ data }) => data.reason === reason) < refusals.length - 1
+      ? null
+      : publishedAs(last, 'report.unavailable', { session_id: idOf(last.stream), reason_code: reason });
   },
 };
