@@ -46,6 +46,7 @@ interface SettingValues {
   readonly products?: Product[];
   readonly productIds?: number[];
   readonly terms?: OrNone<Terms>;
+  readonly support?: OrNone<string>;
   readonly perMinute?: OrNone<number>;
   readonly submitsPerMinute?: OrNone<number>;
   readonly applicationFee?: OrNone<number>;
@@ -106,6 +107,15 @@ abstract class SettingOptions extends OperatorCommand {
   @Option({ flags: '--terms <file|none>', description: 'what a person agrees to on its pages (docs/operations.md)' })
   readTerms(text: string): OrNone<Terms> {
     return text === NONE ? NONE : termsIn(text, '--terms');
+  }
+
+  @Option({
+    flags: '--support <contact|none>',
+    description:
+      'where a person asks for help on its pages: a mail address, a phone number or an http or https address',
+  })
+  readSupport(text: string): string {
+    return text;
   }
 
   @Option({
@@ -306,6 +316,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     products,
     productIds,
     terms,
+    support,
     perMinute,
     submitsPerMinute,
     applicationFee,
@@ -324,6 +335,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     ...(products !== undefined && { products }),
     ...(productIds !== undefined && { productIds }),
     ...(terms !== undefined && { terms: orNull(terms) }),
+    ...(support !== undefined && { supportContact: orNull(support) }),
     ...(applicationFee !== undefined && { applicationFeeCents: orNull(applicationFee) }),
     ...(maxApplicationFee !== undefined && { maxApplicationFeeCents: orNull(maxApplicationFee) }),
     ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),

@@ -25,6 +25,8 @@ export interface AccountFacts {
   readonly terms: Terms | null;
   /** Versions of every text of its own that it has had. */
   readonly termsVersions: readonly string[];
+  /** Where a person asks for help on its pages: a mail address, a phone number or a web address; null: nothing is said. */
+  readonly supportContact: string | null;
   /** Account at the payment processor that receives the money, if connected. */
   readonly connectedPaymentAccount: string | null;
   /** Cents that the platform keeps of each payment, and the most that it may; null: not fixed, not bounded. */

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../support/eventually.js';
 import { Service, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
 
 const TERMS = { version: '2026-01', text: { en: ['I agree.', 'To all of it.'], es: ['Estoy de acuerdo.'] } };
@@ -44,6 +45,7 @@ describe('GET /screening/options', () => {
       price: { amount: 3_500, currency: 'usd', exponent: 2 },
       applicationFee: { fixed: null, max: 3_500 },
       grant: null,
+      support: 'support@example.test',
       terms: { version: 'standard-1', language: 'en', paragraphs: expect.any(Array) },
       otpResendInterval: 17,
     });
@@ -64,6 +66,20 @@ describe('GET /screening/options', () => {
       page.post('/payments/create-intent', { screeningId: session.id, amount, applicationFee });
     expect([(await pay(49, 0)).status, (await pay(50, 41)).status]).toEqual([400, 400]);
     expect((await pay(50, 40)).status).toBe(200);
+  });
+
+  it('200: the support contact as the operator set it, and null when it is taken back', async () => {
+    const { accountId, page } = await pageOf('--support', '+1 202 555 0143');
+    expect((await options(page)).body.support).toBe('+1 202 555 0143');
+    for (const [contact, told] of [
+      ['https://example.com/help', 'https://example.com/help'],
+      ['none', null],
+    ] as const) {
+      expect(await ops('accounts', 'set', accountId, '--support', contact)).toMatchObject({ supportContact: told });
+      await until('the page is told', async () => (await options(page)).body.support === told);
+    }
+    const wrong = await service.ops('accounts', 'set', accountId, '--support', 'ask at the desk');
+    expect(wrong.exitCode).not.toBe(0);
   });
 
   it('200: what the session grant of the token binds', async () => {

@@ -51,6 +51,7 @@ describe('an account', () => {
         terms: null,
         exchangesPerMinute: null,
         submitsPerMinute: null,
+        supportContact: null,
         applicationFeeCents: null,
         maxApplicationFeeCents: null,
         vendors: { identity: 'idv', credit: 'idv', income: 'voie' },
@@ -232,6 +233,53 @@ describe('an account', () => {
     expect(before.when({ kind: 'set', settings: { currency: 'jpy' } })).toEqual([
       { type: 'CurrencyChosen', data: { currency: 'jpy' } },
     ]);
+  });
+
+  it.each([
+    'help@example.com',
+    "o'brien+screening@mail.example.co.uk",
+    '+1 (202) 555-0143',
+    '2025550143',
+    'https://example.com/help?topic=screening#top',
+    'http://localhost:8080/help',
+  ])('names %j as its support contact, and takes that back', (contact) => {
+    const chosen: AccountEvent = { type: 'SupportContactChosen', data: { supportContact: contact } };
+    expect(given(OPENED).when({ kind: 'set', settings: { supportContact: ` ${contact} ` } })).toEqual([chosen]);
+    const named = given(OPENED, chosen);
+    expect(named.state()).toMatchObject({ settings: { supportContact: contact } });
+    expect(named.when({ kind: 'set', settings: { supportContact: contact } })).toEqual([]);
+    expect(named.when({ kind: 'set', settings: { supportContact: null } })).toEqual([
+      { type: 'SupportContactChosen', data: { supportContact: null } },
+    ]);
+  });
+
+  it.each([
+    '',
+    'help',
+    '@example.com',
+    'help@example',
+    'help@exa mple.com',
+    'help@example.com?bcc=other@example.com',
+    'a@b@example.com',
+    'mailto:help@example.com',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'ftp://example.com',
+    'https://',
+    'https://user:secret@example.com',
+    'https://example.com/a b',
+    'https://example.com/\u202ehelp',
+    '//example.com/help',
+    '123456',
+    '+1234567890123456',
+    '555-0143 ext. 2',
+    '1+2025550143',
+    `https://example.com/${'x'.repeat(240)}`,
+  ])('refuses %j as a support contact', (supportContact) => {
+    expect(refusal(() => given(OPENED).when({ kind: 'set', settings: { supportContact } }))).toMatchObject({
+      code: 'request.invalid',
+      detail: { field: 'support' },
+    });
   });
 
   it('changes nothing when a setting is set to what it is', () => {

@@ -342,6 +342,7 @@ export class House {
       productIds: [],
       termsVersions: [],
       terms: null,
+      supportContact: null,
       connectedPaymentAccount: credits === null ? 'acct_1' : null,
       prepaidBilling: credits !== null,
       submitsPerMinute: null,

@@ -270,6 +270,7 @@ function everyEvent(): DomainEvent[] {
     submitsPerMinute: 7,
     productIds: [1],
     terms: { version: '1', text: { en: ['Yes.'], es: ['Sí.'] } },
+    supportContact: 'help@example.com',
     vendors: { identity: 'acme' },
   } as const;
   run(

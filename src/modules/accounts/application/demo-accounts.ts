@@ -17,13 +17,20 @@ export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' |
 /** Accounts that were opened before there were any get them too. */
 export const DEMO_PRODUCT_IDS: readonly number[] = [1, 2];
 
+const SUPPORT = 'support@example.test';
 const PAYING: SettingsToSet = {
   payer: 'consumer',
   feeCents: 3_500,
   prepaidBilling: true,
   productIds: DEMO_PRODUCT_IDS,
+  supportContact: SUPPORT,
 };
-const FREE: SettingsToSet = { payer: 'account', prepaidBilling: true, productIds: DEMO_PRODUCT_IDS };
+const FREE: SettingsToSet = {
+  payer: 'account',
+  prepaidBilling: true,
+  productIds: DEMO_PRODUCT_IDS,
+  supportContact: SUPPORT,
+};
 const NONE = { publishable: false, secret: false };
 const CREDITS = 1_000;
 

@@ -37,6 +37,8 @@ export interface Settings {
   readonly productIds: readonly number[];
   /** What a person agrees to on its pages; null: the installation's text. */
   readonly terms: Terms | null;
+  /** Where a person asks for help on its pages: a mail address, a phone number or a web address; null: nothing is shown. */
+  readonly supportContact: string | null;
   /** Cents that the platform keeps of each payment, whatever a page says; null: the grant or the page says it. */
   readonly applicationFeeCents: number | null;
   /** Cents that it keeps at most; null: the general bound. */
@@ -59,6 +61,7 @@ const MAX_PRODUCT_IDS = 50;
 const MAX_INT = 2_147_483_647;
 const MAX_PARAGRAPHS = 40;
 const MAX_PARAGRAPH = 4_000;
+const MAX_SUPPORT_CONTACT = 254;
 
 export const DEFAULT_SETTINGS: Settings = {
   feeCents: 0,
@@ -70,6 +73,7 @@ export const DEFAULT_SETTINGS: Settings = {
   products: PRODUCTS,
   productIds: [],
   terms: null,
+  supportContact: null,
   applicationFeeCents: null,
   maxApplicationFeeCents: null,
   exchangesPerMinute: null,
@@ -108,6 +112,8 @@ export type AccountEvent =
   | DomainEvent<'ProductIdsChosen', { readonly productIds: readonly number[] }>
   /** The text is the account's own and names no person. Null: the installation's counts again. */
   | DomainEvent<'TermsChosen', { readonly terms: Terms | null }>
+  /** The company's, so that it is no personal data. */
+  | DomainEvent<'SupportContactChosen', { readonly supportContact: string | null }>
   | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
@@ -216,6 +222,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         };
       }
       case 'ProductIdsChosen':
+      case 'SupportContactChosen':
       case 'ApplicationFeeFixed':
       case 'ApplicationFeeLimited':
         return set(event.data);
@@ -276,7 +283,9 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
     if (terms !== null) refuseOtherText(terms, termsDigests);
     events.push({ type: 'TermsChosen', data: { terms } });
   }
-  const { applicationFeeCents, maxApplicationFeeCents } = next;
+  const { supportContact, applicationFeeCents, maxApplicationFeeCents } = next;
+  if (supportContact !== current.supportContact)
+    events.push({ type: 'SupportContactChosen', data: { supportContact } });
   if (applicationFeeCents !== current.applicationFeeCents)
     events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
   if (maxApplicationFeeCents !== current.maxApplicationFeeCents)
@@ -316,6 +325,12 @@ function checked(settings: Settings): Settings {
       `The product ids must be at most ${MAX_PRODUCT_IDS} whole numbers from 1 to ${MAX_INT}.`,
     );
   if (settings.terms !== null) checkTerms(settings.terms);
+  const supportContact = settings.supportContact?.trim() ?? null;
+  if (supportContact !== null && !isSupportContact(supportContact))
+    throw wrong(
+      'support',
+      `The support contact must be a mail address, a phone number or an http or https address, of at most ${MAX_SUPPORT_CONTACT} characters.`,
+    );
   const { applicationFeeCents, maxApplicationFeeCents } = settings;
   checkApplicationFee('application-fee', applicationFeeCents);
   checkApplicationFee('max-application-fee', maxApplicationFeeCents);
@@ -324,7 +339,23 @@ function checked(settings: Settings): Settings {
   }
   checkPerMinute(exchangesPerMinute);
   checkPerMinute(submitsPerMinute, 'submits-per-minute');
-  return { ...settings, products: PRODUCTS.filter((product) => products.includes(product)), productIds };
+  return {
+    ...settings,
+    products: PRODUCTS.filter((product) => products.includes(product)),
+    productIds,
+    supportContact,
+  };
+}
+
+/** The component makes a link of it (web/frame/parts/support.tsx). */
+function isSupportContact(text: string): boolean {
+  if (text.length > MAX_SUPPORT_CONTACT || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(text)) return false;
+  if (/^https?:\/\//i.test(text)) {
+    const { hostname = '', username, password } = URL.canParse(text) ? new URL(text) : {};
+    return hostname !== '' && !username && !password && !/\s/.test(text);
+  }
+  if (text.includes('@')) return /^[\w.+'-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*$/i.test(text);
+  return /^\+?[0-9 ().-]+$/.test(text) && /^[0-9]{7,15}$/.test(text.replaceAll(/[^0-9]/g, ''));
 }
 
 /** The same for the same terms. */

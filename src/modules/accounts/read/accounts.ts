@@ -21,6 +21,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   ProductsChosen: true,
   ProductIdsChosen: true,
   TermsChosen: true,
+  SupportContactChosen: true,
   ApplicationFeeFixed: true,
   ApplicationFeeLimited: true,
   AccountExchangeLimitSet: true,
@@ -40,7 +41,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 7,
+  version: 8,
   category: account.category,
   lasting: true,
   evolve(state, event) {
@@ -61,6 +62,7 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     productIds: settings.productIds,
     terms: settings.terms,
     termsVersions,
+    supportContact: settings.supportContact,
     applicationFeeCents: settings.applicationFeeCents,
     maxApplicationFeeCents: settings.maxApplicationFeeCents,
     exchangesPerMinute: settings.exchangesPerMinute,

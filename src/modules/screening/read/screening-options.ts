@@ -21,6 +21,8 @@ export interface ScreeningOptions {
     readonly endUserType: EndUserType | 'OTHER' | null;
     readonly applicationFeeCents: number | null;
   } | null;
+  /** Where a person asks the account for help; null: nowhere. */
+  readonly supportContact: string | null;
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };
 }
 
@@ -62,6 +64,7 @@ export class ScreeningOptionsReader {
         endUserType: grant.endUserType,
         applicationFeeCents: grant.applicationFeeCents,
       },
+      supportContact: account.supportContact,
       terms: wordsOf(account.terms ?? INSTALLATION_TERMS, language),
     };
   }

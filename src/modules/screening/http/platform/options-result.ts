@@ -51,13 +51,19 @@ export class OptionsResult {
   readonly applicationFee!: FeeResult;
   @ApiProperty({ type: GrantOptionsResult, nullable: true, description: 'What the session grant of the token binds' })
   readonly grant!: GrantOptionsResult | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Where a person asks the account for help: a mail address, a phone number or an http or https address',
+  })
+  readonly support!: string | null;
   @ApiProperty({ type: TermsResult }) readonly terms!: TermsResult;
   @ApiProperty({ type: 'integer', description: 'Seconds between two codes', example: 30 })
   readonly otpResendInterval!: number;
 }
 
 export function optionsResult(
-  { userTypes, productIds, price, applicationFee, grant, terms }: ScreeningOptions,
+  { userTypes, productIds, price, applicationFee, grant, supportContact, terms }: ScreeningOptions,
   environment: Environment,
   otpResendInterval: number,
 ): OptionsResult {
@@ -73,6 +79,7 @@ export function optionsResult(
       otherEndUserType: grant.endUserType === 'OTHER',
       applicationFee: grant.applicationFeeCents,
     },
+    support: supportContact,
     terms,
     otpResendInterval,
   };
