@@ -7,6 +7,7 @@ import { INCOME } from '../../web/frame/steps/income/texts.js';
 import { TEXTS as PAYMENT } from '../../web/frame/steps/payment/texts.js';
 import { SHARE_TEXTS as SHARE } from '../../web/frame/steps/report/share-texts.js';
 import { TEXTS as REPORT } from '../../web/frame/steps/report/texts.js';
+import { UNAVAILABLE } from '../../web/frame/steps/report/unavailable-texts.js';
 import { STEP_UP } from '../../web/frame/steps/step-up/texts.js';
 import { FRAME } from '../../web/frame/texts.js';
 import type { HostPage, MountWish } from './embedding.js';
@@ -20,6 +21,7 @@ export const CARD_LABELS = {
   en: ['Card number', 'Expiration date', 'Security code', 'ZIP code'],
   es: ['Número de tarjeta', 'Fecha de vencimiento', 'Código de seguridad', 'Código postal'],
 } as const;
+const GOOD = '4242424242424242';
 const DECLINED = '4000000000009995';
 const AUTHENTICATED = '4000002500003155';
 
@@ -90,23 +92,29 @@ export class Walk {
   private async pay(): Promise<void> {
     const { frame, host, language, look } = this;
     const texts = PAYMENT[language];
-    const payButton = frame.getByRole('button', { name: texts.pay.replace('{amount}', '$35.00') });
-    const pay = async (number: string): Promise<void> => {
-      const fields = frame.frameLocator('iframe[src*="payment-element"]');
-      for (const [index, value] of [number, '12 / 39', '123', '78701'].entries())
-        await fields.getByLabel(CARD_LABELS[language][index] as string).fill(value);
-      await host.press(payButton);
-    };
-    await payButton.waitFor();
+    await this.payButton().waitFor();
     await look('payment');
-    await pay(DECLINED);
+    await this.payWith(DECLINED);
     await frame.getByRole('alert').getByText(texts.insufficientFunds).waitFor();
     await look('payment-declined');
-    await pay(AUTHENTICATED);
+    await this.payWith(AUTHENTICATED);
     await frame.frameLocator('iframe[src*="authentication"]').getByRole('dialog').waitFor();
     await look('payment-authentication');
     await host.page.keyboard.press('Tab');
     await frame.frameLocator('iframe[src*="authentication"]').getByRole('button').first().click();
+  }
+
+  private payButton(): Locator {
+    const name = PAYMENT[this.language].pay.replace('{amount}', '$35.00');
+    return this.frame.getByRole('button', { name });
+  }
+
+  private async payWith(number: string): Promise<void> {
+    await this.payButton().waitFor();
+    const fields = this.frame.frameLocator('iframe[src*="payment-element"]');
+    for (const [index, value] of [number, '12 / 39', '123', '78701'].entries())
+      await fields.getByLabel(CARD_LABELS[this.language][index] as string).fill(value);
+    await this.host.press(this.payButton());
   }
 
   /** Where the journey ends otherwise, and what stands beside it. */
@@ -141,6 +149,11 @@ export class Walk {
       if (screen === 'income') await frame.locator('.spinner').getByText(income.PAYROLL).waitFor();
       await look(screen);
     }
+
+    await this.mount({ options: { screeningId: await this.submitted('Frozentest') } });
+    await this.payWith(GOOD);
+    await this.heading(UNAVAILABLE[language].title);
+    await look('report-unavailable');
 
     await this.mount();
     await this.heading(DETAILS[language].title);

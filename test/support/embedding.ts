@@ -27,6 +27,7 @@ export const CALLBACKS = [
   'onReportShared',
   'onReportRevoked',
   'onReportShareDeclined',
+  'onReportUnavailable',
   'onIncomeReportComplete',
   'onIncomeReportFailure',
   'onError',

@@ -43,6 +43,8 @@ export interface CallbackPayloads {
   onReportShared: { readonly sessionId: string; readonly reportId: string; readonly recipientAccountId: string };
   onReportRevoked: { readonly sessionId: string; readonly reportId: string; readonly recipientAccountId: string };
   onReportShareDeclined: { readonly sessionId: string };
+  /** The credit bureau refuses the report. The person may ask again, without another payment. */
+  onReportUnavailable: { readonly sessionId: string; readonly reasonCode: string };
   onIncomeReportComplete: { readonly incomeSessionId: string; readonly route: IncomeRoute };
   onIncomeReportFailure: {
     readonly incomeSessionId: string;

@@ -62,6 +62,7 @@ const PAYLOAD_READERS: { readonly [Name in CallbackName]: Reader<Payload<Name>> 
   onReportShared: sharing,
   onReportRevoked: sharing,
   onReportShareDeclined: sessionOnly,
+  onReportUnavailable: fields<Payload<'onReportUnavailable'>>({ sessionId: readId, reasonCode: readCode }, {}),
   onIncomeReportComplete: fields<Payload<'onIncomeReportComplete'>>(
     { incomeSessionId: readId, route: readIncomeRoute },
     {},

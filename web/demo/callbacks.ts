@@ -18,6 +18,7 @@ const REPLACES_THE_COMPONENT: Record<CallbackName, boolean> = {
   onReportShared: false,
   onReportRevoked: false,
   onReportShareDeclined: false,
+  onReportUnavailable: false,
   onIncomeReportComplete: false,
   onIncomeReportFailure: false,
   onError: false,

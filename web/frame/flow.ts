@@ -40,6 +40,7 @@ const TOLD_ONCE: readonly string[] = [
   'onVerificationSuccess',
   'onVerificationFailure',
   'onScreeningSuccess',
+  'onReportUnavailable',
 ] satisfies (keyof CallbackPayloads)[];
 
 const UNSUPPORTED_VIEW: Refusal = {
@@ -106,7 +107,13 @@ export class Flow {
 
   private readonly tell = <Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void => {
     if (TOLD_ONCE.includes(name)) {
-      const about = `${name} ${'sessionId' in payload ? (payload.sessionId ?? '') : ''}`;
+      const {
+        sessionId = '',
+        reasonCode = '',
+        score,
+      } = payload as { sessionId?: string; reasonCode?: string; score?: number };
+      // A report that the bureau refused at first may come with its score.
+      const about = [name, sessionId, name === 'onReportUnavailable' && reasonCode, score !== undefined].join(' ');
       if (this.told.has(about)) return;
       this.told.add(about);
     }

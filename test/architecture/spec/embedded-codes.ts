@@ -7,6 +7,7 @@ export const CALLBACK_WEBHOOKS: Readonly<Record<string, readonly string[]>> = {
   onReportRevoked: ['report.revoked'],
   onVerificationSuccess: ['screening.completed', 'screening.step_up_required'],
   onVerificationFailure: ['screening.blocked', 'screening.step_up_required'],
+  onReportUnavailable: ['report.unavailable'],
   onIncomeReportComplete: ['income_report.completed'],
   onIncomeReportFailure: ['income_report.failed'],
   onReady: [],

@@ -2,7 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
+import { CARD_LABELS } from '../../support/embedded-walk.js';
 import { soon, until } from '../../support/eventually.js';
+import { Processor } from '../../support/processor.js';
 import { freePort } from '../../support/redis.js';
 import { type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
@@ -21,6 +23,24 @@ async function verified(person: object = {}, caller = nopay): Promise<string> {
   const { body } = await caller.submit(person);
   expect(body.status).toBe('VERIFIED');
   return body.id;
+}
+
+async function paidFor(account: keyof Credentials['accounts'], person: object): Promise<string> {
+  const caller = await embedding.service.signIn(account);
+  const screeningId = await verified(person, caller);
+  const { body } = await caller.post('/payments/create-intent', { amount: 3_500, screeningId });
+  await new Processor(embedding.service.sandboxUrl).confirm(body.client_secret, 'pm_card_visa');
+  expect((await caller.post(`/payments/${body.transaction_id}/confirm`)).body.status).toBe('SUCCEEDED');
+  return screeningId;
+}
+
+async function payInComponent(): Promise<void> {
+  const pay = host.frame.getByRole('button', { name: 'Pay $35.00' });
+  await pay.waitFor();
+  const fields = host.frame.frameLocator('iframe[src*="payment-element"]');
+  for (const [index, value] of ['4242424242424242', '12 / 39', '123', '78701'].entries())
+    await fields.getByLabel(CARD_LABELS.en[index] as string).fill(value);
+  await host.press(pay);
 }
 
 async function atReport(screeningId: string, wish: MountWish = {}): Promise<void> {
@@ -228,14 +248,85 @@ describe('a report that cannot be shown', () => {
     await host.frame.getByText('it has not been paid for').waitFor();
   });
 
-  it.each([
-    ['Frozentest', 'Your credit file is frozen'],
-    ['Nohittest', 'no file that matches your details'],
-  ])('of %s: says why, and tells no error', async (lastName, text) => {
-    await atReport(await verified({ lastName }));
-    await host.frame.getByText(text).waitFor();
+  it.each<[object, ...string[]]>([
+    [{ lastName: 'Frozentest' }, 'FILE_FROZEN', 'Your credit file is frozen', 'Lift it at the credit bureau'],
+    [{ middleName: 'Upstream9116' }, 'FILE_BLOCKED', 'Your credit file is blocked', 'Ask the credit bureau to lift'],
+    [{ lastName: 'Nohittest' }, 'NO_RECORD', 'has no file of yours', 'no file that matches your details'],
+    [{ middleName: 'Upstream9110' }, 'MINOR', 'has you as a minor', 'If you are 18 or older'],
+    [{ middleName: 'Upstream9018' }, 'FILE_CONDITION', 'gives no report', 'Ask the credit bureau why'],
+  ])('of %j: says why, what to do and when to ask again, and tells the page', async (person, reasonCode, ...texts) => {
+    const id = await verified(person);
+    await atReport(id);
+    for (const text of texts) await host.frame.getByRole('alert').getByText(text).waitFor();
+    await host.frame.getByText('You can try again in 10 minutes').waitFor();
+    expect(await button('Try again').isDisabled()).toBe(true);
+    const support = host.frame.getByRole('link', { name: 'support@example.test' });
+    expect(await support.getAttribute('href')).toBe('mailto:support@example.test');
     await host.hears('onScreeningSuccess');
+    expect(await host.hears('onReportUnavailable')).toEqual({ sessionId: id, reasonCode });
     expect(await names()).not.toContain('onError');
+  });
+
+  it.each([
+    ['+1 (202) 555-0143', 'tel:+12025550143'],
+    ['https://example.com/help', 'https://example.com/help'],
+    ['none', null],
+  ])('shows the support contact %s as the link %s', async (contact, href) => {
+    const { exitCode } = await embedding.service.ops('accounts', 'set', accountOf('unrelated'), '--support', contact);
+    expect(exitCode).toBe(0);
+    const caller = await embedding.service.signIn('unrelated');
+    await until('the page is told', async () => {
+      const { body } = await caller.get('/screening/options');
+      return body.support === (href === null ? null : contact);
+    });
+    const id = await paidFor('unrelated', { lastName: 'Frozentest' });
+    await atReport(id, { account: 'unrelated' });
+    await host.frame.getByText('You will not be charged again.').waitFor();
+    const links = host.frame.locator('p:has-text("Questions?")').getByRole('link');
+    if (href === null) await host.frame.getByText('Contact the company that asked for the screening.').waitFor();
+    else expect(await links.getAttribute('href')).toBe(href);
+  });
+
+  it('is shown to the person who has paid, lifts the freeze and asks again, without another payment', async () => {
+    const short = await Embedding.start({ ...WITH_BROWSER, REPORT_RETRY_INTERVAL: '2' });
+    try {
+      const caller = await short.service.signIn('demo');
+      const { body } = await caller.submit({ lastName: 'Frozentest', ssn: '666443217' });
+      const screeningId: string = body.id;
+      host = await short.open();
+      await host.mount({ options: { screeningId } });
+      await payInComponent();
+      await heading('Your report is not available yet').waitFor();
+      await host.frame.getByText('You will not be charged again.').waitFor();
+      expect(await host.hears('onReportUnavailable')).toEqual({ sessionId: screeningId, reasonCode: 'FILE_FROZEN' });
+
+      await host.press(button('Try again').and(host.frame.locator(':enabled')));
+      await host.frame.getByRole('alert').getByText('Your credit file is frozen').waitFor();
+      const lifted = await fetch(`${short.service.sandboxUrl}/control/lift-freeze`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ssn: '666443217' }),
+      });
+      expect(await lifted.json()).toEqual({ lifted: 1 });
+      await host.press(button('Try again').and(host.frame.locator(':enabled')));
+      await page().waitFor();
+
+      const told = await host.told();
+      const about = (name: string): unknown[] => told.filter(([each]) => each === name).map(([, payload]) => payload);
+      expect(about('onReportUnavailable')).toHaveLength(1);
+      expect(about('onScreeningSuccess')).toEqual([
+        { sessionId: screeningId, overallStatus: 'COMPLETED' },
+        { sessionId: screeningId, overallStatus: 'COMPLETED', score: expect.any(Number) },
+      ]);
+      expect(about('onError')).toEqual([]);
+      const { transactionId } = (await caller.status(screeningId)).body;
+      const money = await new Processor(short.service.sandboxUrl).money({ transaction: transactionId });
+      expect([money.succeeded, money.received, money.refunded]).toEqual([1, 3_500, 0]);
+      const { operations } = (await (await fetch(`${short.service.sandboxUrl}/control/calls`)).json()) as any;
+      expect(operations.report).toMatchObject({ executed: 3, billed: 1 });
+    } finally {
+      await short.stop();
+    }
   });
 
   it('has no score where the file is too thin, and says so', async () => {

@@ -90,6 +90,23 @@ describe('A consumer', () => {
     );
   });
 
+  it('whose report the bureau refuses: each reason is told once, and the score when it comes', async () => {
+    const { told, at } = await opened({ screeningId: 's1' }, status({ overallStatus: 'COMPLETED' }));
+    const { journey } = at();
+    for (const reasonCode of ['FILE_FROZEN', 'FILE_FROZEN', 'NO_RECORD', 'FILE_FROZEN']) {
+      journey.screened(null);
+      journey.tell('onReportUnavailable', { sessionId: 's1', reasonCode });
+    }
+    journey.screened(712);
+    journey.screened(712);
+    expect(told.filter(([name]) => ['onScreeningSuccess', 'onReportUnavailable'].includes(name))).toEqual([
+      ['onScreeningSuccess', { sessionId: 's1', overallStatus: 'COMPLETED' }],
+      ['onReportUnavailable', { sessionId: 's1', reasonCode: 'FILE_FROZEN' }],
+      ['onReportUnavailable', { sessionId: 's1', reasonCode: 'NO_RECORD' }],
+      ['onScreeningSuccess', { sessionId: 's1', overallStatus: 'COMPLETED', score: 712 }],
+    ]);
+  });
+
   it('whose code was right goes on, although the status lags behind', async () => {
     const { served, at, names } = await opened();
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;

@@ -25,6 +25,7 @@ const PAYLOADS: CallbackPayloads = {
   onReportShared: { sessionId: SESSION, reportId: SESSION, recipientAccountId: 'acct_1' },
   onReportRevoked: { sessionId: SESSION, reportId: SESSION, recipientAccountId: 'acct_1' },
   onReportShareDeclined: { sessionId: SESSION },
+  onReportUnavailable: { sessionId: SESSION, reasonCode: 'FILE_FROZEN' },
   onIncomeReportComplete: { incomeSessionId: SESSION, route: 'PAYROLL' },
   onIncomeReportFailure: { incomeSessionId: SESSION, route: 'BANKING', reasonCode: 'NO_RECORDS' },
   onError: { code: 'INVALID_OTP', message: 'The code is wrong.', recoverable: true },

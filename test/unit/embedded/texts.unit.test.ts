@@ -7,6 +7,7 @@ import { INCOME } from '../../../web/frame/steps/income/texts.js';
 import { TEXTS as PAYMENT } from '../../../web/frame/steps/payment/texts.js';
 import { SHARE_TEXTS } from '../../../web/frame/steps/report/share-texts.js';
 import { TEXTS as REPORT } from '../../../web/frame/steps/report/texts.js';
+import { UNAVAILABLE } from '../../../web/frame/steps/report/unavailable-texts.js';
 import { STEP_UP } from '../../../web/frame/steps/step-up/texts.js';
 import { FRAME } from '../../../web/frame/texts.js';
 
@@ -20,6 +21,7 @@ const TABLES = Object.entries({
   PAYMENT,
   SHARE_TEXTS,
   REPORT,
+  UNAVAILABLE,
   STEP_UP,
   FRAME,
 } satisfies Record<string, Table>) as [string, Table][];

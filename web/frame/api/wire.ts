@@ -25,6 +25,8 @@ export interface ScreeningOptions {
     readonly otherEndUserType: boolean;
     readonly applicationFee: number | null;
   } | null;
+  /** Where a person asks the account for help; an older service does not say it. */
+  readonly support?: string | null;
   readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
   /** Seconds between two codes. */
   readonly otpResendInterval: number;
@@ -133,7 +135,7 @@ export interface Refusal {
   readonly field?: string;
   readonly recoverable: boolean;
   readonly details?: readonly { readonly field: string; readonly message: string; readonly code?: string }[];
-  /** Of a submission whose session ended BLOCKED, and why it did. */
+  /** Of a submission whose session ended BLOCKED, and why it did. Of a report that the bureau refuses: why. */
   readonly sessionId?: string;
   readonly reasonCode?: string;
   /** What the envelope says beside `error`: the session that the submission opened, or that its session grant has already. */

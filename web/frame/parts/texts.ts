@@ -17,6 +17,8 @@ export const PARTS = {
     seconds: '{count} seconds',
     minutes: '{count} minutes',
     minute: '1 minute',
+    support: 'Questions? Contact',
+    askCompany: 'Questions? Contact the company that asked for the screening.',
   },
   es: {
     optional: 'opcional',
@@ -34,5 +36,7 @@ export const PARTS = {
     seconds: '{count} segundos',
     minutes: '{count} minutos',
     minute: '1 minuto',
+    support: '¿Tiene preguntas? Comuníquese con',
+    askCompany: '¿Tiene preguntas? Comuníquese con la empresa que pidió la evaluación.',
   },
 } satisfies Texts<string>;

@@ -8,7 +8,7 @@ const LIMIT_MS = 30_000;
 
 export type ReadReport =
   | { readonly ok: true; readonly report: Report; readonly html: string }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly refusal: Refusal; readonly retryAfterSeconds: number | null };
 
 /** One after the other: what is refused once is not asked for twice. */
 export async function readReport(
@@ -18,21 +18,22 @@ export async function readReport(
 ): Promise<ReadReport> {
   const path = `/reports/${sessionId}`;
   const report = await api.call<Report>({ method: 'GET', path, timeoutMs: LIMIT_MS }, signal);
-  if (!report.ok) return { ok: false, refusal: report.error };
+  if (!report.ok) return { ok: false, refusal: report.error, retryAfterSeconds: report.retryAfterSeconds };
   const page = await api.html(`${path}?language=${language}`, signal);
-  return page.ok ? { ok: true, report: report.body, html: page.body } : { ok: false, refusal: page.error };
+  return page.ok
+    ? { ok: true, report: report.body, html: page.body }
+    : { ok: false, refusal: page.error, retryAfterSeconds: page.retryAfterSeconds };
 }
 
 const TEXT_OF: Readonly<Record<string, TextKey>> = {
   PAYMENT_REQUIRED: 'notPaid',
   SCREENING_SESSION_NOT_COMPLETED: 'notCompleted',
   SCREENING_REPORT_EXPIRED: 'expired',
-  SCREENING_IDENTITY_NOT_FOUND: 'noRecord',
+  SCREENING_IDENTITY_NOT_FOUND: 'blocked',
   SCREENING_USER_BLOCKED: 'blocked',
   SCREENING_TOO_MANY_ATTEMPTS: 'blocked',
   SCREENING_NOT_FOUND: 'notFound',
   REPORT_ACCESS_DENIED: 'denied',
-  REPORT_FILE_FROZEN: 'frozen',
   REPORT_SHARING_NOT_FOUND: 'notShared',
   REPORT_SHARING_REVOKED: 'taken',
   REPORT_SHARING_EXPIRED: 'shareOver',

@@ -8,6 +8,7 @@ import { mayPass, type ReadReport, readReport, textOf } from './read-report.js';
 import { ReportPage } from './report-page.js';
 import { Share } from './share.js';
 import { TEXTS } from './texts.js';
+import { Unavailable } from './unavailable.js';
 
 export function ReportStep({ journey }: StepProps) {
   const texts = useTexts(TEXTS);
@@ -30,8 +31,9 @@ export function ReportStep({ journey }: StepProps) {
       setRead(result);
       if (result.ok) return journey.screened(result.report.score?.value ?? null);
       if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
-      // What may pass may still bring the score, and the page is told once.
-      if (isCompleted(journey) && !mayPass(result.refusal)) journey.screened(null);
+      const { refusal } = result;
+      // What may pass may still bring the score. A lifted freeze may take days, and the score is told when it comes.
+      if (isCompleted(journey) && (refusal.reasonCode !== undefined || !mayPass(refusal))) journey.screened(null);
     });
     return () => gone.abort();
   }, [visit]);
@@ -41,6 +43,15 @@ export function ReportStep({ journey }: StepProps) {
       <StepFrame title={title}>
         <Spinner text={texts.opening} />
       </StepFrame>
+    );
+  if (!read.ok && read.refusal.reasonCode !== undefined)
+    return (
+      <Unavailable
+        journey={journey}
+        reasonCode={read.refusal.reasonCode}
+        waitSeconds={read.retryAfterSeconds ?? 0}
+        onAgain={() => setVisit(visit + 1)}
+      />
     );
   if (!read.ok)
     return (

@@ -21,8 +21,6 @@ type Key =
   | 'notCompleted'
   | 'expired'
   | 'denied'
-  | 'frozen'
-  | 'noRecord'
   | 'busy'
   | 'visitOver'
   | 'later'
@@ -57,9 +55,6 @@ export const TEXTS: Texts<Key> = {
     notCompleted: 'The identity check has to be finished first. Then the report is ready.',
     expired: 'This report has expired: a report can be seen for a limited time. A new screening makes a new one.',
     denied: 'You may not see this report. There are no credit reports for this kind of account.',
-    frozen:
-      'Your credit file is frozen, so the report could not be made. Lift the freeze at the credit bureau, and then start a new screening.',
-    noRecord: 'The credit bureau has no file that matches your details, so there is no report.',
     busy: 'There were too many requests. Wait a moment and try again.',
     visitOver: 'Your visit to this page has expired. Please reload the page.',
     later: 'The credit bureau is not answering right now. You have lost nothing: try again in a moment.',
@@ -94,9 +89,6 @@ export const TEXTS: Texts<Key> = {
     expired:
       'Este informe venció: los informes se pueden ver durante un tiempo limitado. Con una nueva evaluación tendrá uno nuevo.',
     denied: 'No tiene permiso para ver este informe. Este tipo de cuenta no tiene informes de crédito.',
-    frozen:
-      'Su historial de crédito está congelado y por eso no se pudo crear el informe. Pida a la agencia de crédito que lo descongele y empiece una nueva evaluación.',
-    noRecord: 'La agencia de crédito no tiene un historial que coincida con sus datos, así que no hay informe.',
     busy: 'Hubo demasiadas solicitudes. Espere un momento e inténtelo de nuevo.',
     visitOver: 'Su visita a esta página venció. Vuelva a cargar la página.',
     later: 'La agencia de crédito no responde en este momento. No perdió nada: inténtelo de nuevo en unos minutos.',

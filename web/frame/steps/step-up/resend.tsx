@@ -1,9 +1,10 @@
 // Another code, and how long until there may be one. The seconds are written, and not said: a screen reader would say each.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
+import { useCountdown } from '../../parts/countdown.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { answerText, duration } from '../../parts/refusals.js';
 import { Alert, Button } from '../../parts/step.js';
@@ -78,16 +79,3 @@ export function Resend({ journey, busy, sent }: ResendProps) {
 
 /** The service itself waits 20 seconds for the vendor. */
 const LIMIT_MS = 30_000;
-
-/** Whole seconds until the time is over; and sets it anew. */
-function useCountdown(seconds: number): [number, (seconds: number) => void] {
-  const [end, setEnd] = useState(() => Date.now() + seconds * 1_000);
-  const [, tick] = useState({});
-  const left = Math.max(0, Math.ceil((end - Date.now()) / 1_000));
-  useEffect(() => {
-    if (left === 0) return undefined;
-    const timer = setInterval(() => tick({}), 1_000);
-    return () => clearInterval(timer);
-  }, [left === 0]);
-  return [left, (more) => setEnd(Date.now() + more * 1_000)];
-}
