@@ -20,7 +20,7 @@ export const UNAVAILABLE: Texts<
     title: 'Your report is not available yet',
     FILE_FROZEN: 'Your credit file is frozen',
     FILE_FROZEN_what:
-      'The freeze is yours, and the credit bureau keeps it: neither we nor the company that asked for the screening can lift it. Lift it at the credit bureau (Equifax, Experian or TransUnion), which is free. Then try again here.',
+      'You asked the credit bureau to freeze your file. Neither we nor the company that asked for the screening can lift the freeze. Lift it at the credit bureau (Equifax, Experian or TransUnion): it is free. Then try again here.',
     FILE_BLOCKED: 'Your credit file is blocked',
     FILE_BLOCKED_what:
       'The credit bureau has blocked your file: neither we nor the company that asked for the screening can lift that. Ask the credit bureau to lift the block. Then try again here.',
@@ -45,7 +45,7 @@ export const UNAVAILABLE: Texts<
     title: 'Su informe aún no está disponible',
     FILE_FROZEN: 'Su historial de crédito está congelado',
     FILE_FROZEN_what:
-      'El congelamiento es suyo y lo guarda la agencia de crédito: ni nosotros ni la empresa que pidió la evaluación podemos quitarlo. Quítelo en la agencia de crédito (Equifax, Experian o TransUnion); es gratis. Después, inténtelo aquí de nuevo.',
+      'Usted pidió a la agencia de crédito que congelara su historial. Ni nosotros ni la empresa que pidió la evaluación podemos quitar el congelamiento. Quítelo en la agencia de crédito (Equifax, Experian o TransUnion): es gratis. Después, inténtelo aquí de nuevo.',
     FILE_BLOCKED: 'Su historial de crédito está bloqueado',
     FILE_BLOCKED_what:
       'La agencia de crédito bloqueó su historial: ni nosotros ni la empresa que pidió la evaluación podemos desbloquearlo. Pida a la agencia de crédito que lo desbloquee. Después, inténtelo aquí de nuevo.',
