@@ -63,6 +63,9 @@ export const ERROR_CODES = {
   'payment.already_completed': 'The payment has succeeded or is being processed.',
   'payment.report_not_available':
     'The person is verified, but the bureau cannot be asked about them with that verification; verifying again renews it.',
+  'payment.not_completed': 'The payment has not succeeded, so that there is nothing to give back.',
+  'payment.report_under_way': 'The report is being pulled. Its end decides whether the payment can be given back.',
+  'payment.report_released': 'The report that was paid for is released; only an operator gives the payment back.',
   'payment.endpoint_retired': 'The endpoint is retired and must not be used.',
 
   'report.not_completed': 'Verification must finish first.',
@@ -128,4 +131,6 @@ export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode | PlatformError
 export const TEMPORARY_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'screening.attempt_in_progress',
   'payment.already_completed',
+  'payment.not_completed',
+  'payment.report_under_way',
 ]);

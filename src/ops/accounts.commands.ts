@@ -51,6 +51,7 @@ interface SettingValues {
   readonly submitsPerMinute?: OrNone<number>;
   readonly applicationFee?: OrNone<number>;
   readonly maxApplicationFee?: OrNone<number>;
+  readonly refundAfterDays?: OrNone<number>;
   readonly identityVendor?: string;
   readonly creditVendor?: string;
   readonly incomeVendor?: string;
@@ -132,6 +133,14 @@ abstract class SettingOptions extends OperatorCommand {
   })
   readMaxApplicationFee(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--max-application-fee');
+  }
+
+  @Option({
+    flags: '--refund-after-days <days|none>',
+    description: 'days from the first refused report to the refund, of payments that are opened from then on',
+  })
+  readRefundAfterDays(text: string): OrNone<number> {
+    return text === NONE ? NONE : wholeNumber(text, '--refund-after-days');
   }
 
   @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute for each of its keys' })
@@ -321,6 +330,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     submitsPerMinute,
     applicationFee,
     maxApplicationFee,
+    refundAfterDays,
     identityVendor: identity,
     creditVendor: credit,
     incomeVendor: income,
@@ -338,6 +348,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     ...(support !== undefined && { supportContact: orNull(support) }),
     ...(applicationFee !== undefined && { applicationFeeCents: orNull(applicationFee) }),
     ...(maxApplicationFee !== undefined && { maxApplicationFeeCents: orNull(maxApplicationFee) }),
+    ...(refundAfterDays !== undefined && { refundAfterDays: orNull(refundAfterDays) }),
     ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),
     ...(submitsPerMinute !== undefined && { submitsPerMinute: orNull(submitsPerMinute) }),
     vendors: {

@@ -62,6 +62,7 @@ import {
   PersonCommand,
   UnblockPersonCommand,
 } from './person.commands.js';
+import { PaymentsCommand, RefundPaymentCommand } from './payments.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
 import {
@@ -141,6 +142,10 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
   person: (config, vendors, log) => ({
     imports: features(config, vendors, log),
     commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand, UnblockPersonCommand],
+  }),
+  payments: (config, vendors, log) => ({
+    imports: features(config, vendors, log),
+    commands: [PaymentsCommand, RefundPaymentCommand],
   }),
   webhooks: (config, vendors, log) => ({
     imports: features(config, vendors, log),

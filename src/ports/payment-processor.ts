@@ -58,6 +58,9 @@ export type IntentVerdict =
   | { readonly kind: 'not-made' }
   | NoVerdict;
 
+/** `refunded`: the processor has taken it on. The intent tells the sum. */
+export type RefundVerdict = { readonly kind: 'refunded' } | Exclude<IntentVerdict, { kind: 'intent' }>;
+
 /** A hosted checkout session as the processor has it. */
 export interface CheckoutSession {
   /** `cs_...` */
@@ -93,7 +96,7 @@ export type CheckoutVerdict =
   { readonly kind: 'checkout'; readonly session: CheckoutSession } | Exclude<IntentVerdict, { kind: 'intent' }>;
 
 /**
- * Creates, changes and looks up payment intents, never confirms or captures one; creates, looks up and expires hosted checkout sessions. Every call has one time limit
+ * Creates, changes, looks up and refunds payment intents, never confirms or captures one; creates, looks up and expires hosted checkout sessions. Every call has one time limit
  * (`VENDOR_TIMEOUT`) over queueing and the whole exchange, and answers with a value: trouble is a NoVerdict, never an
  * exception and never a decline. `attemptId` is the idempotency key as the processor gets it, the same for the same step of
  * the same transaction, so that a call may be repeated until its outcome is known and is executed once. Nothing of
@@ -108,6 +111,8 @@ export abstract class PaymentProcessor {
   abstract changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict>;
   /** Changes nothing; `attemptId` only names the job. */
   abstract retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict>;
+  /** Gives back all that is left of what was received by `charge`; of a destination charge both parts come back. */
+  abstract refundIntent(call: VendorCall, intentId: string, charge: Charge): Promise<RefundVerdict>;
 
   /** Payable by card. What came of it is not in a repeated answer: that one is as old as the first. */
   abstract createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict>;

@@ -32,6 +32,8 @@ export interface AccountFacts {
   /** Cents that the platform keeps of each payment, and the most that it may; null: not fixed, not bounded. */
   readonly applicationFeeCents: number | null;
   readonly maxApplicationFeeCents: number | null;
+  /** Days from the first refused pull of a report to the refund of its payment; null: nothing is given back by itself. */
+  readonly refundAfterDays: number | null;
   /** Whether it pays by prepaid credit. */
   readonly prepaidBilling: boolean;
   /** Submissions a minute in each environment; null: the installation's number. */

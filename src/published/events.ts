@@ -2,6 +2,7 @@
 import type { Environment } from '../kernel/environment.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { derivedId } from '../kernel/ids.js';
+import type { RefundReason } from '../kernel/refund-reason.js';
 import type { UserType } from './accounts.js';
 
 export interface EventData {
@@ -22,6 +23,13 @@ export interface EventData {
     readonly stripe_payment_intent_id: string;
     readonly amount_cents: number;
     readonly currency: string;
+  };
+  'payment.refunded': {
+    readonly session_id: string;
+    readonly transaction_id: string;
+    readonly amount_cents: number;
+    readonly currency: string;
+    readonly reason_code: RefundReason;
   };
   'report.shared': {
     readonly report_id: string;
@@ -120,6 +128,19 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       stripe_payment_intent_id: { type: 'string', meaning: 'The intent at the payment processor.' },
       amount_cents: { type: 'integer', meaning: 'What was paid, in cents.' },
       currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
+    },
+  },
+  'payment.refunded': {
+    firesWhen: 'A refund that was requested here is made: the whole payment is given back.',
+    fields: {
+      session_id: SESSION,
+      transaction_id: { type: 'string', meaning: 'The payment that is given back.' },
+      amount_cents: { type: 'integer', meaning: 'What was given back, in cents.' },
+      currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
+      reason_code: {
+        type: 'string',
+        meaning: '`report_unavailable`, `requested_by_consumer`, `duplicate` or `other`: the reason of the request.',
+      },
     },
   },
   'report.shared': {

@@ -5,7 +5,8 @@ import type { UserType } from './accounts.js';
 
 export type VerificationStatus =
   'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
-export type PaymentStatus = 'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+export type PaymentStatus =
+  'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 export type OverallStatus = VerificationStatus | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
 
 /** What other modules may know of a screening session. Times are ISO 8601 UTC. */
@@ -19,6 +20,8 @@ export interface ScreeningFacts {
   readonly status: VerificationStatus;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
+  /** The transaction that has paid for it; null while none has, and after its refund. */
+  readonly paidBy: string | null;
   /** Where its calls go, and those of its report and of the income sessions beside it. */
   readonly vendors: VendorChoice;
   /** Of a BLOCKED session; null otherwise. */
@@ -62,8 +65,9 @@ export abstract class Screenings {
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
-   * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED is for ever; a later
-   * transaction of the session counts more than an earlier one, and of one transaction what it said last. Safe to repeat.
+   * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED ends with a refund of that
+   * transaction only; a later transaction of the session counts more than an earlier one, and of one transaction what it said last.
+   * Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
 }

@@ -287,6 +287,24 @@ const ERRORS = {
     message: 'No report can be made with this verification, so nothing is charged for it. Verify again.',
     recoverable: true,
   },
+  'payment.not_completed': {
+    code: 'PAYMENT_NOT_COMPLETED',
+    status: 409,
+    message: 'The payment has not succeeded. There is nothing to give back.',
+    recoverable: false,
+  },
+  'payment.report_under_way': {
+    code: 'REPORT_IN_PROGRESS',
+    status: 409,
+    message: 'The report is being pulled now. Ask again when the pull has ended.',
+    recoverable: true,
+  },
+  'payment.report_released': {
+    code: 'REPORT_ALREADY_RELEASED',
+    status: 409,
+    message: 'The report was released. Only the operator of the service gives this payment back.',
+    recoverable: false,
+  },
   'payment.endpoint_retired': {
     code: 'ENDPOINT_RETIRED',
     status: 410,

@@ -8,6 +8,8 @@ import { RedisProjectionStore } from '../../src/adapters/read-models/redis-proje
 import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
+import { MakeRefund } from '../../src/modules/payments/application/refund-payment.js';
+import type { RequestRefund } from '../../src/modules/payments/application/request-refund.js';
 import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
 import { PaymentSecrets } from '../../src/modules/payments/application/payment-secrets.js';
 import type { FollowCheckoutEvent } from '../../src/modules/payments/application/follow-checkout-event.js';
@@ -128,7 +130,13 @@ describe('the sweep of payments', () => {
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
     reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings);
-    const handler = new LookUpPaymentHandler(aggregates, reconciler, clock);
+    const handler = new LookUpPaymentHandler(
+      aggregates,
+      reconciler,
+      {} as RequestRefund,
+      new MakeRefund(aggregates, processor, reconciler),
+      clock,
+    );
     lookUp = (id) => handler.execute(new LookUpPayment(id, AbortSignal.timeout(20_000)));
   });
 

@@ -42,6 +42,9 @@ export default class TestEnvironment extends NodeEnvironment {
         const started = await host.ask({ start: program, env }, say);
         return () => host.ask({ stop: started });
       },
+      turn: async (ms) => {
+        for (const host of [services, ...this.trusting.values()]) if (host.running) await host.ask({ turn: ms });
+      },
     };
   }
 

@@ -2,6 +2,9 @@
 import { PaymentProcessor } from '../../src/ports/payment-processor.js';
 
 export abstract class IntentsOnly extends PaymentProcessor {
+  override refundIntent(): never {
+    throw new Error('Nothing is refunded here');
+  }
   override createCheckout(): never {
     throw new Error('Nobody checks out here');
   }

@@ -7,12 +7,20 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers';
 import { startVendors } from '../../dist/sandbox/vendors.js';
 import { readConfig } from '../../dist/src/config/config.js';
+import { SystemClock } from '../../dist/src/kernel/clock.js';
 import { createLog } from '../../dist/src/platform/observability/log.js';
 import { LogOutput } from '../../dist/src/platform/observability/log-output.js';
 import { Metrics } from '../../dist/src/platform/observability/metrics.js';
 import { createService } from '../../dist/src/service.js';
 import { findVendors } from '../../dist/src/vendor-kit/registry.js';
 import { freePort } from './free-port.mjs';
+
+/** How far a test has turned the clock of the services ahead, in milliseconds. */
+let aheadMs = 0;
+const { now } = SystemClock.prototype;
+SystemClock.prototype.now = function () {
+  return new Date(now.call(this).getTime() + aheadMs);
+};
 
 /** By the id of the question that started it. */
 const running = new Map();
@@ -73,8 +81,10 @@ async function keep(env, say) {
   return whole;
 }
 
-async function answer({ id, start, env, stop, keep: kept }) {
+async function answer({ id, start, env, stop, turn = 0, keep: kept }) {
   if (kept !== undefined) return keep(kept, tell(id));
+  aheadMs = stop === undefined ? aheadMs + turn : 0;
+  if (turn !== 0) return id;
   if (start !== undefined) {
     running.set(id, { say: tell(id), stop: await PROGRAMS[start](env, tell(id)) });
     return id;

@@ -212,6 +212,8 @@ interface ServiceHost {
     beside: boolean,
     say: (text: string) => void,
   ): Promise<() => Promise<void>>;
+  /** Turns the clock of all services ahead, until one is stopped. */
+  turn(ms: number): Promise<unknown>;
 }
 
 /** What the Jest worker keeps, see environment.mjs. */
@@ -378,6 +380,12 @@ export class Service {
       if (entry?.role === role) byPort.set(entry.probePort, entry.pid);
     }
     return [...byPort].map(([port, pid]) => ({ pid, probes: `http://127.0.0.1:${port}` }));
+  }
+
+  /** Tokens that were issued before are over then. */
+  async passDays(days: number): Promise<void> {
+    if (this.program instanceof Program) throw new Error('The clock of a process of its own is not turned');
+    await serviceHost().turn(days * 86_400_000);
   }
 
   /** Kills the service process without warning; the sandbox and Redis stay. */

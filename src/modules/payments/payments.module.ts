@@ -5,6 +5,7 @@ import { EventHandlers, Projections, Publishers } from '../../platform/subscript
 import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
+import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { CreateCheckoutSession, SetCheckoutAside } from './application/checkout-calls.js';
 import { CheckoutDirectory } from './application/checkout-directory.js';
@@ -26,22 +27,33 @@ import {
   FollowProcessorEvent,
   ReceiveProcessorWebhookEventHandler,
 } from './application/receive-processor-webhook-event.js';
+import { MakeRefund, RefundPaymentHandler } from './application/refund-payment.js';
+import { RefundAsOperatorHandler } from './application/refund-as-operator.js';
+import { RequestRefund } from './application/request-refund.js';
 import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
+import { WhenReportProgressed } from './application/when-report-progressed.js';
 import { WhenRenterRegistered } from './application/when-renter-registered.js';
 import { WhenVerifiedAgain } from './application/when-verified-again.js';
 import { CheckoutController } from './http/direct/checkout.controller.js';
 import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
 import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
+import { RefundsController } from './http/server/refunds.controller.js';
 import { openCheckouts, OpenCheckoutsReader } from './read/open-checkouts.js';
 import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
 @Projections([openPayments, openCheckouts])
 @Publishers([paymentPublisher, checkoutPublisher])
-@EventHandlers([WhenPaymentProgressed, WhenCheckoutPaid, WhenRenterRegistered, WhenVerifiedAgain])
+@EventHandlers([
+  WhenPaymentProgressed,
+  WhenCheckoutPaid,
+  WhenRenterRegistered,
+  WhenVerifiedAgain,
+  WhenReportProgressed,
+])
 @Module({
-  imports: [AccountsModule, PartiesModule, ScreeningModule],
-  controllers: [RetiredWebhookController, PaymentsController, CheckoutController],
+  imports: [AccountsModule, PartiesModule, ReportDirectoryModule, ScreeningModule],
+  controllers: [RetiredWebhookController, PaymentsController, RefundsController, CheckoutController],
   providers: [
     CheckoutDirectory,
     CheckoutPageStore,
@@ -79,8 +91,13 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     ConfirmPaymentHandler,
     LookUpPaymentHandler,
     ReceiveProcessorWebhookEventHandler,
+    MakeRefund,
+    RequestRefund,
+    RefundPaymentHandler,
+    RefundAsOperatorHandler,
     WhenPaymentProgressed,
     WhenVerifiedAgain,
+    WhenReportProgressed,
     ...attemptRecovery({
       vendor: 'payment-processor',
       operation: 'look-up-payment',

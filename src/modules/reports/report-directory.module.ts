@@ -1,10 +1,15 @@
 import { Module } from '@nestjs/common';
-import { Reports } from '../../published/reports.js';
+import { ReportPulls, Reports } from '../../published/reports.js';
+import { EndPulls } from './application/end-pulls.js';
 import { ReportDirectory } from './read/report-status.js';
 
-/** Reading when reports expire, apart from ReportsModule: screenings ask for it, and reports need screenings. */
+/** What screenings and payments ask of reports, apart from ReportsModule: reports need screenings and payments. */
 @Module({
-  providers: [ReportDirectory, { provide: Reports, useExisting: ReportDirectory }],
-  exports: [ReportDirectory, Reports],
+  providers: [
+    ReportDirectory,
+    { provide: Reports, useExisting: ReportDirectory },
+    { provide: ReportPulls, useClass: EndPulls },
+  ],
+  exports: [ReportDirectory, Reports, ReportPulls],
 })
 export class ReportDirectoryModule {}

@@ -1,6 +1,13 @@
 // How a payment intent is asked for, and how the processor's answers and errors are read. Nothing here is taken on trust.
 import Stripe from 'stripe';
-import type { CallersPart, Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../ports/payment-processor.js';
+import type {
+  CallersPart,
+  Charge,
+  IntentStatus,
+  IntentVerdict,
+  PaymentIntent,
+  RefundVerdict,
+} from '../../ports/payment-processor.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /**
@@ -50,6 +57,27 @@ export function changedIntentParameters({
   const common = { amount: amountCents, currency };
   if (connectedAccount === null) return { ...common, metadata: { application_fee_cents: String(applicationFeeCents) } };
   return { ...common, application_fee_amount: applicationFeeCents === 0 ? '' : applicationFeeCents };
+}
+
+/** The processor refuses to give back a fee that there is none of. */
+export function newRefundParameters(
+  intentId: string,
+  { connectedAccount, applicationFeeCents }: Charge,
+): Stripe.RefundCreateParams {
+  if (connectedAccount === null) return { payment_intent: intentId };
+  const fee = applicationFeeCents === 0 ? {} : { refund_application_fee: true };
+  return { payment_intent: intentId, reverse_transfer: true, ...fee };
+}
+
+/** Unintelligible unless it is a refund of the intent. What is pending is on its way to the consumer. */
+export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: string): RefundVerdict {
+  const { object, payment_intent, status, failure_reason } = answer as Partial<typeof answer>;
+  const isRefund = answer.lastResponse.statusCode === 200 && object === 'refund' && payment_intent === intentId;
+  if (isRefund && (status === 'succeeded' || status === 'pending' || status === 'requires_action'))
+    return { kind: 'refunded' };
+  if (isRefund && (status === 'failed' || status === 'canceled'))
+    return { kind: 'refused', code: codeOf(failure_reason ?? status) ?? 'unlisted' };
+  return { kind: 'unintelligible' };
 }
 
 /** Unintelligible unless it is, field for field, an intent, and the one that was asked for. */

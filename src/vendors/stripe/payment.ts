@@ -9,6 +9,7 @@ import {
   type IntentVerdict,
   type PaymentIntent,
   PaymentProcessor,
+  type RefundVerdict,
 } from '../../ports/payment-processor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { isCheckoutId, newCheckoutParameters, readCheckout } from './checkout-wire.js';
@@ -18,8 +19,10 @@ import {
   changedIntentParameters,
   isIntentId,
   newIntentParameters,
+  newRefundParameters,
   readError,
   readIntent,
+  readRefund,
 } from './payment-wire.js';
 
 export interface StripePaymentProcessorOptions {
@@ -112,6 +115,15 @@ export class StripePaymentProcessor extends PaymentProcessor {
         ({ id }) => id === intentId,
       ),
     );
+  }
+
+  override async refundIntent(call: VendorCall, intentId: string, charge: Charge): Promise<RefundVerdict> {
+    if (!isIntentId(intentId)) return { kind: 'not-found' };
+    const parameters = newRefundParameters(intentId, charge);
+    return this.settle(call, true, async (options) => {
+      const keyed = { ...options, idempotencyKey: call.attemptId };
+      return readRefund(await this.stripe.refunds.create(parameters, keyed), intentId);
+    });
   }
 
   override async createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict> {

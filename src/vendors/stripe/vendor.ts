@@ -10,6 +10,7 @@ export const vendor = defineVendor({
         createIntent: 'idempotent',
         changeIntent: 'idempotent',
         retrieveIntent: 'query',
+        refundIntent: 'idempotent',
         createCheckout: 'idempotent',
         retrieveCheckout: 'query',
         expireCheckout: 'idempotent',

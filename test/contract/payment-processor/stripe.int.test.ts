@@ -20,6 +20,11 @@ async function throughTheSdk(): Promise<PaymentProcessorHarness> {
     cancel: async (id) => void (await sandbox.post(`/v1/payment_intents/${id}/cancel`)),
     refund: async (id, amountCents) =>
       void (await sandbox.post('/v1/refunds', { payment_intent: id, amount: String(amountCents) }, asMerchant())),
+    refuseNextRefund: () => sandbox.control('refunds', { refuse: 1 }),
+    refundOf: async (transactionId) =>
+      (await sandbox.control(`charges?transaction=${transactionId}`)).charges.find(
+        ({ status }: { status: string }) => status === 'succeeded',
+      ),
     untilSucceeded: (id) =>
       sandbox.receiver.until(() => sandbox.receiver.types(id).includes('payment_intent.succeeded')),
     intentsOf: async (transactionId) => (await sandbox.control(`intents?transaction=${transactionId}`)).intents,

@@ -22,6 +22,8 @@ export interface PaymentProcessorHarness {
   /** As the consumer does on the hosted page. Resolves with the HTTP status. */
   pay(session: CheckoutSession, paymentMethod: string): Promise<number>;
   refund(intentId: string, amountCents: number): Promise<void>;
+  /** The processor refuses the next refund, and keeps that under its key. */
+  refuseNextRefund(): Promise<void>;
   /** Resolves once the processor has told that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
   /** Every intent of a transaction, as the processor keeps it. */
@@ -34,6 +36,10 @@ export interface PaymentProcessorHarness {
       metadata: Record<string, string>;
     }[]
   >;
+  /** Of the successful charge of a transaction: what was given back, and which parts of a destination charge came back. */
+  refundOf(
+    transactionId: string,
+  ): Promise<{ readonly refunded: number; readonly takenBack?: { readonly transfer: boolean; readonly fee: boolean } }>;
   /** Successful charges of a transaction. */
   chargesOf(transactionId: string): Promise<number>;
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
@@ -320,6 +326,73 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
 
       it('does not find an unknown one', async () => {
         expect(await processor.changeIntent(newCall(), 'pi_0123456789', aCharge())).toEqual({ kind: 'not-found' });
+      });
+    });
+
+    describe('refunding an intent', () => {
+      const paid = async (charge: Charge, names = newNames()): Promise<PaymentIntent> => {
+        const intent = await create(charge, names);
+        await harness.confirm(intent, 'pm_card_visa');
+        return intent;
+      };
+
+      it.each([
+        ['of the platform', aCharge(), { transfer: false, fee: false }],
+        ['of a connected account', aCharge({ connectedAccount: 'acct_1' }), { transfer: true, fee: true }],
+        [
+          'of a connected account without a fee',
+          aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 0 }),
+          { transfer: true, fee: false },
+        ],
+      ])('gives back all of a charge %s', async (_whose, charge, takenBack) => {
+        const names = newNames();
+        const { id } = await paid(charge, names);
+        expect(await processor.refundIntent(newCall(), id, charge)).toEqual({ kind: 'refunded' });
+        expect(await harness.refundOf(names.transactionId)).toMatchObject({ refunded: 2_500, takenBack });
+        expect(await retrieve(id)).toMatchObject({ status: 'succeeded', refundedCents: 2_500 });
+      });
+
+      it('gives back what is left after a part was given back', async () => {
+        const { id } = await paid(aCharge());
+        await harness.refund(id, 700);
+        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({ kind: 'refunded' });
+        expect((await retrieve(id)).refundedCents).toBe(2_500);
+      });
+
+      it('gives back once under one key, also when the answer is lost', async () => {
+        const { id } = await paid(aCharge());
+        const call = newCall();
+        await harness.loseNextAnswer();
+        expect(await processor.refundIntent(call, id, aCharge())).toEqual({ kind: 'refunded' });
+        expect(await processor.refundIntent(call, id, aCharge())).toEqual({ kind: 'refunded' });
+        expect(await harness.calls(call.attemptId)).toMatchObject({ executed: 1 });
+        expect((await retrieve(id)).refundedCents).toBe(2_500);
+      });
+
+      it('keeps a refusal under its key, and executes another key', async () => {
+        const { id } = await paid(aCharge());
+        const call = newCall();
+        const refused = { kind: 'refused', code: 'balance_insufficient' };
+        await harness.refuseNextRefund();
+        expect(await processor.refundIntent(call, id, aCharge())).toEqual(refused);
+        expect(await processor.refundIntent(call, id, aCharge())).toEqual(refused);
+        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({ kind: 'refunded' });
+      });
+
+      it('refuses what was given back already, and what was never paid', async () => {
+        const { id } = await paid(aCharge());
+        await harness.refund(id, 2_500);
+        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({
+          kind: 'refused',
+          code: 'charge_already_refunded',
+        });
+        expect(await processor.refundIntent(newCall(), (await create()).id, aCharge())).toMatchObject({
+          kind: 'refused',
+        });
+      });
+
+      it.each(['ch_0123456789', '', '../refunds'])('does not find %j', async (id) => {
+        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({ kind: 'not-found' });
       });
     });
 

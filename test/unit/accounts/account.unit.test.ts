@@ -54,6 +54,7 @@ describe('an account', () => {
         supportContact: null,
         applicationFeeCents: null,
         maxApplicationFeeCents: null,
+        refundAfterDays: null,
         vendors: { identity: 'idv', credit: 'idv', income: 'voie' },
       },
       termsVersions: [],

@@ -194,6 +194,7 @@ export class PlayedVerifications extends Verifications {
       status: 'SUBMITTED',
       paymentStatus: 'NOT_REQUIRED',
       overallStatus: 'SUBMITTED',
+      paidBy: null,
       vendors: FIRST_CHOICE,
       block: null,
       verifiedAt: null,

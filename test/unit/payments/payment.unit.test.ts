@@ -3,14 +3,20 @@ import fc from 'fast-check';
 import type { FeeTerms } from '../../../src/kernel/consumer-price.js';
 import { admitPrice, applicationFeeOf } from '../../../src/modules/payments/domain/price.js';
 import {
+  isRefunded,
+  isRefundOpen,
+  isReturned,
   lookAt,
   payment,
   paymentId,
+  refundKeyOf,
   statusOf,
   type IntentStatus,
   type ObservedIntent,
+  type Payment,
   type PaymentCommand,
   type PaymentEvent,
+  type PaymentState,
 } from '../../../src/modules/payments/domain/payment.js';
 import { splitFunds } from '../../../src/modules/payments/domain/split-funds.js';
 import { given, refusalOf } from '../../support/decider.js';
@@ -115,6 +121,172 @@ describe('a payment', () => {
       .when(observe(intent('succeeded', { refundedCents: 3_500 })))
       .then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } });
     expect(refunded.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
+  });
+
+  describe('that is given back', () => {
+    const REQUEST: PaymentCommand = { kind: 'request-refund', reasonCode: 'report_unavailable', keepsReport: false };
+    const REQUESTED: PaymentEvent = {
+      type: 'PaymentRefundRequested',
+      data: { reasonCode: 'report_unavailable' },
+    };
+    const WHOLE: PaymentEvent = {
+      type: 'PaymentRefunded',
+      data: { refundedCents: 3_500, reasonCode: 'report_unavailable' },
+    };
+    const paid = given(payment, OPENED, CREATED, SUCCEEDED);
+    const refundOf = (cents: number): PaymentCommand => observe(intent('succeeded', { refundedCents: cents }));
+
+    it('records one request, and the reason that came first', () => {
+      paid
+        .when(REQUEST)
+        .then(REQUESTED)
+        .when({ kind: 'request-refund', reasonCode: 'duplicate', keepsReport: true })
+        .then();
+    });
+
+    it('is refused before it has succeeded', () => {
+      for (const before of [[OPENED], [OPENED, CREATED], [OPENED, { type: 'PaymentCanceled', data: {} } as const]])
+        given(payment, ...before).when(REQUEST).thenRefused('payment.not_completed');
+    });
+
+    it('is returned when the processor has given the whole back, and stays succeeded', () => {
+      const returned = paid.when(REQUEST).then(REQUESTED).when(refundOf(3_500)).then(WHOLE);
+      expect(returned.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
+      expect(isReturned(returned.state as Payment)).toBe(true);
+      returned.when(refundOf(3_500)).then();
+      expect(lookAt(returned.state, '2026-03-01T12:00:00.000Z')).toBeNull();
+    });
+
+    it('is not returned by a part, whose record names no reason', () => {
+      const part = paid
+        .when(REQUEST)
+        .then(REQUESTED)
+        .when(refundOf(1_000))
+        .then({ type: 'PaymentRefunded', data: { refundedCents: 1_000 } });
+      expect(isReturned(part.state as Payment)).toBe(false);
+      expect(isRefundOpen(part.state)).toBe(true);
+    });
+
+    it('is returned at once when the processor had given all of it back before', () => {
+      const returned = paid
+        .when(refundOf(3_500))
+        .then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
+        .when(REQUEST)
+        .then(REQUESTED, WHOLE);
+      expect(isReturned(returned.state as Payment)).toBe(true);
+    });
+
+    it('is refunded and not returned where the session keeps its report', () => {
+      const refunded = paid
+        .when({ ...REQUEST, keepsReport: true } as PaymentCommand)
+        .then({ type: 'PaymentRefundRequested', data: { reasonCode: 'report_unavailable', keepsReport: true } })
+        .when(refundOf(3_500))
+        .then(WHOLE);
+      expect([isRefunded(refunded.state as Payment), isReturned(refunded.state as Payment)]).toEqual([true, false]);
+    });
+
+    it('is asked for under another key after the processor has refused, and less and less often', () => {
+      const since = '2026-03-01T12:00:00.000Z';
+      const delays: number[] = [];
+      const keys: string[] = [];
+      let decision = paid.when(REQUEST).then(REQUESTED);
+      for (let refusals = 0; refusals < 40; refusals += 1) {
+        delays.push((lookAt(decision.state, since)?.getTime() ?? NaN) - Date.parse(since));
+        keys.push(refundKeyOf('id', refusals));
+        const { events } = decision.state as Payment;
+        decision = decision
+          .when({ kind: 'look-up', basedOn: events })
+          .then({ type: 'PaymentLookedUp', data: {} })
+          .when({ kind: 'refuse-refund', refusals, code: 'balance_insufficient' })
+          .then({ type: 'PaymentRefundRefused', data: { code: 'balance_insufficient' } });
+        decision.when({ kind: 'refuse-refund', refusals, code: 'balance_insufficient' }).then();
+      }
+      expect(delays.slice(0, 4)).toEqual([10_000, 40_000, 160_000, 640_000]);
+      expect(delays).toEqual([...delays].sort((one, other) => one - other));
+      expect(delays.at(-1)).toBe(86_400_000);
+      expect(keys.slice(0, 3)).toEqual(['txn_id:refund', 'txn_id:refund:1', 'txn_id:refund:2']);
+    });
+
+    describe('by itself', () => {
+      const refusedAt = new Date('2026-03-01T12:00:00.000Z');
+      const PLAN: PaymentCommand = { kind: 'plan-refund', refusedAt };
+      const delayed: PaymentEvent = {
+        ...OPENED,
+        data: { ...OPENED.data, refundAfterDays: 14 },
+      } as PaymentEvent;
+      const PLANNED: PaymentEvent = {
+        type: 'PaymentRefundPlanned',
+        data: { refundAt: '2026-03-15T12:00:00.000Z' },
+      };
+
+      it('is due so many days after the first refusal', () => {
+        const planned = given(payment, delayed, CREATED, SUCCEEDED).when(PLAN).then(PLANNED);
+        planned.when({ kind: 'plan-refund', refusedAt: new Date('2026-03-09T12:00:00.000Z') }).then();
+        expect(lookAt(planned.state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-15T12:00:00.000Z'));
+      });
+
+      it('is never due where the account had set nothing when it was opened, nor before it is paid', () => {
+        paid.when(PLAN).then();
+        given(payment, delayed, CREATED).when(PLAN).then();
+      });
+
+      it('is due no more once the plan is dropped, or the refund is requested', () => {
+        const planned = given(payment, delayed, CREATED, SUCCEEDED).when(PLAN).then(PLANNED);
+        const dropped = planned.when({ kind: 'drop-refund-plan' }).then({ type: 'PaymentRefundPlanDropped', data: {} });
+        expect(lookAt(dropped.state, '2026-03-01T12:00:00.000Z')).toBeNull();
+        planned.when(REQUEST).then(REQUESTED).when({ kind: 'drop-refund-plan' }).then();
+      });
+    });
+
+    it('is never charged twice without a refund between, whatever comes in whatever order', () => {
+      const cents = fc.constantFrom(0, 1_000, 3_500);
+      const steps = fc.oneof(
+        fc.record({ what: fc.constant('pay' as const), refunded: cents, basedOn: fc.nat(9) }),
+        fc.record({ what: fc.constant('request' as const), keepsReport: fc.boolean() }),
+        fc.record({ what: fc.constant('refuse' as const), refusals: fc.nat(2) }),
+        fc.record({ what: fc.constant('open' as const) }),
+        fc.record({ what: fc.constant('cancel' as const) }),
+      );
+      fc.assert(
+        fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
+          let ordinal = 0;
+          let state: PaymentState = payment.initial;
+          let charges = 0;
+          let returned = 0;
+          const run = (command: PaymentCommand): void => {
+            if (command.kind === 'request-refund' && (state.status === 'NONE' || state.status !== 'SUCCEEDED')) return;
+            for (const event of payment.decide(command, state)) {
+              state = payment.evolve(state, event);
+              if (event.type === 'PaymentSucceeded') charges += 1;
+              if (
+                event.type === 'PaymentRefunded' &&
+                event.data.reasonCode !== undefined &&
+                isReturned(state as Payment)
+              )
+                returned += 1;
+            }
+          };
+          for (const step of sequence) {
+            if (step.what === 'open') {
+              // As `CreateIntent` does: the next transaction follows one that is canceled or returned.
+              if (state.status !== 'NONE' && (state.canceled || isReturned(state))) {
+                ordinal += 1;
+                state = payment.initial;
+              }
+              run({ ...OPEN, ordinal } as PaymentCommand);
+            } else if (step.what === 'pay')
+              run(observe(intent('succeeded', { refundedCents: step.refunded }), step.basedOn));
+            else if (step.what === 'cancel') run(observe(intent('canceled')));
+            else if (step.what === 'refuse')
+              run({ kind: 'refuse-refund', refusals: step.refusals, code: 'balance_insufficient' });
+            else run({ kind: 'request-refund', reasonCode: 'other', keepsReport: step.keepsReport });
+            expect(charges - returned).toBeLessThanOrEqual(1);
+            expect(charges - returned).toBeGreaterThanOrEqual(0);
+          }
+        }),
+        { numRuns: 500 },
+      );
+    });
   });
 
   it('believes no observation that may have been overtaken, except success', () => {

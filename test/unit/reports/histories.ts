@@ -27,6 +27,7 @@ export function request(attemptId = FIRST): ReportCommand {
     attemptId,
     purpose: 'TENANT_SCREENING',
     subjectId: 'subject',
+    paidBy: null,
     settleAfter: at(22),
     giveUpAfter: at(82),
   };

@@ -348,6 +348,7 @@ export class House {
       submitsPerMinute: null,
       applicationFeeCents: null,
       maxApplicationFeeCents: null,
+      refundAfterDays: null,
       vendors: FIRST_CHOICE,
       ...facts,
     });
@@ -378,6 +379,7 @@ export class House {
       status: 'VERIFIED',
       paymentStatus: 'NOT_REQUIRED',
       overallStatus: 'COMPLETED',
+      paidBy: null,
       block: null,
       vendors: VENDORS,
       verifiedAt: this.clock.now().toISOString(),

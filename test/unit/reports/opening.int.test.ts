@@ -591,6 +591,7 @@ describe('a pull whose process died', () => {
       attemptId: nextAttemptId(sessionId, report.initial),
       purpose: 'TENANT_SCREENING',
       subjectId,
+      paidBy: null,
       ...times,
     } as const;
     await here.aggregates.execute(report, sessionId, command, house.as(accountId));
@@ -734,6 +735,7 @@ it("what is not a settling event is none of the reaction's business", () => {
     ReportPullRefused: true,
     ReportPullFailed: true,
     ReportPullAwaited: false,
+    ReportPullsEnded: false,
   };
   expect([...here.whenSettled.types].sort()).toEqual(
     Object.keys(all)

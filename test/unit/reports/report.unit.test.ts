@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { derivedId } from '../../../src/kernel/ids.js';
 import {
   isExpired,
@@ -59,6 +60,87 @@ describe('the report of a session', () => {
       .when(request(FIRST))
       .then();
     given(report).when(request(SECOND)).then();
+  });
+
+  describe('whose payment is given back', () => {
+    const end = (more: object = {}): ReportCommand => ({
+      kind: 'end-pulls',
+      transactionId: 'txn',
+      reasonCode: 'other',
+      evenIfReleased: false,
+      ...more,
+    });
+    const ended = (more: object = {}): ReportEvent => ({
+      type: 'ReportPullsEnded',
+      data: { transactionId: 'txn', reasonCode: 'other', ...more },
+    });
+    const pullFor = (paidBy: string | null, attemptId = FIRST): ReportCommand =>
+      ({ ...request(attemptId), paidBy }) as ReportCommand;
+
+    it.each([
+      ['before the first pull', [], FIRST],
+      ['after a pull that was refused', [requested(), frozen], SECOND],
+      ['after a pull that failed', [requested(), failed], SECOND],
+    ])('is not pulled for it any more %s', (_when, before, next) => {
+      const withheld = given(report, ...before)
+        .when(end())
+        .then(ended());
+      withheld.when(pullFor('txn', next)).thenRefused('report.consumer_has_not_paid');
+      withheld.when(end({ reasonCode: 'duplicate' })).then();
+      withheld.when(pullFor('another', next)).then(requested(next));
+      withheld.when(pullFor(null, next)).then(requested(next));
+    });
+
+    it('keeps the payment while a pull is under way, whoever asks', () => {
+      for (const evenIfReleased of [false, true])
+        given(report, requested()).when(end({ evenIfReleased })).thenRefused('payment.report_under_way');
+    });
+
+    it('keeps the payment once it is released, except when an operator asks', () => {
+      const out = given(report, requested(), released());
+      out.when(end()).thenRefused('payment.report_released');
+      const kept = out.when(end({ evenIfReleased: true })).then(ended({ released: true }));
+      expect(kept.state.status).toBe('RELEASED');
+    });
+
+    it('is under way or withheld, never both, whatever comes in whatever order', () => {
+      const commands = fc.oneof(
+        fc
+          .constantFrom('a', 'b', null)
+          .chain((paidBy) => fc.constantFrom(FIRST, SECOND).map((attemptId) => pullFor(paidBy, attemptId))),
+        fc.record({ transactionId: fc.constantFrom('a', 'b'), evenIfReleased: fc.boolean() }).map(end),
+        fc.constantFrom(FIRST, SECOND).map((attemptId) => release(attemptId)),
+        fc.constantFrom(FIRST, SECOND).map((attemptId): ReportCommand => ({
+          kind: 'refuse',
+          attemptId,
+          reason: 'FILE_FROZEN',
+          upstreamCode: null,
+        })),
+      );
+      fc.assert(
+        fc.property(fc.array(commands, { maxLength: 20 }), (sequence) => {
+          let state: ReportState = report.initial;
+          const withheld = new Set<string | null>();
+          for (const command of sequence) {
+            let events: readonly ReportEvent[] = [];
+            try {
+              events = report.decide(command, state);
+            } catch (error) {
+              expect(error).toBeInstanceOf(DomainError);
+            }
+            for (const event of events) {
+              if (event.type === 'ReportRequested' && command.kind === 'request')
+                expect(withheld.has(command.paidBy)).toBe(false);
+              if (event.type === 'ReportPullsEnded') {
+                expect(state.status).not.toBe('REQUESTED');
+                withheld.add(event.data.transactionId);
+              }
+              state = report.evolve(state, event);
+            }
+          }
+        }),
+      );
+    });
   });
 
   it('says why there is none', () => {
@@ -209,7 +291,7 @@ describe('the report of a session', () => {
             if (event.type === 'ReportRequested') {
               expect(open.has(event.data.attemptId)).toBe(false);
               open.add(event.data.attemptId);
-            } else {
+            } else if (event.type !== 'ReportPullsEnded') {
               expect(open.has(event.data.attemptId)).toBe(true);
             }
             if (event.type === 'ReportReleased') releases += 1;

@@ -65,6 +65,36 @@ describe('the payment of a session', () => {
     done.when(paid(progress('PENDING', 1, 1))).then();
   });
 
+  it('is owed again after its refund, and completes the session once only', () => {
+    const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
+    const refunded = done.when(paid(progress('REFUNDED', 5))).then(progressed(progress('REFUNDED', 5)));
+    expect(statuses(refunded.state)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
+    const again = refunded
+      .when(paid(progress('PENDING', 1, 1)))
+      .then(progressed(progress('PENDING', 1, 1)))
+      .when(paid(progress('SUCCEEDED', 3, 1)))
+      .then(progressed(progress('SUCCEEDED', 3, 1)));
+    expect(statuses(again.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
+  });
+
+  it('counts no more once it is refunded, however late it is heard of', () => {
+    const refunded = owing.and(
+      progressed(progress('SUCCEEDED', 3)),
+      completed('txn_0'),
+      progressed(progress('REFUNDED', 5)),
+    );
+    for (const known of [refunded, refunded.and(progressed(progress('PENDING', 1, 1)))])
+      for (const late of [progress('SUCCEEDED', 3), progress('SUCCEEDED', 9), progress('REFUNDED', 5)])
+        known.when(paid(late)).then();
+  });
+
+  it('is not taken back by the refund of another transaction', () => {
+    owing
+      .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'))
+      .when(paid(progress('REFUNDED', 5)))
+      .then();
+  });
+
   it('may succeed after it failed', () => {
     owing
       .and(progressed(progress('FAILED', 2)))

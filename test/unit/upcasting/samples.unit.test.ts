@@ -266,6 +266,7 @@ function everyEvent(): DomainEvent[] {
     products: ['PMC'],
     applicationFeeCents: 1,
     maxApplicationFeeCents: 2,
+    refundAfterDays: 14,
     exchangesPerMinute: 5,
     submitsPerMinute: 7,
     productIds: [1],
@@ -452,6 +453,20 @@ function everyEvent(): DomainEvent[] {
     seen('succeeded', { refundedCents: 100 }),
   );
   run(payment, open, seen('canceled'));
+  const planned = [
+    { ...open, subjectId: 'subject', refundAfterDays: 14 },
+    seen('succeeded'),
+    { kind: 'plan-refund', refusedAt: at(0) },
+  ] as const;
+  run(payment, ...planned, { kind: 'drop-refund-plan' });
+  run(
+    payment,
+    ...planned,
+    { kind: 'request-refund', reasonCode: 'report_unavailable', keepsReport: false },
+    { kind: 'refuse-refund', refusals: 0, code: 'balance_insufficient' },
+    seen('succeeded', { refundedCents: 3_600 }),
+  );
+  run(payment, open, seen('succeeded'), { kind: 'request-refund', reasonCode: 'other', keepsReport: true });
   run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
   const opening: CheckoutCommand = {
     kind: 'open',
@@ -507,7 +522,13 @@ function everyEvent(): DomainEvent[] {
     reports.request(reports.SECOND),
     { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' },
   );
-  run(report, reports.request(), reports.release());
+  run(report, reports.request(), reports.release(), {
+    kind: 'end-pulls',
+    transactionId: 'txn',
+    reasonCode: 'other',
+    evenIfReleased: true,
+  });
+  run(report, { kind: 'end-pulls', transactionId: 'txn', reasonCode: 'duplicate', evenIfReleased: false });
   run(
     report,
     reports.request(),

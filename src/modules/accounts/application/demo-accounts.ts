@@ -36,7 +36,13 @@ const CREDITS = 1_000;
 
 /** Parents before children. None is provisioned for live traffic, so that live keys reach no vendor. */
 export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
-  { name: 'demo', parent: null, settings: PAYING, credits: CREDITS, live: { publishable: true, secret: true } },
+  {
+    name: 'demo',
+    parent: null,
+    settings: { ...PAYING, refundAfterDays: 14 },
+    credits: CREDITS,
+    live: { publishable: true, secret: true },
+  },
   { name: 'child', parent: 'demo', settings: PAYING, credits: CREDITS, live: NONE },
   { name: 'grandchild', parent: 'child', settings: PAYING, credits: CREDITS, live: NONE },
   { name: 'unrelated', parent: null, settings: PAYING, credits: CREDITS, live: NONE },

@@ -43,6 +43,8 @@ export interface Settings {
   readonly applicationFeeCents: number | null;
   /** Cents that it keeps at most; null: the general bound. */
   readonly maxApplicationFeeCents: number | null;
+  /** Days from the first refused pull of a report to the refund of its payment, 1 to 365; null: nothing is given back by itself. */
+  readonly refundAfterDays: number | null;
   /** Token exchanges a minute for each of its publishable keys that has no limit of its own; null: the installation's. */
   readonly exchangesPerMinute: number | null;
   /** Submissions a minute in each environment; null: the installation's. */
@@ -76,6 +78,7 @@ export const DEFAULT_SETTINGS: Settings = {
   supportContact: null,
   applicationFeeCents: null,
   maxApplicationFeeCents: null,
+  refundAfterDays: null,
   exchangesPerMinute: null,
   submitsPerMinute: null,
   vendors: FIRST_CHOICE,
@@ -116,6 +119,8 @@ export type AccountEvent =
   | DomainEvent<'SupportContactChosen', { readonly supportContact: string | null }>
   | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
+  /** Counts for payments that are opened from then on. */
+  | DomainEvent<'RefundDelaySet', { readonly refundAfterDays: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'VendorChosen', { readonly capability: ChosenCapability; readonly vendor: string }>
@@ -225,6 +230,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
       case 'SupportContactChosen':
       case 'ApplicationFeeFixed':
       case 'ApplicationFeeLimited':
+      case 'RefundDelaySet':
         return set(event.data);
       case 'AccountExchangeLimitSet':
         return set({ exchangesPerMinute: event.data.perMinute });
@@ -283,13 +289,14 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
     if (terms !== null) refuseOtherText(terms, termsDigests);
     events.push({ type: 'TermsChosen', data: { terms } });
   }
-  const { supportContact, applicationFeeCents, maxApplicationFeeCents } = next;
+  const { supportContact, applicationFeeCents, maxApplicationFeeCents, refundAfterDays } = next;
   if (supportContact !== current.supportContact)
     events.push({ type: 'SupportContactChosen', data: { supportContact } });
   if (applicationFeeCents !== current.applicationFeeCents)
     events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
   if (maxApplicationFeeCents !== current.maxApplicationFeeCents)
     events.push({ type: 'ApplicationFeeLimited', data: { maxApplicationFeeCents } });
+  if (refundAfterDays !== current.refundAfterDays) events.push({ type: 'RefundDelaySet', data: { refundAfterDays } });
   if (next.exchangesPerMinute !== current.exchangesPerMinute) {
     events.push({ type: 'AccountExchangeLimitSet', data: { perMinute: next.exchangesPerMinute } });
   }
@@ -337,6 +344,12 @@ function checked(settings: Settings): Settings {
   if (applicationFeeCents !== null && maxApplicationFeeCents !== null && applicationFeeCents > maxApplicationFeeCents) {
     throw wrong('application-fee', 'The application fee must not be more than the most that it may be.');
   }
+  const { refundAfterDays } = settings;
+  if (
+    refundAfterDays !== null &&
+    !(Number.isSafeInteger(refundAfterDays) && refundAfterDays >= 1 && refundAfterDays <= 365)
+  )
+    throw wrong('refund-after-days', 'The days until a refund must be a whole number from 1 to 365.');
   checkPerMinute(exchangesPerMinute);
   checkPerMinute(submitsPerMinute, 'submits-per-minute');
   return {

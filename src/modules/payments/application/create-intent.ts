@@ -15,6 +15,7 @@ import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import {
   isPayable,
+  isReturned,
   payment,
   paymentId,
   transactionIdOf,
@@ -182,6 +183,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       currency: account.currency,
       connectedAccount: account.connectedPaymentAccount,
       subjectId: session.subjectId,
+      ...(account.refundAfterDays && { refundAfterDays: account.refundAfterDays }),
     } as const;
     for (let ordinal = 0; ; ordinal++) {
       const id = paymentId(sessionId, ordinal);
@@ -190,7 +192,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     }
   }
 
-  /** Null when the processor has canceled this transaction, so that the next one is to be opened. */
+  /** Null when this transaction was canceled or given back, so that the next one is to be opened. */
   private async takeUp(
     id: string,
     open: Extract<PaymentCommand, { kind: 'open' }>,
@@ -235,9 +237,9 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 }
 
-/** False when it was canceled, so that another may be opened. */
+/** False when it was canceled or given back, so that another may be opened. */
 function mayBePaid(payment: Payment): boolean {
-  if (payment.canceled) return false;
+  if (payment.canceled || isReturned(payment)) return false;
   if (!isPayable(payment)) throw new DomainError('payment.already_completed');
   return true;
 }

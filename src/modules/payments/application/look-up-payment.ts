@@ -6,13 +6,16 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
-import { lookAt, payment, type PaymentState } from '../domain/payment.js';
+import { isRefundOpen, lookAt, payment, type PaymentState } from '../domain/payment.js';
 import { endOf, refuseUnlessRecorded } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
+import { MakeRefund } from './refund-payment.js';
+import { RequestRefund } from './request-refund.js';
 
 /**
  * Asks the processor about an open payment that nobody has said anything of for a while: its notice was lost, or nobody was
- * there to hear it, and the page was closed before it confirmed. Charges nothing; safe to repeat.
+ * there to hear it, and the page was closed before it confirmed. Requests the refund that is planned, and has the processor make one
+ * that was requested. Charges nothing; safe to repeat.
  */
 @UseCase()
 export class LookUpPayment extends Command<void> {
@@ -30,6 +33,8 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly reconciler: PaymentReconciler,
+    private readonly request: RequestRefund,
+    private readonly makeRefund: MakeRefund,
     private readonly clock: Clock,
   ) {}
 
@@ -41,6 +46,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     const due = lookAt(state, last.occurredAt);
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('payment-sweep', last);
+    if (state.status === 'SUCCEEDED' && state.refund === null) return this.request.asPlanned(paymentId, context);
     // Recorded first: an answer that never comes must not have it asked again and again.
     const noted = await this.aggregates.execute(
       payment,
@@ -53,7 +59,9 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     const call = { ...vendorCall(newId(), null, context, undefined, paymentId), signal };
     try {
       refuseUnlessRecorded(
-        endOf(await this.reconciler.reconcile(call, paymentId, noted, state.paymentIntentId, context)),
+        isRefundOpen(state)
+          ? await this.makeRefund.askAndRecord(call, { id: paymentId, context })
+          : endOf(await this.reconciler.reconcile(call, paymentId, noted, state.paymentIntentId, context)),
       );
     } catch (error) {
       // The processor is away or late: the next look is planned already.

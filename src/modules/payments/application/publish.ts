@@ -1,10 +1,10 @@
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { checkout, type CheckoutEvent } from '../domain/checkout.js';
-import { payment, type PaymentEvent } from '../domain/payment.js';
+import { payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 import { fold } from '../../../kernel/decider.js';
 
-const TYPES = ['PaymentSucceeded'] as const satisfies readonly PaymentEvent['type'][];
+const TYPES = ['PaymentSucceeded', 'PaymentRefunded'] as const satisfies readonly PaymentEvent['type'][];
 
 /** What account holders hear of a payment. */
 export const paymentPublisher: Publisher = {
@@ -16,14 +16,31 @@ export const paymentPublisher: Publisher = {
     const state = fold(payment, history as readonly RecordedEvent<PaymentEvent>[]);
     if (!last || state.status === 'NONE') return null;
     const event = last as RecordedEvent & PaymentEvent;
-    if (event.type !== 'PaymentSucceeded') return null;
-    const { paymentIntentId, amountCents, currency } = event.data;
-    return publishedAs(last, 'payment.succeeded', {
-      session_id: state.sessionId,
-      stripe_payment_intent_id: paymentIntentId,
-      amount_cents: amountCents,
-      currency,
-    });
+    switch (event.type) {
+      case 'PaymentSucceeded': {
+        const { paymentIntentId, amountCents, currency } = event.data;
+        return publishedAs(last, 'payment.succeeded', {
+          session_id: state.sessionId,
+          stripe_payment_intent_id: paymentIntentId,
+          amount_cents: amountCents,
+          currency,
+        });
+      }
+      case 'PaymentRefunded': {
+        const { refundedCents, reasonCode } = event.data;
+        // A refund made at the processor is no news of ours.
+        if (reasonCode === undefined) return null;
+        return publishedAs(last, 'payment.refunded', {
+          session_id: state.sessionId,
+          transaction_id: transactionIdOf(idOf(last.stream)),
+          amount_cents: refundedCents,
+          currency: state.currency,
+          reason_code: reasonCode,
+        });
+      }
+      default:
+        return null;
+    }
   },
 };
 

@@ -4,7 +4,7 @@ import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
-import { payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
+import { isReturned, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 
 /** Tells the session how its payment is. */
 @Injectable()
@@ -21,6 +21,7 @@ export class WhenPaymentProgressed implements EventHandler {
     'PaymentCanceled',
     'PaymentSucceeded',
     'PaymentCarriedOver',
+    'PaymentRefunded',
   ]);
 
   constructor(
@@ -32,7 +33,8 @@ export class WhenPaymentProgressed implements EventHandler {
     const id = idOf(event.stream);
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE') return;
-    const { ordinal, events, status, sessionId } = state;
+    const { ordinal, events, sessionId } = state;
+    const status = isReturned(state) ? 'REFUNDED' : state.status;
     await this.screenings.paymentProgressed(
       sessionId,
       { transactionId: transactionIdOf(id), ordinal, observation: events, status },

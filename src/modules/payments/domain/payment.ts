@@ -1,8 +1,10 @@
-// One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled.
+// One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled, and its refund.
 // Source: docs/contract/platform.md#payments and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
+import type { RefundReason } from '../../../kernel/refund-reason.js';
 import { nextLook } from './look-schedule.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
@@ -26,6 +28,8 @@ export type PaymentEvent =
         readonly connectedAccount: string | null;
         /** Vault subject under which the secret for the browser is kept. Absent in what was stored before it was kept. */
         readonly subjectId?: string;
+        /** The account's setting then: days from the first refused pull to the refund. Absent where it had none. */
+        readonly refundAfterDays?: number;
       }
     >
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
@@ -48,8 +52,30 @@ export type PaymentEvent =
   | DomainEvent<'PaymentCarriedOver', { readonly sessionId: string }>
   /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
-  /** In all so far. A refund re-locks nothing. */
-  | DomainEvent<'PaymentRefunded', { readonly refundedCents: number }>;
+  /** The bureau has refused the report for the first time. Without a report the payment is given back from then on (ISO 8601 UTC). */
+  | DomainEvent<'PaymentRefundPlanned', { readonly refundAt: string }>
+  /** The report was released after all, or the account gives nothing back by itself any more. */
+  | DomainEvent<'PaymentRefundPlanDropped', Record<never, never>>
+  /** The whole payment is to be given back; the processor is asked after this is recorded. Once a transaction. */
+  | DomainEvent<
+      'PaymentRefundRequested',
+      {
+        readonly reasonCode: RefundReason;
+        /** The session goes on counting as paid: its report was released, or another transaction has paid for it. */
+        readonly keepsReport?: true;
+      }
+    >
+  /** `code` is the processor's. Another try follows, under a key of its own. */
+  | DomainEvent<'PaymentRefundRefused', { readonly code: string }>
+  /** In all so far. */
+  | DomainEvent<
+      'PaymentRefunded',
+      {
+        readonly refundedCents: number;
+        /** Of a refund that was requested here and is complete. A refund made at the processor has none and re-locks nothing. */
+        readonly reasonCode?: RefundReason;
+      }
+    >;
 
 export interface Payment {
   readonly status: PaymentStatus;
@@ -67,6 +93,15 @@ export interface Payment {
   readonly paymentIntentId: string | null;
   readonly canceled: boolean;
   readonly refundedCents: number;
+  readonly refundAfterDays: number | null;
+  /** When it is given back by itself (ISO 8601 UTC); null: not planned. */
+  readonly refundAt: string | null;
+  /** The refund that was requested here; `refusals` counts those of the processor. */
+  readonly refund: {
+    readonly reasonCode: RefundReason;
+    readonly keepsReport: boolean;
+    readonly refusals: number;
+  } | null;
   /** At the processor, since something last changed. */
   readonly looks: number;
   /** Counts the events: an observation that was made before the newest of them may be out of date. */
@@ -74,6 +109,7 @@ export interface Payment {
 }
 
 export type PaymentState = { readonly status: 'NONE' } | Payment;
+type Paid = Payment & { readonly paymentIntentId: string };
 
 /** The processor's own words. */
 export type IntentStatus =
@@ -104,6 +140,7 @@ export type PaymentCommand =
       readonly currency: string;
       readonly connectedAccount: string | null;
       readonly subjectId?: string;
+      readonly refundAfterDays?: number;
     })
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
@@ -113,6 +150,13 @@ export type PaymentCommand =
   | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
   /** Of several that want to look at the same time one does. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
+  /** The bureau has refused the report. Decides nothing unless the account gives payments back by itself. */
+  | { readonly kind: 'plan-refund'; readonly refusedAt: Date }
+  | { readonly kind: 'drop-refund-plan' }
+  /** Decides nothing when it was requested before. Throws `payment.not_completed` unless it has succeeded. */
+  | { readonly kind: 'request-refund'; readonly reasonCode: RefundReason; readonly keepsReport: boolean }
+  /** The processor refused a refund that was asked for under `refundKeyOf` of so many refusals. */
+  | { readonly kind: 'refuse-refund'; readonly refusals: number; readonly code: string }
   /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
   | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
 
@@ -165,12 +209,16 @@ const DAY = 86_400 * SECOND;
 /** A payment that the consumer has made is asked for sooner than one that may never be made. */
 const FIRST_LOOK = { PROCESSING: 10 * SECOND, other: 60 * SECOND };
 const LONGEST = 4 * DAY;
+/** Of a refund that the processor owes an answer. */
+const REFUND_LOOKS = { first: 10 * SECOND, longest: DAY };
 
 /**
  * When the processor is to be asked without a notice since `since`, the time of the last event, which a look is too.
- * Null when the payment is over, or when it was looked up in vain for a month.
+ * Null when the payment is over, or when it was looked up in vain for a month. A refund is asked for until it is made.
  */
 export function lookAt(state: PaymentState, since: string): Date | null {
+  if (isRefundOpen(state)) return nextLook(REFUND_LOOKS, state.looks, since) ?? new Date(Date.parse(since) + DAY);
+  if (state.status === 'SUCCEEDED' && state.refund === null && state.refundAt !== null) return new Date(state.refundAt);
   if (!isOpen(state)) return null;
   const first = state.status === 'PROCESSING' ? FIRST_LOOK.PROCESSING : FIRST_LOOK.other;
   return nextLook({ first, longest: LONGEST }, state.looks, since);
@@ -181,8 +229,32 @@ export function isPayable({ status, canceled }: Payment): boolean {
   return status !== 'PROCESSING' && status !== 'SUCCEEDED' && !canceled;
 }
 
+/** A refund was requested, and the processor has not made it. */
+export function isRefundOpen(state: PaymentState): state is Paid & { readonly refund: NonNullable<Payment['refund']> } {
+  return state.status !== 'NONE' && state.refund !== null && !isWhole(state, state.refundedCents);
+}
+
+/** The whole payment was given back at the request of the account, the operator or the service. */
+export function isRefunded(state: Payment): boolean {
+  return state.refund !== null && isWhole(state, state.refundedCents);
+}
+
+/** The session is unpaid again: another transaction may follow. */
+export function isReturned(state: Payment): boolean {
+  return isRefunded(state) && state.refund?.keepsReport === false;
+}
+
+/** The processor's key of a refund: the same until the processor has refused what was asked for under it. */
+export function refundKeyOf(id: string, refusals: number): string {
+  return `${transactionIdOf(id)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
+}
+
+function isWhole({ price }: Payment, refundedCents: number): boolean {
+  return refundedCents >= price.amountCents;
+}
+
 /** There is an intent, and something may still come of it. */
-function isOpen(state: PaymentState): state is Payment & { readonly paymentIntentId: string } {
+function isOpen(state: PaymentState): state is Paid {
   return state.status !== 'NONE' && state.paymentIntentId !== null && state.status !== 'SUCCEEDED' && !state.canceled;
 }
 
@@ -210,7 +282,23 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
         ? [{ type: 'PaymentCarriedOver', data: { sessionId: command.to } }]
         : [];
     case 'look-up':
-      return command.basedOn === state.events && isOpen(state) ? [{ type: 'PaymentLookedUp', data: {} }] : [];
+      return command.basedOn === state.events && (isOpen(state) || isRefundOpen(state))
+        ? [{ type: 'PaymentLookedUp', data: {} }]
+        : [];
+    case 'plan-refund': {
+      const { status, refund, refundAt, refundAfterDays } = state;
+      if (status !== 'SUCCEEDED' || refund !== null || refundAt !== null || refundAfterDays === null) return [];
+      const at = new Date(command.refusedAt.getTime() + refundAfterDays * DAY);
+      return [{ type: 'PaymentRefundPlanned', data: { refundAt: at.toISOString() } }];
+    }
+    case 'drop-refund-plan':
+      return state.refundAt !== null && state.refund === null ? [{ type: 'PaymentRefundPlanDropped', data: {} }] : [];
+    case 'request-refund':
+      return requestRefund(command, state);
+    case 'refuse-refund':
+      return isRefundOpen(state) && state.refund.refusals === command.refusals
+        ? [{ type: 'PaymentRefundRefused', data: { code: command.code } }]
+        : [];
     case 'observe':
       return observe(command.intent, command.basedOn, state);
     default:
@@ -218,14 +306,30 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
   }
 }
 
+function requestRefund(
+  { reasonCode, keepsReport }: Extract<PaymentCommand, { kind: 'request-refund' }>,
+  state: Payment,
+): readonly PaymentEvent[] {
+  if (state.refund !== null) return [];
+  if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
+  const { refundedCents } = state;
+  return [
+    { type: 'PaymentRefundRequested', data: { reasonCode, ...(keepsReport && { keepsReport }) } },
+    // All of it was given back at the processor before.
+    ...(isWhole(state, refundedCents)
+      ? [{ type: 'PaymentRefunded', data: { refundedCents, reasonCode } } as const]
+      : []),
+  ];
+}
+
 function observe(intent: ObservedIntent, basedOn: number, state: Payment): readonly PaymentEvent[] {
   if (state.paymentIntentId !== null && state.paymentIntentId !== intent.id) return [];
   const created: PaymentEvent[] =
     state.paymentIntentId === null ? [{ type: 'PaymentIntentCreated', data: { paymentIntentId: intent.id } }] : [];
+  const { refundedCents } = intent;
+  const reason = state.refund !== null && isWhole(state, refundedCents) && { reasonCode: state.refund.reasonCode };
   const refunded: PaymentEvent[] =
-    intent.refundedCents > state.refundedCents
-      ? [{ type: 'PaymentRefunded', data: { refundedCents: intent.refundedCents } }]
-      : [];
+    refundedCents > state.refundedCents ? [{ type: 'PaymentRefunded', data: { refundedCents, ...reason } }] : [];
   if (state.status === 'SUCCEEDED') return refunded;
   if (intent.status === 'succeeded') {
     return [
@@ -262,6 +366,7 @@ function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedI
 function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
   if (event.type === 'PaymentOpened') {
     const { sessionId, ordinal, currency, connectedAccount, subjectId, amountCents, applicationFeeCents } = event.data;
+    const { refundAfterDays } = event.data;
     const price = { amountCents, applicationFeeCents };
     return {
       status: 'PENDING',
@@ -276,6 +381,9 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       paymentIntentId: null,
       canceled: false,
       refundedCents: 0,
+      refundAfterDays: refundAfterDays ?? null,
+      refundAt: null,
+      refund: null,
       looks: 0,
       events: 1,
     };
@@ -310,6 +418,19 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       };
     case 'PaymentCarriedOver':
       return { ...next, sessionId: event.data.sessionId };
+    case 'PaymentRefundPlanned':
+      return { ...next, refundAt: event.data.refundAt };
+    case 'PaymentRefundPlanDropped':
+      return { ...next, refundAt: null };
+    case 'PaymentRefundRequested': {
+      const { reasonCode, keepsReport = false } = event.data;
+      return { ...next, refund: { reasonCode, keepsReport, refusals: 0 } };
+    }
+    case 'PaymentRefundRefused': {
+      const refund = state.refund && { ...state.refund, refusals: state.refund.refusals + 1 };
+      // The looks go on as planned: what is refused again and again is asked for less and less.
+      return { ...next, looks: state.looks, refund };
+    }
     case 'PaymentRefunded':
       return { ...next, refundedCents: event.data.refundedCents };
     default:

@@ -15,7 +15,7 @@ interface Followed {
 /** Lists only what is due. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 4,
+  version: 5,
   category: payment.category,
 
   evolve(before, event) {
@@ -44,6 +44,10 @@ const known = exhaustiveEvents<PaymentEvent>('open_payments', {
   PaymentCanceled: true,
   PaymentSucceeded: true,
   PaymentCarriedOver: true,
+  PaymentRefundPlanned: true,
+  PaymentRefundPlanDropped: true,
+  PaymentRefundRequested: true,
+  PaymentRefundRefused: true,
   PaymentRefunded: true,
 });
 

@@ -58,7 +58,7 @@ export class ReportRelease {
    * made again when its interval is over.
    */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
-    const { sessionId, accountId, subjectId, vendors } = session;
+    const { sessionId, accountId, subjectId, vendors, paidBy } = session;
     const { state: seen } = await this.aggregates.loadCached(report, sessionId);
     if (seen.status === 'RELEASED') return seen;
     if (seen.status === 'REQUESTED') return this.awaited(sessionId);
@@ -78,6 +78,7 @@ export class ReportRelease {
       attemptId,
       purpose: 'TENANT_SCREENING',
       subjectId,
+      paidBy,
       ...times,
     } as const;
     await this.calls.admit(this.pull, attempt);

@@ -2,7 +2,9 @@
 // Source: docs/contract/platform.md#reports, #checks-before-a-report.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { derivedId } from '../../../kernel/ids.js';
+import type { RefundReason } from '../../../kernel/refund-reason.js';
 
 /** Why the bureau has nothing to give: facts about the consumer's file. */
 export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
@@ -62,7 +64,16 @@ export type ReportEvent =
     >
   | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>
   /** The bureau gave an answer that cannot be classified. The attempt stays open: only its own key is never billed twice. */
-  | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>;
+  | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>
+  /** This payment is to be given back: no pull for it begins any more. The payment hears of it after this is recorded. */
+  | DomainEvent<'ReportPullsEnded', PullsEnded>;
+
+export interface PullsEnded {
+  readonly transactionId: string;
+  readonly reasonCode: RefundReason;
+  /** The report was released before, and stays what it is. */
+  readonly released?: true;
+}
 
 export interface PullAttempt {
   readonly attemptId: string;
@@ -85,7 +96,12 @@ export type PullEnd =
     }
   | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure };
 
-interface Known {
+interface BeforePulls {
+  /** Payments that are given back: nothing is pulled for them. */
+  readonly endedFor: readonly PullsEnded[];
+}
+
+interface Known extends BeforePulls {
   /** Named with the first attempt, the same for all of them. */
   readonly reportId: string;
   readonly subjectId: string;
@@ -107,7 +123,7 @@ export type ReleasedReport = Known & {
 };
 
 export type ReportState =
-  | { readonly status: 'NONE' }
+  | (BeforePulls & { readonly status: 'NONE' })
   | RequestedReport
   | (Known & { readonly status: 'NOT_TO_BE_HAD'; readonly end: PullEnd })
   | ReleasedReport;
@@ -121,8 +137,17 @@ export type ReportCommand =
       readonly attemptId: string;
       readonly purpose: PermissiblePurpose;
       readonly subjectId: string;
+      /** The transaction that it is pulled for; null where nobody has to pay first. */
+      readonly paidBy: string | null;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
+    }
+  /** Throws while a pull is under way, and when the report is released unless `evenIfReleased`. */
+  | {
+      readonly kind: 'end-pulls';
+      readonly transactionId: string;
+      readonly reasonCode: RefundReason;
+      readonly evenIfReleased: boolean;
     }
   | {
       readonly kind: 'release';
@@ -154,7 +179,7 @@ export type ReportCommand =
 /** One stream a screening session, named after it. */
 export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   category: 'report',
-  initial: { status: 'NONE' },
+  initial: { status: 'NONE', endedFor: [] },
   decide,
   evolve,
 };
@@ -167,9 +192,10 @@ export function nextAttemptId(sessionId: string, state: ReportState): string {
 function decide(command: ReportCommand, state: ReportState): readonly ReportEvent[] {
   switch (command.kind) {
     case 'request': {
-      const { sessionId, attemptId, purpose, settleAfter, giveUpAfter } = command;
+      const { sessionId, attemptId, purpose, paidBy, settleAfter, giveUpAfter } = command;
       if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state))
         return [];
+      if (paidBy !== null && endFor(state, paidBy)) throw new DomainError('report.consumer_has_not_paid');
       const { reportId, subjectId } = state.status === 'NONE' ? command : state;
       const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
       return [
@@ -186,6 +212,14 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
           },
         },
       ];
+    }
+    case 'end-pulls': {
+      const { transactionId, reasonCode, evenIfReleased } = command;
+      if (endFor(state, transactionId)) return [];
+      if (state.status === 'REQUESTED') throw new DomainError('payment.report_under_way');
+      const released = state.status === 'RELEASED';
+      if (released && !evenIfReleased) throw new DomainError('payment.report_released');
+      return [{ type: 'ReportPullsEnded', data: { transactionId, reasonCode, ...(released && { released }) } }];
     }
     case 'release': {
       if (!isPending(state, command.attemptId)) return [];
@@ -235,6 +269,11 @@ function withoutVerdict(
     : [];
 }
 
+/** Undefined while pulls for that payment may begin. */
+export function endFor({ endedFor }: ReportState, transactionId: string): PullsEnded | undefined {
+  return endedFor.find((ended) => ended.transactionId === transactionId);
+}
+
 /** Whether the end of this attempt is not known yet. */
 export function isPending(state: ReportState, attemptId: string): state is RequestedReport {
   return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
@@ -253,6 +292,7 @@ export function isExpired(released: ReleasedReport, now: Date): boolean {
 }
 
 function evolve(state: ReportState, event: ReportEvent): ReportState {
+  if (event.type === 'ReportPullsEnded') return { ...state, endedFor: [...state.endedFor, event.data] };
   if (event.type === 'ReportRequested') {
     const { reportId, subjectId, attemptId, inquiryId = attemptId, settleAfter, giveUpAfter } = event.data;
     const { attempts, unresolved, firstRefusedAt } =
@@ -261,6 +301,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
       status: 'REQUESTED',
       reportId,
       subjectId,
+      endedFor: state.endedFor,
       attempts: attempts + 1,
       unresolved,
       firstRefusedAt,
@@ -275,6 +316,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   const known: Known = {
     reportId: state.reportId,
     subjectId: state.subjectId,
+    endedFor: state.endedFor,
     attempts: state.attempts,
     unresolved: null,
     firstRefusedAt: state.firstRefusedAt,

@@ -12,18 +12,17 @@ const known = exhaustiveEvents<ReportEvent>('report_status', {
   ReportPullRefused: true,
   ReportPullFailed: true,
   ReportPullAwaited: true,
+  ReportPullsEnded: true,
 });
-
-type Report = Exclude<ReportState, { status: 'NONE' }>;
 
 interface Followed {
   readonly environment: Environment;
-  readonly report: Report;
+  readonly report: ReportState;
 }
 
 /** The report of a session, by the session's id. */
 export interface ReportStatus {
-  readonly status: Report['status'];
+  readonly status: ReportState['status'];
   /** ISO 8601 UTC; null while no report was released. */
   readonly expiresAt: string | null;
   /** As `Reports.isOutOfReach`. */
@@ -39,8 +38,7 @@ export const reportStatus: Projection<ReportStatus, Followed> = {
   evolve(before, event) {
     const next = report.evolve(before?.report ?? report.initial, known(event));
     const { environment } = event.metadata;
-    if (next.status === 'NONE' || environment === null)
-      throw new Error(`${event.stream} does not begin with a request`);
+    if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
     return { environment, report: next };
   },
 

@@ -47,6 +47,7 @@ export function factsOf(
     status: session.status,
     paymentStatus: paymentStatusOf(session),
     overallStatus: overallStatusOf(session),
+    paidBy: session.payment?.status === 'SUCCEEDED' ? session.payment.transactionId : null,
     vendors: session.vendors,
     block: session.status === 'BLOCKED' ? { reasonCode: session.reasonCode, until: session.blockedUntil } : null,
     intendedRecipientId: session.intendedRecipientId ?? null,

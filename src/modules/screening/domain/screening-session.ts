@@ -35,7 +35,7 @@ type SaidWithSubmission = Pick<
 
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment' | 'attemptIds'> &
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'refundedOrdinal' | 'completed' | 'attemptIds'> &
       SaidWithSubmission & { readonly kind: 'submit' })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
@@ -114,7 +114,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       return attempt?.operation === 'otp-resend' ? recordResend(command) : [];
     }
     case 'record-payment':
-      return state.status !== 'NONE' && isNews(command.payment, state.payment)
+      return state.status !== 'NONE' && isNews(command.payment, state)
         ? [{ type: 'PaymentProgressed', data: command.payment }]
         : [];
     case 'record-not-executed': {
@@ -165,12 +165,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
 function withCompletion(events: readonly SessionEvent[], state: SessionState): readonly SessionEvent[] {
   if (events.length === 0) return events;
   const after = events.reduce(evolve, state);
-  if (
-    after.status === 'NONE' ||
-    overallStatusOf(after) !== 'COMPLETED' ||
-    (state.status !== 'NONE' && overallStatusOf(state) === 'COMPLETED')
-  )
-    return events;
+  if (after.status === 'NONE' || overallStatusOf(after) !== 'COMPLETED' || after.completed) return events;
   return [
     ...events,
     {
@@ -180,10 +175,15 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
   ];
 }
 
-/** Succeeded is for ever; else a later transaction counts more than an earlier one, and of one transaction what it said last. */
-function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): boolean {
+/**
+ * Succeeded ends with the refund of that transaction alone; else a later transaction counts more than an earlier one, and of one
+ * transaction what it said last. What was given back counts no more.
+ */
+function isNews(payment: PaymentProgress, { payment: known, refundedOrdinal = -1 }: Submitted): boolean {
+  if (payment.ordinal <= refundedOrdinal) return false;
   if (known === undefined) return true;
-  if (known.status === 'SUCCEEDED') return false;
+  if (known.status === 'SUCCEEDED')
+    return payment.status === 'REFUNDED' && payment.transactionId === known.transactionId;
   if (payment.status === 'SUCCEEDED') return true;
   return payment.ordinal === known.ordinal
     ? payment.observation > known.observation && payment.status !== known.status
@@ -391,6 +391,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     vendors: state.vendors,
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
+    ...(state.refundedOrdinal !== undefined && { refundedOrdinal: state.refundedOrdinal }),
+    ...(state.completed && { completed: state.completed }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
     ...(state.grantId && { grantId: state.grantId }),
     ...(state.partyId && { partyId: state.partyId }),
@@ -479,12 +481,14 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       const { cause, refusedInput } = event.data;
       return { ...submitted, status: 'ERROR', cause, ...(refusedInput && { refusedInput }) };
     }
-    case 'PaymentProgressed':
-      return { ...state, payment: event.data };
+    case 'PaymentProgressed': {
+      const { status, ordinal } = event.data;
+      return { ...state, payment: event.data, ...(status === 'REFUNDED' && { refundedOrdinal: ordinal }) };
+    }
     case 'VendorReplyDiscarded':
       return { ...state, replyDiscarded: true };
     case 'ScreeningCompleted':
-      return state;
+      return { ...state, completed: true };
     default:
       return assertNever(event, state);
   }

@@ -148,7 +148,7 @@ export type SessionEvent =
       }
     >;
 
-export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 
 /** One payment transaction as the session has heard of it. */
 export interface PaymentProgress {
@@ -191,6 +191,10 @@ export interface Submitted {
   readonly duplicateGuard: boolean;
   /** Absent while no payment was begun. */
   readonly payment?: PaymentProgress;
+  /** The newest transaction that was given back: what is said of it or of an earlier one counts no more. */
+  readonly refundedOrdinal?: number;
+  /** It was COMPLETED once. */
+  readonly completed?: true;
   readonly intendedRecipientId?: string;
   /** The session grant that it was submitted under: only tokens of that grant may touch it (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;

@@ -85,7 +85,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 13,
+  version: 14,
   category: screeningSession.category,
 
   evolve(doc, event) {

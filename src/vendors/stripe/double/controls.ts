@@ -67,13 +67,14 @@ function mountMoney(controls: FastifyInstance, engine: Engine): void {
   controls.get<{ Querystring: About }>('/charges', { schema: ABOUT }, (request, reply) => {
     const charges = about(request.query).flatMap(
       ({ id: intent, metadata, charges: tries, currency, destination, applicationFee }) =>
-        tries.map(({ id, status, amount, refunded }) => ({
+        tries.map(({ id, status, amount, refunded, takenBack }) => ({
           id,
           intent,
           transaction: metadata.transaction_id ?? null,
           status,
           amount,
           refunded,
+          ...(takenBack && { takenBack }),
           currency,
           destination,
           applicationFee,
@@ -105,6 +106,14 @@ function mountFaults(controls: FastifyInstance, engine: Engine): void {
     (request, reply) => {
       engine.faults.failuresToKeep = request.body.calls;
       return reply.send({ calls: request.body.calls });
+    },
+  );
+  controls.post<{ Body: { refuse: number } }>(
+    '/refunds',
+    { schema: { body: strict({ refuse: count }, ['refuse']) } },
+    (request, reply) => {
+      engine.faults.refundsToRefuse = request.body.refuse;
+      return reply.send({ refuse: request.body.refuse });
     },
   );
   controls.post<{ Body: { ms: number } }>(

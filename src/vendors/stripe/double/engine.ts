@@ -31,12 +31,14 @@ export interface Faults {
   answersToLose: number;
   /** So many calls fail, which is kept under their keys. */
   failuresToKeep: number;
+  /** As for want of balance; each refusal is the outcome of its call. */
+  refundsToRefuse: number;
   /** Every new call takes so long before it is executed. */
   slowMs: number;
 }
 
 export class Engine {
-  readonly faults: Faults = { outageEnds: 0, answersToLose: 0, failuresToKeep: 0, slowMs: 0 };
+  readonly faults: Faults = { outageEnds: 0, answersToLose: 0, failuresToKeep: 0, refundsToRefuse: 0, slowMs: 0 };
 
   constructor(
     readonly record: ProcessorRecord,

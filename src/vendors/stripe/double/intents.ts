@@ -4,7 +4,7 @@ import { isChargeable } from './amounts.js';
 import { ProcessorError, invalid, unexpectedState } from './errors.js';
 import { intentObject, messageOf } from './objects.js';
 import { reactionOf } from './payment-methods.js';
-import type { Charge, Decline, Intent } from './state.js';
+import type { Charge, Decline, Intent, TakenBack } from './state.js';
 
 export type IntentEvent =
   | 'payment_intent.created'
@@ -177,6 +177,7 @@ export function cancelIntent(intent: Intent, now: number): IntentChange {
 export function refundIntent(
   intent: Intent,
   amount: number | null,
+  { transfer, fee }: TakenBack,
 ): { readonly intent: Intent; readonly charge: Charge; readonly amount: number } {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   if (paid === undefined)
@@ -191,7 +192,16 @@ export function refundIntent(
   const refunded = amount ?? left;
   if (refunded < 1 || refunded > left)
     throw invalid('amount', null, 'The refund must be between one cent and what is not refunded yet.');
-  const changed: Charge = { ...paid, refunded: paid.refunded + refunded };
+  if (transfer && intent.destination === null)
+    throw invalid('reverse_transfer', null, 'The charge has no transfer to reverse.');
+  if (fee && intent.applicationFee === null)
+    throw invalid('refund_application_fee', null, 'The charge has no application fee to refund.');
+  const { takenBack } = paid;
+  const changed: Charge = {
+    ...paid,
+    refunded: paid.refunded + refunded,
+    takenBack: { transfer: transfer || takenBack?.transfer === true, fee: fee || takenBack?.fee === true },
+  };
   return {
     intent: { ...intent, charges: intent.charges.map((each) => (each.id === paid.id ? changed : each)) },
     charge: changed,

@@ -187,7 +187,11 @@ class PaymentRoutes {
     ];
     if (intentId === null && chargeId === null)
       throw invalid('charge', 'parameter_missing', 'One of payment_intent and charge must be there.');
-    const { record } = this.engine;
+    const takenBack = {
+      transfer: parameters.text('reverse_transfer') === 'true',
+      fee: parameters.text('refund_application_fee') === 'true',
+    };
+    const { record, faults } = this.engine;
     const found =
       intentId === null
         ? record.allIntents().find(({ charges }) => charges.some(({ id }) => id === chargeId))
@@ -195,7 +199,15 @@ class PaymentRoutes {
     if (found === null || found === undefined)
       throw intentId === null ? missing('charge', 'charge', 400) : missing('payment_intent', 'payment_intent', 400);
     return () => {
-      const { intent, charge, amount: refunded } = refundIntent(this.engine.intent(found.id), amount);
+      if (faults.refundsToRefuse > 0) {
+        faults.refundsToRefuse -= 1;
+        throw new ProcessorError(400, {
+          type: 'invalid_request_error',
+          code: 'balance_insufficient',
+          message: 'The balance does not cover the refund.',
+        });
+      }
+      const { intent, charge, amount: refunded } = refundIntent(this.engine.intent(found.id), amount, takenBack);
       const refund = refundObject({ id: newId('re'), amount: refunded, created: this.engine.now() }, charge, intent);
       const event = this.engine.event('charge.refunded', chargeObject(charge, intent), intent.id, key);
       return { answer: { status: 200, body: refund }, changes: { intents: [intent], events: [event] } };

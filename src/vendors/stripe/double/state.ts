@@ -8,11 +8,18 @@ export interface Decline {
 export type IntentStatus =
   'requires_payment_method' | 'requires_confirmation' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
 
+export interface TakenBack {
+  readonly transfer: boolean;
+  readonly fee: boolean;
+}
+
 export interface Charge {
   readonly id: string;
   readonly status: 'succeeded' | 'pending' | 'failed';
   readonly amount: number;
   readonly refunded: number;
+  /** Of a destination charge: which parts came back with its refunds. */
+  readonly takenBack?: TakenBack;
   readonly created: number;
   readonly decline: Decline | null;
 }

@@ -53,7 +53,9 @@ export class SessionResult {
 
 export class StatusResult extends SessionResult {
   @ApiProperty({ type: String }) readonly verificationStatus!: SessionSummary['status'];
-  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] })
+  @ApiProperty({
+    enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED', 'REFUNDED'],
+  })
   readonly paymentStatus!: ScreeningStatus['paymentStatus'];
   @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
   readonly overallStatus!: ScreeningStatus['overallStatus'];

@@ -14,7 +14,9 @@ class ServerStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
   @ApiProperty() readonly status!: string;
   @ApiProperty() readonly verification_status!: string;
-  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] })
+  @ApiProperty({
+    enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED', 'REFUNDED'],
+  })
   readonly payment_status!: string;
   @ApiProperty({ description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
   readonly overall_status!: string;

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
+import type { RefundReason } from '../../../kernel/refund-reason.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { PaymentProcessor } from '../../../ports/payment-processor.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
+import { isRefundOpen, payment, refundKeyOf } from '../domain/payment.js';
+import { chargeOf } from './charge-of.js';
+import { endOf, existing, PaymentCall, type PaymentCallEnd } from './payment-call.js';
+import { PaymentReconciler } from './payment-reconciler.js';
+import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } from './request-refund.js';
+
+/**
+ * Gives a whole payment back for the account's server (docs/contract/server.md#refunds). What is requested stays requested: where the
+ * processor cannot do it now, the recovery job goes on. Safe to repeat.
+ */
+@UseCase()
+export class RefundPayment extends Command<RefundedPayment> {
+  constructor(
+    readonly transactionId: string,
+    readonly reasonCode: RefundReason,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+/** Has the processor make a refund that was requested. */
+@Injectable()
+export class MakeRefund extends PaymentCall<null> {
+  override readonly operation = 'make-refund';
+  override readonly semantics = 'idempotent';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly processor: PaymentProcessor,
+    private readonly reconciler: PaymentReconciler,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(
+    call: VendorCall,
+    { id, context }: Pick<Attempt, 'id' | 'context'>,
+  ): Promise<PaymentCallEnd> {
+    const loaded = await this.aggregates.load(payment, id);
+    const { state } = loaded;
+    if (!isRefundOpen(state)) return 'recorded';
+    const { refusals } = state.refund;
+    const verdict = await this.processor.refundIntent(
+      { ...call, attemptId: refundKeyOf(id, refusals) },
+      state.paymentIntentId,
+      chargeOf(state.price, state),
+    );
+    if (verdict.kind === 'refused' && verdict.code !== ALREADY_REFUNDED) {
+      endOf(verdict);
+      await this.aggregates.execute(payment, id, { kind: 'refuse-refund', refusals, code: verdict.code }, context);
+      return 'recorded';
+    }
+    if (verdict.kind !== 'refunded' && verdict.kind !== 'refused') return verdict.kind;
+    return endOf(await this.reconciler.reconcile(call, id, loaded, state.paymentIntentId, context));
+  }
+}
+
+/** The processor's code where nothing is left to give back. */
+const ALREADY_REFUNDED = 'charge_already_refunded';
+
+@Handles(RefundPayment)
+export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly calls: ExternalCalls,
+    private readonly makeRefund: MakeRefund,
+    private readonly request: RequestRefund,
+  ) {}
+
+  async execute({ transactionId, reasonCode, context }: RefundPayment): Promise<RefundedPayment> {
+    const { id } = await paymentNamed(this.aggregates, transactionId, (owner) => isOpenTo(owner, {}, context));
+    const attempt = { id, attemptId: newId(), subject: null, context };
+    await this.calls.admit(this.makeRefund, attempt);
+    let open = false;
+    try {
+      const requested = await this.request.of(id, { reasonCode, evenIfReleased: false }, context);
+      open = isRefundOpen(requested);
+      if (!open) return refundedPayment(id, requested);
+    } finally {
+      if (!open) await this.calls.withdraw(this.makeRefund, attempt);
+    }
+    await this.calls.make(this.makeRefund, attempt, null);
+    return refundedPayment(id, existing((await this.aggregates.load(payment, id)).state));
+  }
+}

@@ -1,0 +1,110 @@
+// How a refund begins, whoever asks for it: the report ends its pulls, then the payment records it, and then the processor is asked.
+import { Injectable } from '@nestjs/common';
+import type { ActionContext, Owner } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isId } from '../../../kernel/ids.js';
+import type { LoadedAggregate } from '../../../kernel/loaded-aggregate.js';
+import type { RefundReason } from '../../../kernel/refund-reason.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Accounts } from '../../../published/accounts.js';
+import { ReportPulls } from '../../../published/reports.js';
+import { Screenings } from '../../../published/screenings.js';
+import {
+  isRefunded,
+  payment,
+  paymentIdIn,
+  transactionIdOf,
+  type Payment,
+  type PaymentState,
+} from '../domain/payment.js';
+import { existing } from './payment-call.js';
+
+/** Unknown, malformed and foreign transactions are the same. */
+export async function paymentNamed(
+  aggregates: AggregateStore,
+  transactionId: string,
+  isOpen: (owner: Owner | null) => boolean,
+): Promise<{ readonly id: string; readonly owner: Owner | null }> {
+  const id = paymentIdIn(transactionId);
+  if (id === null || !isId(id)) throw new DomainError('payment.not_found');
+  const loaded: LoadedAggregate<PaymentState> = await aggregates.load(payment, id);
+  if (loaded.state.status === 'NONE' || !isOpen(loaded.owner)) throw new DomainError('payment.not_found');
+  return { id, owner: loaded.owner };
+}
+
+/** A payment and its refund as the account sees them. */
+export interface RefundedPayment {
+  readonly transactionId: string;
+  readonly sessionId: string;
+  /** SUCCEEDED until the processor has made the refund. */
+  readonly status: 'SUCCEEDED' | 'REFUNDED';
+  readonly amountCents: number;
+  readonly currency: string;
+  /** Of the first request. */
+  readonly reasonCode: RefundReason;
+}
+
+export function refundedPayment(id: string, state: Payment): RefundedPayment {
+  const { sessionId, price, currency, refund } = state;
+  if (refund === null) throw new Error(`No refund of the payment ${id} is recorded`);
+  return {
+    transactionId: transactionIdOf(id),
+    sessionId,
+    status: isRefunded(state) ? 'REFUNDED' : 'SUCCEEDED',
+    amountCents: price.amountCents,
+    currency,
+    reasonCode: refund.reasonCode,
+  };
+}
+
+@Injectable()
+export class RequestRefund {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly screenings: Screenings,
+    private readonly pulls: ReportPulls,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /** For a payment whose time has come. While a pull is under way it stays due. */
+  async asPlanned(id: string, context: ActionContext): Promise<void> {
+    const account = context.accountId === null ? null : await this.accounts.find(context.accountId);
+    let dropped = account === null || account.refundAfterDays === null;
+    try {
+      if (!dropped) await this.of(id, { reasonCode: 'report_unavailable', evenIfReleased: false }, context);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      dropped = error.code === 'payment.report_released';
+    }
+    if (dropped) await this.aggregates.execute(payment, id, { kind: 'drop-refund-plan' }, context);
+  }
+
+  /** Throws `payment.not_completed`, and what `ReportPulls.end` throws. Safe to repeat. */
+  async of(
+    id: string,
+    { reasonCode, evenIfReleased }: { readonly reasonCode: RefundReason; readonly evenIfReleased: boolean },
+    context: ActionContext,
+  ): Promise<Payment> {
+    const known = await this.aggregates.load(payment, id);
+    const state = existing(known.state);
+    if (state.refund !== null) return state;
+    if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
+    const transactionId = transactionIdOf(id);
+    const paidBy = (await this.screenings.find(state.sessionId))?.paidBy ?? null;
+    // Where another transaction has paid, nothing was or is pulled for this one.
+    const ended =
+      paidBy !== null && paidBy !== transactionId
+        ? { reasonCode, released: true }
+        : await this.pulls.end(state.sessionId, { transactionId, reasonCode, evenIfReleased }, context);
+    return this.record(id, ended, context);
+  }
+
+  async record(
+    id: string,
+    { reasonCode, released = false }: { readonly reasonCode: RefundReason; readonly released?: boolean },
+    context: ActionContext,
+  ): Promise<Payment> {
+    const command = { kind: 'request-refund', reasonCode, keepsReport: released } as const;
+    return existing((await this.aggregates.execute(payment, id, command, context)).state);
+  }
+}

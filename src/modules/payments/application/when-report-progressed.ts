@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { systemContext } from '../../../kernel/context.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
+import { REPORT_NEWS, type ReportNews } from '../../../published/reports.js';
+import { Screenings } from '../../../published/screenings.js';
+import { payment, paymentIdIn, type PaymentEvent } from '../domain/payment.js';
+import { RequestRefund } from './request-refund.js';
+
+/** A pull that failed so will not come later either. */
+const FINAL: readonly string[] = ['VENDOR_SESSION_OVER', 'PERSON_ERASED'];
+const PAID = 'PaymentSucceeded' satisfies PaymentEvent['type'];
+
+/**
+ * Plans the refund of a payment whose report the bureau refuses, and records a refund for the case that the process died between ending
+ * the pulls and doing so itself.
+ */
+@Injectable()
+export class WhenReportProgressed implements EventHandler {
+  readonly name = 'reports_into_payments';
+  readonly categories = [REPORT_NEWS.category];
+  readonly types: ReadonlySet<string> = new Set(REPORT_NEWS.types);
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly screenings: Screenings,
+    private readonly request: RequestRefund,
+  ) {}
+
+  async handle(recorded: RecordedEvent): Promise<void> {
+    const event = recorded as RecordedEvent & ReportNews;
+    const { metadata } = recorded;
+    const context = {
+      ...systemContext('payments', metadata),
+      correlationId: metadata.$correlationId,
+      causationId: recorded.id,
+    };
+    if (event.type === 'ReportPullsEnded') {
+      const id = paymentIdIn(event.data.transactionId);
+      if (id !== null) await this.request.record(id, event.data, context);
+      return;
+    }
+    if (event.type === 'ReportPullFailed' && !FINAL.includes(event.data.cause)) return;
+    const session = await this.screenings.find(idOf(recorded.stream));
+    const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
+    if (id === null) return;
+    const known = await this.aggregates.load(payment, id);
+    const paidAt = known.history.find(({ type }) => type === PAID)?.metadata.occurredAt;
+    // A refusal that comes again, or before the payment, says nothing of this one.
+    if (paidAt === undefined || metadata.occurredAt < paidAt) return;
+    const command = { kind: 'plan-refund', refusedAt: new Date(metadata.occurredAt) } as const;
+    await this.aggregates.execute(payment, id, command, context, known);
+  }
+}

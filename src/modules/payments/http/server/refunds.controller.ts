@@ -1,0 +1,57 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import { REFUND_REASONS, type RefundReason } from '../../../../kernel/refund-reason.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { RefundPayment } from '../../application/refund-payment.js';
+
+class RefundBody {
+  @ApiProperty({ enum: REFUND_REASONS, description: 'Told with the event as `reason_code`' })
+  @IsIn(REFUND_REASONS, { message: `must be one of ${REFUND_REASONS.join(', ')}` })
+  reason: RefundReason;
+}
+
+class RefundResult {
+  @ApiProperty() readonly transaction_id!: string;
+  @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
+  @ApiProperty({
+    enum: ['SUCCEEDED', 'REFUNDED'],
+    description: '`SUCCEEDED` while the processor has not confirmed the refund, which it is asked for until it does',
+  })
+  readonly status!: string;
+  @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
+  @ApiProperty({ example: 'usd' }) readonly currency!: string;
+  @ApiProperty({ enum: REFUND_REASONS, description: 'That of the first request' }) readonly reason!: string;
+}
+
+/** Refunds, for servers with a secret key: of the account's own payments (docs/contract/server.md#refunds). */
+@ApiTags('payments')
+@ApiSecurity('secret-key')
+@Controller('v1/payments')
+export class RefundsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post(':transaction_id/refund')
+  @ApiOperation({ summary: 'Give a whole payment back' })
+  @HttpCode(200)
+  @ApiBody({ type: RefundBody })
+  @ApiOkResponse({ type: RefundResult })
+  async refund(
+    @Param('transaction_id') transactionId: string,
+    @Body() { reason }: RefundBody,
+    @CurrentContext() context: RequestContext,
+  ): Promise<RefundResult> {
+    const { sessionId, status, amountCents, currency, reasonCode } = await this.commands.execute(
+      new RefundPayment(transactionId, reason, context),
+    );
+    return {
+      transaction_id: transactionId,
+      session_id: sessionId,
+      status,
+      amount: amountCents,
+      currency,
+      reason: reasonCode,
+    };
+  }
+}

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { ReportPulls, type PullsEnded } from '../../../published/reports.js';
+import { endFor, report } from '../domain/report.js';
+
+/** A refund and a pull are decided in one stream: of two at once one comes first, and the other sees it. */
+@Injectable()
+export class EndPulls extends ReportPulls {
+  constructor(private readonly aggregates: AggregateStore) {
+    super();
+  }
+
+  override async end(
+    sessionId: string,
+    refund: Omit<PullsEnded, 'released'> & { readonly evenIfReleased: boolean },
+    context: ActionContext,
+  ): Promise<PullsEnded> {
+    const { state } = await this.aggregates.execute(report, sessionId, { kind: 'end-pulls', ...refund }, context);
+    const ended = endFor(state, refund.transactionId);
+    if (ended === undefined) throw new Error(`Pulls of the report of session ${sessionId} have not ended`);
+    return ended;
+  }
+}

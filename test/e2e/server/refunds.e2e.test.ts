@@ -1,0 +1,287 @@
+// Refunds on the whole service (docs/contract/server.md#refunds): by the account's server, by an operator, and by themselves.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EndpointOwner } from '../../support/endpoint-owner.js';
+import { until } from '../../support/eventually.js';
+import { HttpsReceiver } from '../../support/https-receiver.js';
+import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';
+import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+
+const FEE = 3_500;
+type Account = keyof Credentials['accounts'];
+
+let folder: string;
+let receiver: HttpsReceiver;
+let service: Service;
+let credentials: Credentials;
+let processor: Processor;
+let demo: PlatformCaller;
+
+beforeAll(async () => {
+  [folder, receiver] = await Promise.all([mkdtemp(join(tmpdir(), 'receiver-')), HttpsReceiver.start()]);
+  const authority = join(folder, 'authority.pem');
+  await writeFile(authority, receiver.ca);
+  service = await Service.start({
+    NODE_EXTRA_CA_CERTS: authority,
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    VENDOR_TIMEOUT: '3',
+  });
+  credentials = await service.credentials();
+  processor = new Processor(service.sandboxUrl);
+  demo = await service.signIn('demo');
+  await new EndpointOwner(service, credentials.accounts.demo).register(receiver.url('/status/200'), {
+    enabled_events: ['payment.refunded', 'payment.succeeded', 'screening.completed'],
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  await receiver.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
+const refund = (transactionId: string, reason: unknown = 'requested_by_consumer', account: Account = 'demo') =>
+  refundWith(transactionId, { reason }, credentials.accounts[account].secretKey);
+const refundWith = (transactionId: string, body: unknown, secretKey: string) =>
+  service.request('POST', `/v1/payments/${transactionId}/refund`, { headers: { 'x-secret-key': secretKey }, body });
+const statuses = async (id: string): Promise<[string, string]> => {
+  const { body } = await demo.status(id);
+  return [body.paymentStatus, body.overallStatus];
+};
+
+interface Paid {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly secret: string;
+}
+
+async function paying(id: string): Promise<Paid> {
+  const { status, body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId: id });
+  expect(status).toBe(200);
+  return { id, transactionId: body.transaction_id, secret: body.client_secret };
+}
+
+async function pay(id: string): Promise<Paid> {
+  const paid = await paying(id);
+  await processor.confirm(paid.secret, 'pm_card_visa');
+  expect((await demo.post(`/payments/${paid.transactionId}/confirm`)).body.status).toBe('SUCCEEDED');
+  return paid;
+}
+
+const submitted = async (person: object = {}): Promise<string> => (await demo.submit(person)).body.id;
+const paidFor = async (person: object = {}): Promise<Paid> => pay(await submitted(person));
+const types = async (stream: string): Promise<string[]> => (await shownEvents(service, stream)).map(({ type }) => type);
+const told = (type: string, session: string): any[] =>
+  receiver.requests
+    .map(({ body }) => JSON.parse(body.toString()))
+    .filter((event) => event.type === type && event.data.session_id === session);
+
+describe('POST /v1/payments/{transaction_id}/refund', () => {
+  it('200: gives the whole payment back once, tells it once, and the consumer may pay again', async () => {
+    const { id, transactionId, secret } = await paidFor();
+    const reply = await refund(transactionId);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {
+        transaction_id: transactionId,
+        session_id: id,
+        status: 'REFUNDED',
+        amount: FEE,
+        currency: 'usd',
+        reason: 'requested_by_consumer',
+      },
+    ]);
+    expect(await statuses(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
+    expect(refused(await demo.get(`/reports/${id}`))).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect((await demo.post(`/payments/${transactionId}/confirm`)).body).toEqual({
+      transaction_id: transactionId,
+      status: 'SUCCEEDED',
+      amount: FEE,
+      currency: 'usd',
+    });
+    const again = await refund(transactionId, 'duplicate');
+    expect([again.status, again.body]).toEqual([200, reply.body]);
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, refunded: FEE });
+    expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ received: 1, executed: 1 });
+    await processor.settled(intentIn(secret));
+
+    const second = await pay(id);
+    expect(second.transactionId).not.toBe(transactionId);
+    expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    expect((await demo.get(`/reports/${id}`)).status).toBe(200);
+    await until('the account is told', async () => told('payment.succeeded', id).length === 2);
+    expect(told('payment.refunded', id).map(({ data }) => data)).toEqual([
+      {
+        session_id: id,
+        transaction_id: transactionId,
+        amount_cents: FEE,
+        currency: 'usd',
+        reason_code: 'requested_by_consumer',
+      },
+    ]);
+    expect(told('screening.completed', id)).toHaveLength(1);
+    expect(await types(paymentStream(transactionId))).toEqual([
+      'PaymentOpened',
+      'PaymentIntentCreated',
+      'PaymentSucceeded',
+      'PaymentRefundRequested',
+      'PaymentRefunded',
+    ]);
+  });
+
+  it('200: /v1 says REFUNDED and PAYMENT_PENDING of the session', async () => {
+    const { id, transactionId } = await paidFor();
+    await refund(transactionId, 'other');
+    const { body } = await service.request('GET', `/v1/screenings/${id}/status`, {
+      headers: { 'x-secret-key': credentials.accounts.demo.secretKey },
+    });
+    expect(body).toMatchObject({ payment_status: 'REFUNDED', overall_status: 'PAYMENT_PENDING' });
+  });
+
+  it.each([
+    {},
+    ...[null, '', 'fraud', 'OTHER', 'other ', ['other'], 1, { reason: 'other' }].map((reason) => ({ reason })),
+  ])('400 VALIDATION_ERROR: for the body %j nothing is given back', async (body) => {
+    const { id, transactionId } = await (kept ??= paidFor());
+    const reply = await refundWith(transactionId, body, credentials.accounts.demo.secretKey);
+    expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'reason']);
+    expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+  });
+  let kept: Promise<Paid> | undefined;
+
+  it('401 AUTH_UNAUTHORIZED without a secret key', async () => {
+    expect(refused(await service.request('POST', '/v1/payments/txn_x/refund', { body: { reason: 'other' } }))).toEqual([
+      401,
+      'AUTH_UNAUTHORIZED',
+    ]);
+    expect(refused(await demo.post('/v1/payments/txn_x/refund', { reason: 'other' }))).toEqual([
+      401,
+      'AUTH_UNAUTHORIZED',
+    ]);
+  });
+
+  it("404 PAYMENT_NOT_FOUND, the same, for unknown, malformed, a child's, a parent's and the other environment's", async () => {
+    const { transactionId } = await paidFor();
+    const replies = [
+      await refund('x'),
+      await refund('txn_'),
+      await refund('txn_01890000-0000-7000-8000-000000000000'),
+      await refund('chk_01890000-0000-7000-8000-000000000000_0'),
+      await refund(transactionId, 'other', 'child'),
+      await refund(transactionId, 'other', 'unrelated'),
+      await refundWith(transactionId, { reason: 'other' }, credentials.accounts.demo.liveSecretKey ?? ''),
+    ];
+    for (const reply of replies) expect(refused(reply)).toEqual([404, 'PAYMENT_NOT_FOUND']);
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: 0 });
+  });
+
+  it('409 PAYMENT_NOT_COMPLETED before it is paid', async () => {
+    const { id, transactionId } = await paying(await submitted());
+    expect(refused(await refund(transactionId))).toEqual([409, 'PAYMENT_NOT_COMPLETED']);
+    expect(await types(`report-${id}`)).toEqual([]);
+  });
+
+  it('409 REPORT_ALREADY_RELEASED once the report is released; an operator gives it back and nothing is locked', async () => {
+    const { id, transactionId } = await paidFor();
+    expect((await demo.get(`/reports/${id}`)).status).toBe(200);
+    expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
+    const bare = await service.ops('payments', 'refund', transactionId);
+    expect([bare.exitCode, bare.stdout]).toEqual([1, expect.stringContaining('--reason')]);
+    const { exitCode, stdout } = await service.ops(
+      'payments',
+      'refund',
+      transactionId,
+      '--reason',
+      'goodwill, ticket 12',
+    );
+    expect([exitCode, JSON.parse(stdout)]).toEqual([
+      0,
+      { transaction: transactionId, session: id, refund: 'requested', reasonCode: 'other' },
+    ]);
+    await until(
+      'it is given back',
+      async () => (await processor.money({ transaction: transactionId })).refunded === FEE,
+    );
+    await until('the account is told', async () => told('payment.refunded', id).length === 1);
+    expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    expect((await demo.get(`/reports/${id}`)).status).toBe(200);
+    expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: id }))).toEqual([
+      409,
+      'PAYMENT_ALREADY_COMPLETED',
+    ]);
+    const again = await service.ops('payments', 'refund', transactionId, '--reason', 'duplicate');
+    expect(JSON.parse(again.stdout)).toMatchObject({ refund: 'made', reasonCode: 'other' });
+    const [requested] = (await shownEvents(service, `report-${id}`)).filter(({ type }) => type === 'ReportPullsEnded');
+    expect(requested?.metadata).toMatchObject({ actor: { kind: 'operator' }, reason: 'goodwill, ticket 12' });
+  });
+
+  it('409 REPORT_IN_PROGRESS while a pull is under way', async () => {
+    const { id, transactionId } = await paidFor();
+    await fetch(`${service.sandboxUrl}/control/fault`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ fault: 'silent' }),
+    });
+    const reading = demo.get(`/reports/${id}`);
+    await until('it is pulled', async () => (await types(`report-${id}`)).includes('ReportRequested'));
+    const reply = await refund(transactionId);
+    expect([...refused(reply), reply.body.error.recoverable]).toEqual([409, 'REPORT_IN_PROGRESS', true]);
+    await reading;
+    await until('it is released', async () => (await demo.get(`/reports/${id}`)).status === 200);
+    expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
+  });
+
+  it('200 SUCCEEDED while the processor is away: it is given back when it answers, and pulled and paid for no more until then', async () => {
+    const { id, transactionId } = await paidFor();
+    await processor.control('outage', { seconds: 600 });
+    try {
+      const reply = await refund(transactionId, 'report_unavailable');
+      expect([reply.status, reply.body.status]).toEqual([200, 'SUCCEEDED']);
+      expect(refused(await demo.get(`/reports/${id}`))).toEqual([402, 'PAYMENT_REQUIRED']);
+      expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: id }))).toEqual([
+        409,
+        'PAYMENT_ALREADY_COMPLETED',
+      ]);
+    } finally {
+      await processor.control('outage', { seconds: 0 });
+    }
+    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
+    expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ executed: 1 });
+  });
+
+  it('200 SUCCEEDED when the processor refuses: it is asked again under another key', async () => {
+    const { id, transactionId } = await paidFor();
+    await processor.control('refunds', { refuse: 1 });
+    expect((await refund(transactionId)).body.status).toBe('SUCCEEDED');
+    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
+    expect(await processor.calls(`${transactionId}:refund:1`)).toMatchObject({ executed: 1 });
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
+  });
+});
+
+describe('a payment whose report the bureau refuses', () => {
+  it('is given back by itself after the days of the account, told by event, and may be paid again', async () => {
+    const { id, transactionId } = await paidFor({ lastName: 'Frozentest' });
+    expect(refused(await demo.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
+    await until('the refund is planned', async () =>
+      (await types(paymentStream(transactionId))).includes('PaymentRefundPlanned'),
+    );
+    await service.passDays(13);
+    demo = await service.signIn('demo');
+    expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    await service.passDays(1);
+    demo = await service.signIn('demo');
+    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
+    expect(await statuses(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
+    await until('the account is told', async () => told('payment.refunded', id).length === 1);
+    expect(told('payment.refunded', id)[0].data).toMatchObject({
+      reason_code: 'report_unavailable',
+      amount_cents: FEE,
+    });
+    const { transactionId: second } = await pay(id);
+    expect(second).not.toBe(transactionId);
+    expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+  });
+});
