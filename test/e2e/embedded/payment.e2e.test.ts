@@ -151,6 +151,29 @@ describe('a consumer who pays in the component', () => {
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: screeningId, transactionId: before });
   });
 
+  it('reads that an earlier payment was given back, and pays again', async () => {
+    const screeningId = await verified();
+    const { body: first } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });
+    await processor.confirm(first.client_secret, 'pm_card_visa');
+    await demo.post(`/payments/${first.transaction_id}/confirm`);
+    const { secretKey } = (await embedding.service.credentials()).accounts.demo;
+    const refund = await embedding.service.request('POST', `/v1/payments/${first.transaction_id}/refund`, {
+      headers: { 'x-secret-key': secretKey },
+      body: { reason: 'report_unavailable' },
+    });
+    expect(refund.body.status).toBe('REFUNDED');
+    host = await embedding.open();
+    await host.mount({ options: { screeningId } });
+    await host.frame.getByText('Your earlier payment was given back to you.').waitFor();
+    await pay(CARDS.good);
+    const { transactionId } = (await host.hears('onPaymentSuccess')) as { readonly transactionId: string };
+    expect(transactionId).not.toBe(first.transaction_id);
+    expect((await demo.status(screeningId)).body).toMatchObject({
+      paymentStatus: 'SUCCEEDED',
+      overallStatus: 'COMPLETED',
+    });
+  });
+
   it('is not asked to pay again for what was paid in another tab, of which nobody has told the service', async () => {
     const screeningId = await verified();
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });

@@ -60,7 +60,8 @@ export interface Session {
   readonly reasonCode?: string;
 }
 
-export type PaymentStatus = 'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+export type PaymentStatus =
+  'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 
 /** GET /screening/{id}/status */
 export interface SessionStatus extends Session {
@@ -83,7 +84,7 @@ export interface Intent {
 
 /** POST /payments/{transactionId}/confirm */
 export interface Payment extends Omit<Intent, 'client_secret'> {
-  readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'>;
+  readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED' | 'REFUNDED'>;
 }
 
 /** GET /reports/{id}, as far as it is not shown as a page. */

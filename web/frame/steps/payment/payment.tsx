@@ -152,8 +152,10 @@ export function PaymentStep({ journey }: StepProps) {
   const exponent = price?.currency === told?.currency ? told?.exponent : undefined;
   const amount = price ? money(journey.language, price.amount, price.currency, exponent) : '';
   const showsCard = shown.kind === 'card';
+  const { session } = journey;
+  const isRefunded = session !== null && 'paymentStatus' in session && session.paymentStatus === 'REFUNDED';
   return (
-    <StepFrame title={texts.title} lead={texts.why}>
+    <StepFrame title={texts.title} lead={isRefunded ? texts.refunded : texts.why}>
       {shown.kind === 'processing' ? (
         <>
           <Spinner text={texts.processing} />

@@ -17,6 +17,7 @@ export type Problem =
 type Key =
   | 'title'
   | 'why'
+  | 'refunded'
   | 'amount'
   | 'whoSeesTheCard'
   | 'opening'
@@ -37,6 +38,7 @@ export const TEXTS: Texts<Key> = {
   en: {
     title: 'Pay for your screening',
     why: 'Your identity is confirmed. Your report is ready for you as soon as you have paid.',
+    refunded: 'Your earlier payment was given back to you. To get your report, pay again.',
     amount: 'Amount to pay',
     whoSeesTheCard: 'Your card details go straight to the payment processor. We never see them.',
     opening: 'Opening the payment form…',
@@ -68,6 +70,7 @@ export const TEXTS: Texts<Key> = {
   es: {
     title: 'Pague la evaluación',
     why: 'Su identidad está confirmada. Podrá ver su informe en cuanto pague.',
+    refunded: 'Le devolvimos su pago anterior. Para ver su informe, pague otra vez.',
     amount: 'Monto',
     whoSeesTheCard: 'Los datos de su tarjeta van directamente al procesador de pagos. Nosotros nunca los vemos.',
     opening: 'Abriendo el formulario de pago…',
