@@ -97,6 +97,9 @@ export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
 /** Ours, where neither document has a word for what is the case. */
 export const ADDED_CODES: readonly SpecifiedCode[] = [
   { code: 'PAYMENT_NOT_REQUIRED', status: 409 },
+  { code: 'PAYMENT_NOT_COMPLETED', status: 409, recoverable: false },
+  { code: 'REPORT_IN_PROGRESS', status: 409, recoverable: true },
+  { code: 'REPORT_ALREADY_RELEASED', status: 409, recoverable: false },
   { code: 'REPORT_FILE_FROZEN', status: 422 },
   { code: 'REQUEST_TIMEOUT', status: 408, recoverable: true },
   { code: 'URI_TOO_LONG', status: 414 },

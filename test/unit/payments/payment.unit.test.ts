@@ -124,7 +124,12 @@ describe('a payment', () => {
   });
 
   describe('that is given back', () => {
-    const REQUEST: PaymentCommand = { kind: 'request-refund', reasonCode: 'report_unavailable', keepsReport: false };
+    const REQUEST: PaymentCommand = {
+      kind: 'request-refund',
+      sessionId: 'session',
+      reasonCode: 'report_unavailable',
+      keepsReport: false,
+    };
     const REQUESTED: PaymentEvent = {
       type: 'PaymentRefundRequested',
       data: { reasonCode: 'report_unavailable' },
@@ -140,13 +145,15 @@ describe('a payment', () => {
       paid
         .when(REQUEST)
         .then(REQUESTED)
-        .when({ kind: 'request-refund', reasonCode: 'duplicate', keepsReport: true })
+        .when({ kind: 'request-refund', sessionId: 'session', reasonCode: 'duplicate', keepsReport: true })
         .then();
     });
 
     it('is refused before it has succeeded', () => {
       for (const before of [[OPENED], [OPENED, CREATED], [OPENED, { type: 'PaymentCanceled', data: {} } as const]])
-        given(payment, ...before).when(REQUEST).thenRefused('payment.not_completed');
+        given(payment, ...before)
+          .when(REQUEST)
+          .thenRefused('payment.not_completed');
     });
 
     it('is returned when the processor has given the whole back, and stays succeeded', () => {
@@ -279,7 +286,8 @@ describe('a payment', () => {
             else if (step.what === 'cancel') run(observe(intent('canceled')));
             else if (step.what === 'refuse')
               run({ kind: 'refuse-refund', refusals: step.refusals, code: 'balance_insufficient' });
-            else run({ kind: 'request-refund', reasonCode: 'other', keepsReport: step.keepsReport });
+            else
+              run({ kind: 'request-refund', sessionId: 'session', reasonCode: 'other', keepsReport: step.keepsReport });
             expect(charges - returned).toBeLessThanOrEqual(1);
             expect(charges - returned).toBeGreaterThanOrEqual(0);
           }

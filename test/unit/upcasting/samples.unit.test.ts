@@ -462,11 +462,16 @@ function everyEvent(): DomainEvent[] {
   run(
     payment,
     ...planned,
-    { kind: 'request-refund', reasonCode: 'report_unavailable', keepsReport: false },
+    { kind: 'request-refund', sessionId: 'session', reasonCode: 'report_unavailable', keepsReport: false },
     { kind: 'refuse-refund', refusals: 0, code: 'balance_insufficient' },
     seen('succeeded', { refundedCents: 3_600 }),
   );
-  run(payment, open, seen('succeeded'), { kind: 'request-refund', reasonCode: 'other', keepsReport: true });
+  run(payment, open, seen('succeeded'), {
+    kind: 'request-refund',
+    sessionId: 'session',
+    reasonCode: 'other',
+    keepsReport: true,
+  });
   run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
   const opening: CheckoutCommand = {
     kind: 'open',

@@ -96,15 +96,16 @@ export class RequestRefund {
       paidBy !== null && paidBy !== transactionId
         ? { reasonCode, released: true }
         : await this.pulls.end(state.sessionId, { transactionId, reasonCode, evenIfReleased }, context);
-    return this.record(id, ended, context);
+    return this.record(id, state.sessionId, ended, context);
   }
 
   async record(
     id: string,
+    sessionId: string,
     { reasonCode, released = false }: { readonly reasonCode: RefundReason; readonly released?: boolean },
     context: ActionContext,
   ): Promise<Payment> {
-    const command = { kind: 'request-refund', reasonCode, keepsReport: released } as const;
+    const command = { kind: 'request-refund', sessionId, reasonCode, keepsReport: released } as const;
     return existing((await this.aggregates.execute(payment, id, command, context)).state);
   }
 }

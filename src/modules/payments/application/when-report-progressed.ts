@@ -36,13 +36,14 @@ export class WhenReportProgressed implements EventHandler {
       correlationId: metadata.$correlationId,
       causationId: recorded.id,
     };
+    const sessionId = idOf(recorded.stream);
     if (event.type === 'ReportPullsEnded') {
       const id = paymentIdIn(event.data.transactionId);
-      if (id !== null) await this.request.record(id, event.data, context);
+      if (id !== null) await this.request.record(id, sessionId, event.data, context);
       return;
     }
     if (event.type === 'ReportPullFailed' && !FINAL.includes(event.data.cause)) return;
-    const session = await this.screenings.find(idOf(recorded.stream));
+    const session = await this.screenings.find(sessionId);
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (id === null) return;
     const known = await this.aggregates.load(payment, id);

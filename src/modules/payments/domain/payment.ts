@@ -153,8 +153,16 @@ export type PaymentCommand =
   /** The bureau has refused the report. Decides nothing unless the account gives payments back by itself. */
   | { readonly kind: 'plan-refund'; readonly refusedAt: Date }
   | { readonly kind: 'drop-refund-plan' }
-  /** Decides nothing when it was requested before. Throws `payment.not_completed` unless it has succeeded. */
-  | { readonly kind: 'request-refund'; readonly reasonCode: RefundReason; readonly keepsReport: boolean }
+  /**
+   * `sessionId`: whose pulls have ended; decides nothing when the payment is another session's, or was requested before. Throws
+   * `payment.not_completed` unless it has succeeded.
+   */
+  | {
+      readonly kind: 'request-refund';
+      readonly sessionId: string;
+      readonly reasonCode: RefundReason;
+      readonly keepsReport: boolean;
+    }
   /** The processor refused a refund that was asked for under `refundKeyOf` of so many refusals. */
   | { readonly kind: 'refuse-refund'; readonly refusals: number; readonly code: string }
   /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
@@ -307,10 +315,10 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
 }
 
 function requestRefund(
-  { reasonCode, keepsReport }: Extract<PaymentCommand, { kind: 'request-refund' }>,
+  { sessionId, reasonCode, keepsReport }: Extract<PaymentCommand, { kind: 'request-refund' }>,
   state: Payment,
 ): readonly PaymentEvent[] {
-  if (state.refund !== null) return [];
+  if (state.refund !== null || state.sessionId !== sessionId) return [];
   if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
   const { refundedCents } = state;
   return [

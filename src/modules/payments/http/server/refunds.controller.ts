@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { REFUND_REASONS, type RefundReason } from '../../../../kernel/refund-reason.js';
+import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { RefundPayment } from '../../application/refund-payment.js';
 
@@ -33,6 +34,7 @@ export class RefundsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post(':transaction_id/refund')
+  @Limited({ by: ['vendorShare'] })
   @ApiOperation({ summary: 'Give a whole payment back' })
   @HttpCode(200)
   @ApiBody({ type: RefundBody })

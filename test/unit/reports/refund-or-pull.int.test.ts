@@ -1,0 +1,98 @@
+// A refund and a pull of the same payment, by two processes at once: one of them comes first, and the other hears of it.
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
+import type { EventStore } from '../../../src/ports/event-store.js';
+import { GIVEN, House, Process } from './house.js';
+
+let house: House;
+
+beforeAll(async () => {
+  house = await House.build();
+});
+afterAll(() => house.close());
+beforeEach(() => {
+  house.bureau.asked.length = 0;
+  house.bureau.answers = [GIVEN];
+});
+
+const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'done',
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+
+/** A process whose next append of a type waits until something else has happened. */
+function interrupted(type: string, meanwhile: () => Promise<unknown>): Process {
+  let happened = false;
+  const store = new Proxy(house.store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name !== 'append') return value.bind(target);
+      return async (...given: Parameters<EventStore['append']>) => {
+        if (!happened && given[2].some((event) => event.type === type)) {
+          happened = true;
+          await meanwhile();
+        }
+        return target.append(...given);
+      };
+    },
+  });
+  return new Process(Object.assign(Object.create(house) as House, { store }));
+}
+
+async function paidSession(): Promise<{ readonly accountId: string; readonly sessionId: string }> {
+  const accountId = await house.account();
+  return { accountId, sessionId: house.session(accountId, { paymentStatus: 'SUCCEEDED', paidBy: 'txn' }) };
+}
+
+const refund = (process: Process, sessionId: string, accountId: string): Promise<unknown> =>
+  new EndPulls(process.aggregates).end(
+    sessionId,
+    { transactionId: 'txn', reasonCode: 'other', evenIfReleased: false },
+    house.as(accountId),
+  );
+
+it('the refund comes first when it is stored between the look and the append of the pull', async () => {
+  const { accountId, sessionId } = await paidSession();
+  const here = interrupted('ReportRequested', () => refund(new Process(house), sessionId, accountId));
+  expect(await outcomeOf(here.open(sessionId, house.as(accountId)))).toBe('report.consumer_has_not_paid');
+  expect(await house.types('report', sessionId)).toEqual(['ReportPullsEnded']);
+  expect(house.bureau.asked).toEqual([]);
+});
+
+it('the pull comes first when it is stored between the look and the append of the refund', async () => {
+  const { accountId, sessionId } = await paidSession();
+  let answered = (): void => undefined;
+  house.bureau.answers = [new Promise((resolve) => (answered = () => resolve(GIVEN)))];
+  let reading: Promise<string> = Promise.resolve('');
+  const here = interrupted('ReportPullsEnded', async () => {
+    reading = outcomeOf(new Process(house).open(sessionId, house.as(accountId)));
+    while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  });
+  expect(await outcomeOf(refund(here, sessionId, accountId))).toBe('payment.report_under_way');
+  answered();
+  expect(await reading).toBe('done');
+  expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
+});
+
+it('one of them is done and the other refused, whichever begins first', async () => {
+  for (let round = 0; round < 40; round++) {
+    const { accountId, sessionId } = await paidSession();
+    house.bureau.asked.length = 0;
+    const later = async (turns: number): Promise<void> => {
+      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const [pull, back] = await Promise.all([
+      later(round % 7).then(() => outcomeOf(new Process(house).open(sessionId, house.as(accountId)))),
+      later(round % 5).then(() => outcomeOf(refund(new Process(house), sessionId, accountId))),
+    ]);
+    const types = await house.types('report', sessionId);
+    if (back === 'done') {
+      expect([pull, types, house.bureau.asked]).toEqual(['report.consumer_has_not_paid', ['ReportPullsEnded'], []]);
+    } else {
+      expect(['payment.report_under_way', 'payment.report_released']).toContain(back);
+      expect([pull, types]).toEqual(['done', ['ReportRequested', 'ReportReleased']]);
+    }
+  }
+});
