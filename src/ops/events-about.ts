@@ -6,6 +6,7 @@ import { checkout } from '../modules/payments/domain/checkout.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';
 import { reportLooks } from '../modules/reports/domain/report-view.js';
+import { shareRegister } from '../modules/reports/domain/share-register.js';
 import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
 import { reportViews, viewsOfSession } from '../modules/reports/read/report-views.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
@@ -63,6 +64,7 @@ async function following(
   const events = [
     ...(await store.readStream(`${report.category}-${sessionId}`)),
     ...(await store.readStream(`${reportLooks.category}-${sessionId}`)),
+    ...(await store.readStream(`${shareRegister.category}-${sessionId}`)),
   ];
   for (let ordinal = 0; ; ordinal++) {
     const payments = await store.readStream(`${payment.category}-${paymentId(sessionId, ordinal)}`);

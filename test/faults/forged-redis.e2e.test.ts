@@ -100,6 +100,20 @@ describe('what a session has come to', () => {
   });
 });
 
+describe('whom a report is shared with', () => {
+  it('nobody, once it is taken back from all, when Redis has lost the shares', async () => {
+    const id = await submitted(nopay);
+    const { accountId } = accounts.nopay;
+    expect((await nopay.post(`/reports/${id}/consent-to-share`)).body.recipientAccountId).toBe(accountId);
+    const redis = service.redis.client();
+    for (const part of ['docs', 'entries'])
+      for (const key of await redis.keys(`{report_share:v*}:live:${part}`)) await redis.del(key);
+    const revoked = await nopay.post(`/reports/${id}/revoke-sharing`);
+    expect([revoked.status, revoked.body.recipientAccountIds]).toEqual([200, [accountId]]);
+    expect((await nopay.get(`/reports/${id}/sharing`)).body.status).toBe('REVOKED');
+  });
+});
+
 describe('what a key opens', () => {
   it('401 for a deactivated key whose document says that it is active', async () => {
     const issued = await service.ops(

@@ -614,6 +614,17 @@ describe('deleting an endpoint', () => {
     for (const id of [pending, done]) expect(due).not.toContain(id);
   });
 
+  // Somebody may have changed the lists in Redis.
+  it('cancels nothing of another account that is listed under it', async () => {
+    const [one, other] = [await house.register(), await house.register()];
+    await house.happens(other.accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(other.endpointId);
+    await house.delete(one.accountId, one.endpointId);
+    await house.react({ open: async () => [deliveryId] });
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
+  });
+
   it('cancels nothing of the one that replaces it', async () => {
     const first = await house.register();
     await house.delete(first.accountId, first.endpointId);

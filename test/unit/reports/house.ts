@@ -218,6 +218,11 @@ export class Process {
     recipientAccountId: string,
     context: CallerContext,
   ) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
+  readonly revokeAll: (
+    sessionId: string,
+    listedIds: readonly string[],
+    context: CallerContext,
+  ) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
   readonly settle: (sessionId: string) => Promise<ReportState>;
   readonly whenSettled: WhenReportSettled;
 
@@ -271,6 +276,8 @@ export class Process {
       consenting.execute(new ConsentToShare(sessionId, recipient, context));
     this.revoke = (sessionId, recipientAccountId, context) =>
       revoking.execute(new RevokeSharing(sessionId, { recipientAccountId }, context));
+    this.revokeAll = (sessionId, listedIds, context) =>
+      revoking.execute(new RevokeSharing(sessionId, { listedIds }, context));
     this.settle = async (sessionId) => {
       await sweeping.execute(new SettleReport(sessionId, new AbortController().signal));
       return (await aggregates.load(report, sessionId)).state;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { sharePublisher } from '../../../src/modules/reports/application/publish.js';
-import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
+import { share, shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import { House, NOBODY, Process, GIVEN } from './house.js';
 
 let house: House;
@@ -119,6 +119,45 @@ describe('revoking', () => {
     await here.revoke(sessionId, one, house.as(owner));
     expect(await conditionOf(here.open(sessionId, house.as(one)))).toBe('sharing.revoked');
     expect(await conditionOf(here.open(sessionId, house.as(other)))).toBe('done');
+  });
+
+  it('from all takes back each share of the report, whatever is listed', async () => {
+    const owner = await house.account();
+    const recipients = [await house.childOf(owner), await house.childOf(owner), owner];
+    const sessionId = house.session(owner);
+    for (const recipient of recipients) await here.consent(sessionId, to(recipient), house.as(owner));
+    const revoked = await here.revokeAll(sessionId, [], house.as(owner));
+    expect(revoked.map(({ recipientAccountId }) => recipientAccountId).sort()).toEqual([...recipients].sort());
+    expect(await conditionOf(here.revokeAll(sessionId, [], house.as(owner)))).toBe('sharing.already_revoked');
+  });
+
+  it('from all takes back a listed share that is not registered, and none of another report', async () => {
+    const owner = await house.account();
+    const [recipient, other] = [await house.childOf(owner), house.session(owner)];
+    await here.consent(other, to(recipient), house.as(owner));
+    const sessionId = house.session(owner);
+    const listedIds = [shareIdOf(other, recipient)];
+    expect(await conditionOf(here.revokeAll(sessionId, listedIds, house.as(owner)))).toBe('sharing.not_found');
+    expect(await house.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
+    // As releases without a register stored it.
+    const earlier = shareIdOf(sessionId, recipient);
+    const { reportId } = await here.consent(other, to(recipient), house.as(owner));
+    await here.aggregates.execute(
+      share,
+      earlier,
+      {
+        kind: 'share',
+        now: house.clock.now(),
+        reportId,
+        sessionId,
+        recipientAccountId: recipient,
+        purpose: 'TENANT_SCREENING',
+        windowSeconds: null,
+      },
+      house.as(owner),
+    );
+    expect(await here.revokeAll(sessionId, [...listedIds, earlier], house.as(owner))).toMatchObject([{ sessionId }]);
+    expect(await house.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
   });
 });
 

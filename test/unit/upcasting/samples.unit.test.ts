@@ -30,6 +30,7 @@ import {
 import { report } from '../../../src/modules/reports/domain/report.js';
 import { reportLooks } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
+import { shareRegister } from '../../../src/modules/reports/domain/share-register.js';
 import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
@@ -550,6 +551,7 @@ function everyEvent(): DomainEvent[] {
     format: 'json',
     shareId: null,
   });
+  run(shareRegister, { kind: 'register', shareId: 'share' });
   run(share, reports.consent(), { kind: 'revoke', now: reports.at(1) });
   run(share, reports.link());
   const { ENDPOINT: endpointId, SCHEDULED, PING, OK, DOWN } = webhooks;

@@ -48,7 +48,7 @@ import {
 import { RotateSecret, RotateSecretHandler } from '../../../src/modules/webhooks/application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from '../../../src/modules/webhooks/application/settle-delivery.js';
 import { WhenDeliveryExhausted } from '../../../src/modules/webhooks/application/when-delivery-exhausted.js';
-import { WhenEndpointEnded } from '../../../src/modules/webhooks/application/when-endpoint-ended.js';
+import { type OpenDeliveries, WhenEndpointEnded } from '../../../src/modules/webhooks/application/when-endpoint-ended.js';
 import { WhenEventPublished } from '../../../src/modules/webhooks/application/when-event-published.js';
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
 import { DeliveryReader, deliveryLog } from '../../../src/modules/webhooks/read/deliveries.js';
@@ -380,8 +380,8 @@ export class WebhookHouse {
   }
 
   /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
-  async react(): Promise<void> {
-    const { aggregates, endpoints, secrets, deliveries, store, clock } = this.parts();
+  async react(deliveries: OpenDeliveries = this.parts().deliveries): Promise<void> {
+    const { aggregates, endpoints, secrets, store, clock } = this.parts();
     const cancel = new CancelDeliveryHandler(aggregates, store);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
     const reactions = [

@@ -6,7 +6,8 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
-import { share, shareIdOf } from '../domain/share.js';
+import { share, shareIdOf, type ShareEvent, type ShareState } from '../domain/share.js';
+import { registering } from '../domain/share-register.js';
 import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
 import { RenterReports } from './renter-reports.js';
 import { ReportAccess } from './report-access.js';
@@ -62,6 +63,8 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
       purpose: 'TENANT_SCREENING',
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
-    await this.aggregates.execute(share, shareIdOf(sessionId, recipient.partyId), command, context);
+    const id = shareIdOf(sessionId, recipient.partyId);
+    const decide = (known: ShareState): readonly ShareEvent[] => share.decide(command, known);
+    await this.aggregates.executeTogether([registering(sessionId, id)], { decider: share, id, decide }, context);
   }
 }

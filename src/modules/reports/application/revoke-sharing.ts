@@ -6,6 +6,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { share, shareIdOf, type RevokedShare } from '../domain/share.js';
+import { shareRegister } from '../domain/share-register.js';
 import { ReportAccess } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 import { ShareRecipient } from './share-recipient.js';
@@ -15,7 +16,8 @@ import { ShareRecipient } from './share-recipient.js';
 export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(
     readonly sessionId: string,
-    readonly from: { readonly recipientAccountId: string } | { readonly shareIds: readonly string[] },
+    /** `listedIds`: of the shares that the read models list, for those that are not registered. */
+    readonly from: { readonly recipientAccountId: string } | { readonly listedIds: readonly string[] },
     readonly context: CallerContext,
   ) {
     super();
@@ -40,9 +42,10 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
       const { accountId } = await this.recipients.named(from.recipientAccountId);
       return [await this.revoke(shareIdOf(sessionId, accountId), context)];
     }
-    const shares = await Promise.all(
-      from.shareIds.map(async (id) => ({ id, ...(await this.aggregates.load(share, id)) })),
-    );
+    const { state: registered } = await this.aggregates.load(shareRegister, sessionId);
+    const ids = [...new Set([...registered, ...from.listedIds])];
+    const loaded = await Promise.all(ids.map(async (id) => ({ id, ...(await this.aggregates.load(share, id)) })));
+    const shares = loaded.filter(({ state }) => state.status !== 'NONE' && state.sessionId === sessionId);
     const [first, ...others] = shares.filter(({ state }) => state.status === 'SHARED');
     if (!first) throw new DomainError(shares.length > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
     return [

@@ -10,6 +10,8 @@ import { delivery } from '../domain/delivery.js';
 export class CancelDelivery extends Command<void> {
   constructor(
     readonly deliveryId: string,
+    /** The endpoint that ended. A list may name a delivery of another one. */
+    readonly endpointId: string,
     readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED',
     /** Where in the log the endpoint ended. */
     readonly endedAt: string,
@@ -26,9 +28,11 @@ export class CancelDeliveryHandler implements ICommandHandler<CancelDelivery> {
     private readonly store: EventStore,
   ) {}
 
-  async execute({ deliveryId, cause, endedAt, context }: CancelDelivery): Promise<void> {
+  async execute({ deliveryId, endpointId, cause, endedAt, context }: CancelDelivery): Promise<void> {
     const [scheduled] = await this.store.readStream(`${delivery.category}-${deliveryId}`, { limit: 1 });
     if (scheduled === undefined || scheduled.position > endedAt) return;
+    const { state } = await this.aggregates.load(delivery, deliveryId);
+    if (state.status === 'none' || state.endpointId !== endpointId) return;
     await this.aggregates.execute(delivery, deliveryId, { kind: 'cancel', cause }, context);
   }
 }

@@ -36,6 +36,7 @@ export class WhenEndpointEnded implements EventHandler {
       await this.commands.execute(
         new CancelDelivery(
           deliveryId,
+          data.endpointId,
           type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED',
           event.position,
           context,

@@ -98,7 +98,7 @@ export class ReportsController {
     const revoked = await this.commands.execute(
       new RevokeSharing(
         id,
-        named === null ? { shareIds: await this.shares.idsOf(id) } : { recipientAccountId: named },
+        named === null ? { listedIds: await this.shares.idsOf(id) } : { recipientAccountId: named },
         context,
       ),
     );
