@@ -385,7 +385,7 @@ export class Service {
   /** Tokens that were issued before are over then. */
   async passDays(days: number): Promise<void> {
     if (this.program instanceof Program) throw new Error('The clock of a process of its own is not turned');
-    await serviceHost().turn(days * 86_400_000);
+    await kept.serviceHost.turn(days * 86_400_000);
   }
 
   /** Kills the service process without warning; the sandbox and Redis stay. */

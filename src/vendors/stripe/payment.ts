@@ -120,10 +120,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
   override async refundIntent(call: VendorCall, intentId: string, charge: Charge): Promise<RefundVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const parameters = newRefundParameters(intentId, charge);
-    return this.settle(call, true, async (options) => {
-      const keyed = { ...options, idempotencyKey: call.attemptId };
-      return readRefund(await this.stripe.refunds.create(parameters, keyed), intentId);
-    });
+    return this.change(call, async (keyed) => readRefund(await this.stripe.refunds.create(parameters, keyed), intentId));
   }
 
   override async createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict> {

@@ -112,6 +112,7 @@ describe('the report of a session', () => {
         fc.constantFrom(FIRST, SECOND).map((attemptId) => release(attemptId)),
         fc.constantFrom(FIRST, SECOND).map((attemptId): ReportCommand => ({
           kind: 'refuse',
+          now: at(6),
           attemptId,
           reason: 'FILE_FROZEN',
           upstreamCode: null,

@@ -57,9 +57,10 @@ export class MakeRefund extends PaymentCall<null> {
       state.paymentIntentId,
       chargeOf(state.price, state),
     );
-    if (verdict.kind === 'refused' && verdict.code !== ALREADY_REFUNDED) {
+    if (verdict.kind === 'not-made' || (verdict.kind === 'refused' && verdict.code !== ALREADY_REFUNDED)) {
       endOf(verdict);
-      await this.aggregates.execute(payment, id, { kind: 'refuse-refund', refusals, code: verdict.code }, context);
+      const code = verdict.kind === 'refused' ? verdict.code : KEPT_FAILURE;
+      await this.aggregates.execute(payment, id, { kind: 'refuse-refund', refusals, code }, context);
       return 'recorded';
     }
     if (verdict.kind !== 'refunded' && verdict.kind !== 'refused') return verdict.kind;
@@ -69,6 +70,8 @@ export class MakeRefund extends PaymentCall<null> {
 
 /** The processor's code where nothing is left to give back. */
 const ALREADY_REFUNDED = 'charge_already_refunded';
+/** Nothing is made under that key any more. If the refund was made all the same, the next try hears that nothing is left. */
+const KEPT_FAILURE = 'not_made';
 
 @Handles(RefundPayment)
 export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
