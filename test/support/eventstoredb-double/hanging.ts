@@ -1,5 +1,5 @@
-// Stands before a node and hangs on demand, as a stopped process, a hung disk or a network that drops packets does: connections
-// stay open, new ones are accepted, and no byte goes through.
+// Stands before a node and hangs on demand, as a stopped process does, or a network that stands still: connections stay open, new
+// ones are accepted, and no byte goes through until it goes on.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { EventStoreDbDouble } from './server.js';
 
@@ -11,18 +11,8 @@ export class Hanging {
   private constructor(port: number) {
     this.#server = createServer((caller) => {
       const node = connect(port, '127.0.0.1');
-      for (const [from, to] of [
-        [caller, node],
-        [node, caller],
-      ] as const) {
-        this.#sockets.add(from);
-        from.on('data', (bytes) => void (this.#hangs || to.write(bytes)));
-        from.on('error', () => undefined);
-        from.on('close', () => {
-          this.#sockets.delete(from);
-          if (!this.#hangs) to.destroy();
-        });
-      }
+      this.#pass(caller, node);
+      this.#pass(node, caller);
     });
   }
 
@@ -36,11 +26,28 @@ export class Hanging {
 
   hang(): void {
     this.#hangs = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  goOn(): void {
+    this.#hangs = false;
+    for (const socket of this.#sockets) socket.resume();
   }
 
   /** Cuts every connection. */
   stop(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #pass(from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    from.on('data', (bytes) => to.write(bytes));
+    if (this.#hangs) from.pause();
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      this.#sockets.delete(from);
+      to.end();
+    });
   }
 }
