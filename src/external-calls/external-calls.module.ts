@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import { providedBy } from '../platform/provided.js';
 import { rolePart } from '../platform/roles/role-part.js';
-import type { EventStore } from '../ports/event-store.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
 import { queuesOf, type CallSettings, type SettingsOf } from './call-queues.js';
@@ -19,7 +18,6 @@ export interface ExternalCallsOptions {
   /** For commands, and the connection of `payloads`. */
   readonly redis: Redis;
   readonly payloads: SealedPayloads;
-  readonly log: Pick<EventStore, 'ping'>;
   readonly clock: Clock;
   readonly settings: CallSettings;
   /** Of vendors with settings of their own. */
@@ -56,8 +54,9 @@ export class ExternalCallsModule {
           slots: settings.concurrency,
           waitMs: settings.timeoutMs / 2,
           ttlMs: settings.timeoutMs + PLACE_GRACE_MS,
+          reservedWithinMs: RESERVED_WITHIN_MS,
         };
-        const share = new VendorShare(redis, places, () => options.notCounted(), options.log);
+        const share = new VendorShare(redis, places, () => options.notCounted());
         const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors);
         for (const { name } of queuesOf(vendors)) options.queued(name, () => made.backlog(name));
         return made;
@@ -90,6 +89,8 @@ export class ExternalCallsModule {
 
 /** A place outlives the call's time limit by what recording the verdict may take. */
 const PLACE_GRACE_MS = 5_000;
+/** Many times what a reservation takes. */
+const RESERVED_WITHIN_MS = 500;
 
 /** 0 is no limit; else there is one place at least. */
 function partOf(places: number, fraction: number): number {

@@ -12,7 +12,7 @@ export abstract class ExternalCalls {
   /**
    * Takes one of the places that the account has at the vendor, in its environment; to be done before anything is stored.
    * `make` gives the place back. Waits while other accounts or the lineage's own calls go first. Throws `request.rate_limited`
-   * when the account has no place left, or the wait is too long, and Unavailable while the log does not answer.
+   * when the account has no place left, or the wait is too long, and Unavailable while calls wait for the log.
    */
   abstract admit(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 

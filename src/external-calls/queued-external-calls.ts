@@ -100,6 +100,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
 
   override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
     try {
+      await this.share.reserved(vendorName(call.vendor, attempt.vendor), attempt);
       const over = await this.handOver(call, attempt, input);
       return over === NOT_ASKED ? await call.recordNotAsked(attempt) : (over as End | null);
     } finally {

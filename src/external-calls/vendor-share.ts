@@ -4,7 +4,6 @@ import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import { withTimeout } from '../kernel/with-timeout.js';
-import type { EventStore } from '../ports/event-store.js';
 import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
@@ -49,13 +48,14 @@ return -1`;
 
 /** How long Redis may keep silent before it counts as away, milliseconds. */
 export const REDIS_AWAY_MS = 1_500;
-/** The same of the log, while no place is free. */
-const LOG_AWAY_MS = 1_000;
 /** When a place may be free again, seconds: calls are short. */
 const RETRY_AFTER_SECONDS = 1;
 /** How often a caller that waits asks whether its turn has come, and how long a caller that has gone counts as waiting, milliseconds. */
 const TURN_MS = 100;
 const GONE_MS = 2_000;
+/** For so long after calls waited for the log, others find no place because of them, milliseconds. */
+const AFTERWARDS_MS = 2_000;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface VendorPlaces {
   /** Of an account, in each environment; 0 is no limit. */
@@ -68,15 +68,21 @@ export interface VendorPlaces {
   readonly waitMs: number;
   /** A place is held no longer. */
   readonly ttlMs: number;
+  /** A call that is not reserved by then waits for the log, and has no place meanwhile. */
+  readonly reservedWithinMs: number;
 }
 
 /** While Redis is away calls are not counted, as with every limit against abuse; they are not made either. */
 export class VendorShare {
+  /** Of calls that have a place and are not reserved yet. */
+  private readonly reserving = new Map<string, NodeJS.Timeout>();
+  private readonly waiting = new Set<string>();
+  private waitedUntil = Number.NEGATIVE_INFINITY;
+
   constructor(
     private readonly redis: Redis,
     private readonly places: VendorPlaces,
     private readonly notCounted: () => void,
-    private readonly log: Pick<EventStore, 'ping'>,
     private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 4, lua: TAKE });
@@ -95,26 +101,52 @@ export class VendorShare {
         this.redis.takeVendorPlace(...keys, attempt.attemptId, ...numbers),
       );
       if (taken === null) this.notCounted();
+      if (taken === 1) this.reserving.set(attempt.attemptId, this.untilLate(vendor, attempt));
       if (taken === null || taken === 1) return;
-      if (taken === 0 || performance.now() >= endsAt) throw await this.refusal();
+      if (taken === 0 || performance.now() >= endsAt) throw this.refusal();
       processes ??= Math.max(1, (await withTimeout(this.redisAwayMs, workers())) ?? 1);
     }
   }
 
-  /** Calls that wait for the log have places too. While it does not answer, the account does not ask too much. */
-  private async refusal(): Promise<Error> {
-    const pinged = this.log.ping().then(() => true);
-    if ((await withTimeout(LOG_AWAY_MS, pinged)) === null)
-      return new Unavailable(
-        'The event store does not answer, and calls that wait for it have all places at the vendor.',
-      );
-    return new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  /** A call that waited for the log has its place again, whatever others have taken meanwhile. */
+  async reserved(vendor: string, attempt: Attempt): Promise<void> {
+    if (!this.goesOn(attempt)) return;
+    const limits = [this.places.ttlMs, NO_LIMIT, NO_LIMIT, 0, GONE_MS];
+    const taken = this.redis.takeVendorPlace(...keysOf(vendor, attempt), attempt.attemptId, ...limits);
+    await withTimeout(this.redisAwayMs, taken);
   }
 
   async giveBack(vendor: string, attempt: Attempt): Promise<void> {
-    if (this.places.limit === 0) return;
+    this.goesOn(attempt);
+    if (this.places.limit > 0) await this.free(vendor, attempt);
+  }
+
+  private async free(vendor: string, attempt: Attempt): Promise<void> {
     const given = keysOf(vendor, attempt).map((key) => this.redis.zrem(key, attempt.attemptId));
     await withTimeout(this.redisAwayMs, Promise.all(given));
+  }
+
+  private untilLate(vendor: string, attempt: Attempt): NodeJS.Timeout {
+    const late = (): void => {
+      this.waiting.add(attempt.attemptId);
+      void this.free(vendor, attempt);
+    };
+    return setTimeout(late, this.places.reservedWithinMs).unref();
+  }
+
+  /** Whether it waited for the log. */
+  private goesOn({ attemptId }: Attempt): boolean {
+    clearTimeout(this.reserving.get(attemptId));
+    this.reserving.delete(attemptId);
+    const waited = this.waiting.delete(attemptId);
+    if (waited) this.waitedUntil = performance.now();
+    return waited;
+  }
+
+  private refusal(): Error {
+    return this.waiting.size > 0 || performance.now() - this.waitedUntil < AFTERWARDS_MS
+      ? new Unavailable('Calls wait for the event store, and no place at the vendor is free.')
+      : new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }
 

@@ -1,6 +1,7 @@
 // The whole service on the EventStoreDB adapter, against the double of its wire protocol: it serves, it answers 503 in
 // time while the store is away, and it recovers without a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Fault } from '../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/server.js';
 import { type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -48,5 +49,32 @@ describe('an event store that goes away', () => {
         (await service.request('GET', '/metrics')).text,
       ),
     );
+  });
+});
+
+describe('an event store that takes no appends', () => {
+  it('is told as 503, also to those for whom calls that wait for it leave no place at the vendor', async () => {
+    const node = await EventStoreDbDouble.start();
+    const hung = await Service.start({
+      EVENT_STORE: 'eventstoredb',
+      EVENTSTORE_URL: node.connectionString,
+      VENDOR_TIMEOUT: '3',
+      VENDOR_CONCURRENCY: '4',
+      VENDOR_SHARE: '0.5',
+    });
+    try {
+      const callers = await hung.signIn('nopay');
+      expect((await callers.submit()).status).toBe(200);
+      node.faults.plan('append', ...Array<Fault>(1_000).fill({ kind: 'swallow', stored: false }));
+      const first = callers.submit();
+      await until('it waits for the log', () => node.appends.length > 0 && node.faults.left('append') < 1_000);
+      const redis = hung.redis.client();
+      await until('it has no place any more', async () => (await redis.keys('vendor-places:*')).length === 0);
+      const replies = await Promise.all([first, ...Array.from({ length: 8 }, () => callers.submit())]);
+      for (const { status, body } of replies) expect([status, body.error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    } finally {
+      await hung.stop();
+      await node.stop();
+    }
   });
 });

@@ -70,7 +70,7 @@ export class CallProcesses {
     slots = 1_000,
     waitMs = 0,
     redisAwayMs = 30_000,
-    ping = async (): Promise<void> => undefined,
+    reservedWithinMs = 60_000,
   } = {}): Promise<QueuedExternalCalls> {
     const redis = await this.connection();
     const calls = new QueuedExternalCalls(
@@ -78,9 +78,8 @@ export class CallProcesses {
       new RedisSealedPayloads(redis, this.vault),
       new VendorShare(
         redis,
-        { limit: share, perLineage, slots, waitMs, ttlMs: timeoutMs },
+        { limit: share, perLineage, slots, waitMs, ttlMs: timeoutMs, reservedWithinMs },
         () => undefined,
-        { ping },
         redisAwayMs,
       ),
       new SystemClock(),

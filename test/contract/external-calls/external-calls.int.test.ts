@@ -6,7 +6,6 @@ import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
-import { EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, Nest, until } from './hens.js';
 
@@ -352,17 +351,25 @@ describe('external calls', () => {
       }
     });
 
-    it.each([
-      ['is silent', () => new Promise<void>(() => undefined)],
-      ['is away', () => Promise.reject(new EventStoreUnavailable('away'))],
-    ])(
-      'are not told that they are too many while the log %s and calls that wait for it have the places',
-      async (_, ping) => {
-        const calls = await caller({ timeoutMs: 60_000, share: 1, ping });
-        await calls.admit(hens, attempt());
-        await expect(calls.admit(hens, attempt())).rejects.toBeInstanceOf(Unavailable);
-      },
-    );
+    it('have no place while they wait for the log; others find one, or are not told that they are too many', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 1, reservedWithinMs: 50 });
+      const others = await caller({ timeoutMs: 60_000, share: 1 });
+      await worker();
+      const [waiting, other] = [attempt(), attempt()];
+      await calls.admit(hens, waiting);
+      await until(() =>
+        others.admit(hens, other).then(
+          () => true,
+          () => false,
+        ),
+      );
+      await expect(calls.admit(hens, attempt())).rejects.toBeInstanceOf(Unavailable);
+      // Its reservation is stored now.
+      expect(await make(calls, waiting)).toBe('egg');
+      await expect(others.admit(hens, attempt())).rejects.toMatchObject({ code: 'request.rate_limited' });
+      await others.withdraw(hens, other);
+      await others.admit(hens, attempt());
+    });
 
     it('free the place of a process that died when its time is up', async () => {
       const calls = await caller({ timeoutMs: 200, share: 1 });

@@ -14,9 +14,11 @@ describe('external calls of a process', () => {
     const calls = new QueuedExternalCalls(
       redis,
       {} as SealedPayloads,
-      new VendorShare(redis, { limit: 0, perLineage: 0, slots: 1, waitMs: 0, ttlMs: 1_000 }, () => undefined, {
-        ping: async () => undefined,
-      }),
+      new VendorShare(
+        redis,
+        { limit: 0, perLineage: 0, slots: 1, waitMs: 0, ttlMs: 1_000, reservedWithinMs: 1_000 },
+        () => undefined,
+      ),
       { now: () => new Date() },
       () => ({ timeoutMs: 1_000, concurrency: 1 }),
       { offering: () => [] },
