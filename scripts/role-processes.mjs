@@ -75,7 +75,7 @@ class RoleProcess {
 
 /** As the service logs. */
 function log(level, fields, msg) {
-  console.log(JSON.stringify({ level, time: new Date().toISOString(), service: 'screening-service', ...fields, msg }));
+  console.log(JSON.stringify({ level, time: new Date().toISOString(), service: 'screening', ...fields, msg }));
 }
 
 for (const stream of [process.stdout, process.stderr]) {

@@ -36,7 +36,7 @@ declare module 'fastify' {
 }
 
 /** In characters: so much is left of the 300 bytes that the log takes for a request that could not be served. */
-const ROUTE_AND_CAUSE = 72;
+const ROUTE_AND_CAUSE = 70;
 
 /** For a port in the private network. */
 export function createPrivateServer(surfaces: Surfaces, log: Log): FastifyInstance {

@@ -49,7 +49,7 @@ const PERSONAL_FIELDS = [
 export function createLog(level: string, role: string, output: DestinationStream): Log {
   const options: LoggerOptions = {
     level,
-    base: { service: 'screening-service', role, pid: process.pid },
+    base: { service: 'screening', role, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     // `code` is a one-time code in a body, but says what happened in an error.
