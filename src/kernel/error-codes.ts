@@ -18,8 +18,7 @@ export const ERROR_CODES = {
   'request.rate_limited': 'Too many requests; the reply says when to come back.',
   'request.plain_http': 'The request did not arrive over TLS.',
   'request.idempotency_key_reused': 'The idempotency key was used with another body before.',
-  'request.idempotent_reply_gone':
-    'The reply that was kept under the idempotency key said something of a person who was erased.',
+  'request.idempotent_reply_gone': 'The reply kept under the idempotency key told of a person who was erased.',
   'service.failure': 'A fault of the service itself.',
   'service.unavailable': 'The service or the vendor behind it cannot answer now; nothing was changed.',
   'service.read_only': 'The service shows a restored copy, in which nothing may be changed.',
@@ -30,11 +29,9 @@ export const ERROR_CODES = {
   'token.key_inactive': 'The publishable key was deactivated.',
   'token.origin_missing': 'The token exchange has no Origin header.',
   'token.origin_not_allowed': "The origin is not in the key's list.",
-  'token.billing_not_configured':
-    'A live key of an account with neither a prepaid billing customer nor a connected payment account.',
+  'token.billing_not_configured': 'A live key of an account without prepaid billing or a connected payment account.',
 
-  'account.not_live':
-    'The account is not provisioned for live vendor traffic, so that nobody is screened and no report is pulled.',
+  'account.not_live': 'The account is not provisioned for live traffic: it screens no one and pulls no report.',
 
   'screening.not_found': "No such screening session, or not the caller's.",
   'screening.field_format': 'A field does not follow its format.',
@@ -44,8 +41,7 @@ export const ERROR_CODES = {
   'screening.minor': 'The person is under 18.',
   'screening.address_refused': 'The vendor cannot verify the address.',
   'screening.otp_unusable': 'The one-time code is malformed, or codes are not offered in this session.',
-  'screening.kba_unusable':
-    'The answers are malformed, incomplete or foreign, or questions are not offered in this session.',
+  'screening.kba_unusable': 'The answers are malformed, incomplete or foreign, or the session offers no questions.',
   'screening.person_blocked': 'The person is locked out or was refused.',
   'screening.too_many_resends': 'The session has used up its SMS codes.',
   'screening.already_registered': 'The person has a completed screening with an unexpired report.',
@@ -56,8 +52,7 @@ export const ERROR_CODES = {
   'screening.attempt_in_progress': 'Another answer of this session is with the vendor.',
   'screening.resend_too_early': 'The last SMS code is too recent.',
 
-  'payment.session_not_payable':
-    'The screening session has ended without success, so that there is nothing to pay for.',
+  'payment.session_not_payable': 'The screening session has ended without success: there is nothing to pay for.',
   'payment.not_required': 'Nobody has to pay for this screening session.',
   'payment.not_found': "No such payment transaction, or not the caller's.",
   'payment.already_completed': 'The payment has succeeded or is being processed.',
@@ -73,10 +68,8 @@ export const ERROR_CODES = {
   'report.too_many_attempts': 'The session was ended by too many wrong answers, and its block is over.',
   'report.consumer_has_not_paid': 'The consumer has not paid for the screening.',
   'report.credit_exhausted': 'The prepaid credit of the account is used up.',
-  'report.access_denied':
-    'There is nothing to see for this caller: users of this kind have no credit report, or the link to a PDF is not good any more.',
-  'report.file_frozen':
-    'The consumer has frozen the credit file at the bureau. A report can be had when the freeze is lifted.',
+  'report.access_denied': 'Users of this kind have no credit report, or the link to a PDF is good no longer.',
+  'report.file_frozen': 'The consumer has frozen the credit file at the bureau, and lifts the freeze there.',
   'report.file_blocked': 'The bureau has blocked the credit file. A report can be had when the block is lifted.',
   'report.no_record': 'The bureau has no record of the person.',
   'report.file_condition': 'The bureau gives no report of the credit file as it is.',

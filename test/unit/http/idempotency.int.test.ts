@@ -503,7 +503,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('5xx, 429 and 409 ATTEMPT_IN_PROGRESS are not kept: a retry executes, under a new scope, and its reply is kept', async () => {
+  it('5xx, 429, 409 ATTEMPT_IN_PROGRESS and a refusal with Retry-After are not kept: a retry executes, under a new scope, and its reply is kept', async () => {
     const failures = [
       new DomainError('service.unavailable'),
       new DomainError('service.upstream_timeout'),
@@ -511,6 +511,7 @@ describe('Idempotency-Key', () => {
       new DomainError('screening.resend_too_early', { retryAfterSeconds: 3 }),
       new DomainError('screening.too_many_resends'),
       new DomainError('screening.attempt_in_progress'),
+      new DomainError('report.file_frozen', { retryAfterSeconds: 600 }),
     ];
     for (const failure of failures) {
       key = randomUUID();
@@ -520,7 +521,7 @@ describe('Idempotency-Key', () => {
         return { made: executions.length };
       };
       const first = await post({ a: 1 });
-      expect([500, 503, 504, 429, 409]).toContain(first.status);
+      expect([500, 503, 504, 429, 409, 422]).toContain(first.status);
       const second = await post({ a: 1 }, { server: 1 });
       expect([second.status, second.text, isReplay(second)]).toEqual([200, '{"made":2}', false]);
       expectReplay(await post({ a: 1 }), second);
