@@ -124,6 +124,4 @@ export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode | PlatformError
 export const TEMPORARY_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'screening.attempt_in_progress',
   'payment.already_completed',
-  'payment.not_completed',
-  'payment.report_under_way',
 ]);

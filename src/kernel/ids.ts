@@ -38,26 +38,24 @@ export function derivedId(...parts: readonly string[]): string {
 
 /** As `derivedId`, but without the key the parts cannot be found by trying. */
 export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
-  return asUuid(createHmac('sha256', key).update(JSON.stringify(parts)).digest());
+  return asUuid(keyedDigest(key, parts));
 }
 
 /** As `keyedId`, but a version 7 id of the moment `at` (milliseconds since 1970), derived where others are random. */
 export function keyedIdAt(at: number, key: Uint8Array, ...parts: readonly string[]): string {
   const time = Buffer.alloc(6);
   time.writeUIntBE(at, 0, 6);
-  return asUuid(
-    createHmac('sha256', key)
-      .update(JSON.stringify([at, ...parts]))
-      .digest(),
-    7,
-    time,
-  );
+  return asUuid(keyedDigest(key, [at, ...parts]), 7, time);
 }
 
 /** As `derivedId`, but sorting like `id`, a version 7 id: what is derived from events has the order of the events. */
 export function derivedIdLike(id: string, ...parts: readonly string[]): string {
   const time = Buffer.from(id.replaceAll('-', '').slice(0, 12), 'hex');
   return asUuid(hash('sha256', JSON.stringify([id, ...parts]), 'buffer'), 8, time);
+}
+
+function keyedDigest(key: Uint8Array, parts: readonly unknown[]): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
 }
 
 function asUuid(digest: Buffer, version: 7 | 8 = 8, time: Buffer | null = null): string {

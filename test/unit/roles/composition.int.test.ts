@@ -185,6 +185,7 @@ describe('the service, composed', () => {
       'checkout',
       'income',
       'payment',
+      'report',
       'screening',
       'share',
     ]);
