@@ -49,6 +49,7 @@ const NO_CHECKOUTS = {} as FollowCheckoutEvent;
 
 class ProcessorInMemory extends IntentsOnly {
   status: IntentStatus = 'requires_payment_method';
+  amountCents = 3_500;
   trouble: Exclude<IntentVerdict, { kind: 'intent' }> | null = null;
   asked: string[] = [];
 
@@ -69,7 +70,7 @@ class ProcessorInMemory extends IntentsOnly {
         id,
         status: this.status,
         receivedCents,
-        amountCents: 3_500,
+        amountCents: this.amountCents,
         transactionId: null,
         clientSecret: 'secret',
       },
@@ -80,6 +81,7 @@ class ProcessorInMemory extends IntentsOnly {
 const INTENT: ObservedIntent = {
   id: 'pi_1',
   status: 'requires_payment_method',
+  amountCents: 3_500,
   receivedCents: 0,
   refundedCents: 0,
   currency: 'usd',
@@ -97,6 +99,7 @@ describe('the sweep of payments', () => {
   let payments: OpenPaymentsReader;
   let processor: ProcessorInMemory;
   let told: PaymentNews[];
+  let altered: string[];
   let reconciler: PaymentReconciler;
   let lookUp: (id: string) => Promise<void>;
 
@@ -116,6 +119,7 @@ describe('the sweep of payments', () => {
 
   beforeEach(() => {
     told = [];
+    altered = [];
     const screenings = {
       find: async () => null,
       paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
@@ -129,7 +133,9 @@ describe('the sweep of payments', () => {
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, () => 0, handlers);
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
-    reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings);
+    reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings, {
+      altered: (id) => void altered.push(id),
+    });
     const handler = new LookUpPaymentHandler(
       aggregates,
       reconciler,
@@ -204,7 +210,13 @@ describe('the sweep of payments', () => {
     expect(processor.asked).toHaveLength(1);
   });
 
-  it('is looked at once when the processor tells of it, and its session hears of it', async () => {
+  // Metadata can be changed and removed at the processor; the intent of a payment is the one that the log has.
+  it.each([
+    ['names it', transactionIdOf],
+    ['names nothing', () => null],
+    ['names another', () => transactionIdOf(newId())],
+    ['names what is none of ours', () => 'chk_1'],
+  ])('is looked at once when an event of its intent %s, and its session hears of it', async (_how, named) => {
     const id = await opened();
     processor.status = 'succeeded';
     const event: ProcessorWebhookEvent = {
@@ -213,12 +225,12 @@ describe('the sweep of payments', () => {
       environment: 'test',
       intentId: `pi_${id}`,
       checkoutSessionId: null,
-      transactionId: transactionIdOf(id),
+      transactionId: named(id),
     };
     const handler = new ReceiveProcessorWebhookEventHandler(
       { signatureHeader: 'signature', read: () => event },
       new CallsAtOnce(),
-      new FollowProcessorEvent(aggregates, processor, reconciler),
+      new FollowProcessorEvent(aggregates, processor, reconciler, payments),
       NO_CHECKOUTS,
       clock,
     );
@@ -229,6 +241,18 @@ describe('the sweep of payments', () => {
     expect(told.at(-1)).toMatchObject({ status: 'SUCCEEDED', transactionId: transactionIdOf(id) });
     await receive();
     expect(processor.asked).toHaveLength(1);
+  });
+
+  it('whose amount was changed at the processor raises one alarm, and counts as paid once', async () => {
+    const id = await opened();
+    processor.amountCents = 50;
+    pass(60);
+    await lookUp(id);
+    processor.status = 'succeeded';
+    pass(240);
+    await lookUp(id);
+    expect(await types(id)).toEqual(['PaymentLookedUp', 'PaymentIntentAltered', 'PaymentLookedUp', 'PaymentSucceeded']);
+    expect(altered).toEqual([id]);
   });
 
   it('goes on looking at one that is processing, ever less often', async () => {

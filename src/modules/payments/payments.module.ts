@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { Log } from '../../platform/observability/log.js';
+import { Metrics } from '../../platform/observability/metrics.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
@@ -20,11 +22,12 @@ import { LookUpCheckout, LookUpCheckoutHandler } from './application/look-up-che
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
 import { OpenCheckoutHandler } from './application/open-checkout.js';
 import { PaymentPolicy } from './application/payment-policy.js';
-import { PaymentReconciler } from './application/payment-reconciler.js';
+import { AlteredIntentObserver, PaymentReconciler } from './application/payment-reconciler.js';
 import { PaymentSecrets } from './application/payment-secrets.js';
 import { checkoutPublisher, paymentPublisher } from './application/publish.js';
 import {
   FollowProcessorEvent,
+  PaymentsByIntent,
   ReceiveProcessorWebhookEventHandler,
 } from './application/receive-processor-webhook-event.js';
 import { MakeRefund, RefundPaymentHandler } from './application/refund-payment.js';
@@ -80,6 +83,16 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
       inject: [Limits],
     },
     FollowProcessorEvent,
+    {
+      provide: AlteredIntentObserver,
+      useFactory: (metrics: Metrics, log: Log): AlteredIntentObserver => ({
+        altered(paymentId, { accountId, environment }) {
+          metrics.alteredIntents.inc({ environment: String(environment) });
+          log.error({ accountId, environment, paymentId }, 'a payment intent was altered at the processor');
+        },
+      }),
+      inject: [Metrics, Log],
+    },
     LookAtIntent,
     PaymentReconciler,
     PaymentSecrets,
@@ -87,6 +100,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     RetiredEndpoint,
     TakeUpIntent,
     OpenPaymentsReader,
+    { provide: PaymentsByIntent, useExisting: OpenPaymentsReader },
     CreateIntentHandler,
     ConfirmPaymentHandler,
     LookUpPaymentHandler,

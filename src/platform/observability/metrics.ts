@@ -67,6 +67,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly alteredIntents = new Counter({
+    name: 'payment_intents_altered_total',
+    help: 'Payment intents whose amount or currency was changed at the processor.',
+    labelNames: ['environment'],
+    registers: [this.registry],
+  });
+
   readonly appendConflicts = new Counter({
     name: 'event_append_conflicts_total',
     help: 'Appends that found another revision than expected, by category.',

@@ -74,7 +74,9 @@ const NAMED: readonly unknown[] = ['payment_intent', 'charge', 'checkout.session
 
 function transactionOf(object: unknown): string | null {
   if (!isObject(object) || !NAMED.includes(object.object)) return null;
-  const id = isObject(object.metadata) ? object.metadata.transaction_id : undefined;
+  const named = isObject(object.metadata) ? object.metadata.transaction_id : undefined;
+  // Of a checkout session; its metadata may have been removed.
+  const id = named ?? object.client_reference_id;
   return typeof id === 'string' ? id : null;
 }
 

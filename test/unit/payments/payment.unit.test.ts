@@ -50,6 +50,7 @@ const SUCCEEDED: PaymentEvent = {
 const intent = (status: IntentStatus, fields: Partial<ObservedIntent> = {}): ObservedIntent => ({
   id: 'pi_1',
   status,
+  amountCents: 3_500,
   receivedCents: status === 'succeeded' ? 3_500 : 0,
   refundedCents: 0,
   currency: 'usd',
@@ -86,6 +87,28 @@ describe('a payment', () => {
       .then(carried)
       .when({ ...carry, to: 'newest' })
       .then();
+  });
+
+  it('says once of each amount or currency that nobody asked for', () => {
+    const altered = (amountCents: number, currency = 'usd'): PaymentEvent => ({
+      type: 'PaymentIntentAltered',
+      data: { amountCents, currency },
+    });
+    const seen = (amountCents: number, currency = 'usd') =>
+      observe(intent('requires_payment_method', { amountCents, currency }));
+    const chosen = { kind: 'choose-amount', amountCents: 3_600, applicationFeeCents: 0, intentCents: 3_500 } as const;
+    given(payment, OPENED, CREATED)
+      .when(chosen)
+      .decided.when(seen(3_500))
+      .then()
+      .when(seen(3_600))
+      .then()
+      .when(seen(50))
+      .then(altered(50))
+      .when(seen(50))
+      .then()
+      .when(seen(3_600, 'eur'))
+      .then(altered(3_600, 'eur'));
   });
 
   it('takes no notice of an intent that is not its own', () => {

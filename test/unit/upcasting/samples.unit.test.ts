@@ -433,6 +433,7 @@ function everyEvent(): DomainEvent[] {
     intent: {
       id: 'pi_1',
       status,
+      amountCents: 3_500,
       receivedCents: 3_600,
       refundedCents: 0,
       currency: 'usd',
@@ -473,6 +474,7 @@ function everyEvent(): DomainEvent[] {
     reasonCode: 'other',
     keepsReport: true,
   });
+  run(payment, open, seen('requires_payment_method', { amountCents: 50 }));
   run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
   const opening: CheckoutCommand = {
     kind: 'open',

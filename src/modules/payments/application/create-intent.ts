@@ -97,7 +97,10 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
     // Of an intent that was made before its secret was kept.
     if (!(await this.secrets.keep(subjectId, id, observed.intent.clientSecret))) return 'person-erased';
-    const choice = { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents } as const;
+    const { amountCents, currency } = observed.intent;
+    // An intent that was altered to another currency is over nothing that was asked for.
+    const intentCents = currency === observed.payment.state.currency ? amountCents : 0;
+    const choice = { kind: 'choose-amount', ...price, intentCents } as const;
     const chosen = existing((await this.aggregates.execute(payment, id, choice, context, observed.payment)).state);
     if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
     // Asking again for a change that was made already changes nothing.

@@ -1,7 +1,7 @@
 // Asks the processor how an intent is and records what it says. Used by every call to the processor, so that all of them say
 // the same. The session is told by WhenPaymentProgressed.
 import { Injectable } from '@nestjs/common';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
@@ -17,6 +17,11 @@ export interface Observed {
 }
 type NoIntent = Exclude<IntentVerdict, { kind: 'intent' }>;
 
+/** Hears that an intent was changed at the processor, for those who watch it. */
+export abstract class AlteredIntentObserver {
+  abstract altered(paymentId: string, owner: Owner): void;
+}
+
 /** Asks the processor again when another process recorded something meanwhile. */
 const MAX_LOOKS = 3;
 
@@ -27,6 +32,7 @@ export class PaymentReconciler {
     private readonly processor: PaymentProcessor,
     private readonly secrets: PaymentSecrets,
     private readonly screenings: Screenings,
+    private readonly observer: AlteredIntentObserver,
   ) {}
 
   /** Retrieves the intent of a payment that has one, and records what is new. */
@@ -54,14 +60,15 @@ export class PaymentReconciler {
     intent: PaymentIntent,
     context: ActionContext,
   ): Promise<Observed & { readonly recorded: number }> {
-    const { status, receivedCents, refundedCents, currency, lastErrorCode } = intent;
+    const { status, amountCents, receivedCents, refundedCents, currency, lastErrorCode } = intent;
     const command = {
       kind: 'observe',
       basedOn: eventsOf(known),
-      intent: { id: intent.id, status, receivedCents, refundedCents, currency, lastErrorCode },
+      intent: { id: intent.id, status, amountCents, receivedCents, refundedCents, currency, lastErrorCode },
     } as const;
     const { events, ...loaded } = await this.aggregates.execute(payment, id, command, context, known);
     const state = existing(loaded.state);
+    if (events.some(({ type }) => type === 'PaymentIntentAltered')) this.observer.altered(id, context);
     const ended = events.some(({ type }) => type === 'PaymentSucceeded' || type === 'PaymentCanceled');
     if (ended) await this.forgetSecret(id, state);
     return { kind: 'intent', payment: { ...loaded, state }, intent, recorded: events.length };

@@ -33,6 +33,17 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
   }
 }
 
+/** Finds payments by what the log recorded, whatever the processor says now. */
+export abstract class PaymentsByIntent {
+  /** The id of the payment that recorded this intent; null when none did, and while it is not listed yet. */
+  abstract withIntent(intentId: string): Promise<string | null>;
+}
+
+interface ToldPayment {
+  readonly id: string;
+  readonly loaded: LoadedAggregate<PaymentState>;
+}
+
 /** An event that points at an intent. */
 type AboutIntent = ProcessorWebhookEvent & { readonly intentId: string };
 
@@ -45,33 +56,34 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     private readonly aggregates: AggregateStore,
     private readonly processor: PaymentProcessor,
     private readonly reconciler: PaymentReconciler,
+    private readonly payments: PaymentsByIntent,
   ) {
     super();
   }
 
   override async askAndRecord(call: VendorCall, { context }: Attempt, event: AboutIntent): Promise<PaymentCallEnd> {
-    let { transactionId } = event;
-    if (transactionId === null) {
-      // A refund does not say it itself.
+    let told = await this.paymentOf(event);
+    if (told === null && event.transactionId === null && (await this.payments.withIntent(event.intentId)) === null) {
+      // A refund does not say it itself, and the payment may not be listed by its intent yet.
       const verdict = await this.processor.retrieveIntent(call, event.intentId);
       if (verdict.kind !== 'intent') return verdict.kind === 'not-found' ? 'recorded' : endOf(verdict);
-      ({ transactionId } = verdict.intent);
+      told = await this.paymentOf({ ...event, transactionId: verdict.intent.transactionId });
     }
-    const told = await this.paymentOf({ ...event, transactionId });
     if (told === null) return 'recorded';
     const { id, loaded } = told;
     return endOf(await this.reconciler.reconcile(call, id, loaded, event.intentId, { ...context, ...loaded.owner }));
   }
 
-  /** Null when the event tells nothing of a payment of ours, or nothing new. */
-  async paymentOf({
-    eventId,
-    environment,
-    intentId,
-    transactionId,
-  }: AboutIntent): Promise<{ readonly id: string; readonly loaded: LoadedAggregate<PaymentState> } | null> {
-    const id = transactionId === null ? null : paymentIdIn(transactionId);
-    if (id === null || !isId(id)) return null;
+  /** Null when the event tells nothing of a payment of ours, or nothing new. What its metadata say may have been changed or removed. */
+  async paymentOf(event: AboutIntent): Promise<ToldPayment | null> {
+    const named = event.transactionId === null ? null : paymentIdIn(event.transactionId);
+    const told = named !== null && isId(named) ? await this.paymentWith(named, event) : null;
+    if (told !== null) return told;
+    const listed = await this.payments.withIntent(event.intentId);
+    return listed === null || listed === named ? null : this.paymentWith(listed, event);
+  }
+
+  private async paymentWith(id: string, { eventId, environment, intentId }: AboutIntent): Promise<ToldPayment | null> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const { owner, state, history } = loaded;
     if (owner?.environment !== environment) return null;

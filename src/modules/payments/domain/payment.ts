@@ -35,6 +35,8 @@ export type PaymentEvent =
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
   /** The caller wants another amount; the intent is changed after this is recorded. `change` counts from 1. */
   | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
+  /** The intent was seen over an amount or in a currency that was never asked for: it was changed at the processor. */
+  | DomainEvent<'PaymentIntentAltered', { readonly amountCents: number; readonly currency: string }>
   /** The processor waits for a payment method or a confirmation again. */
   | DomainEvent<'PaymentAwaited', Record<never, never>>
   | DomainEvent<'PaymentActionRequired', Record<never, never>>
@@ -89,6 +91,10 @@ export interface Payment {
   /** What the intent is created with, so that creating it again is the same request. */
   readonly opened: Price;
   readonly price: Price;
+  /** Every amount that the intent was ever to be over. */
+  readonly amounts: readonly number[];
+  /** What the intent was last seen to be altered to; null where it never was. */
+  readonly altered: { readonly amountCents: number; readonly currency: string } | null;
   readonly changes: number;
   readonly paymentIntentId: string | null;
   readonly canceled: boolean;
@@ -125,6 +131,7 @@ export type IntentStatus =
 export interface ObservedIntent {
   readonly id: string;
   readonly status: IntentStatus;
+  readonly amountCents: number;
   readonly receivedCents: number;
   readonly refundedCents: number;
   readonly currency: string;
@@ -308,7 +315,7 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
         ? [{ type: 'PaymentRefundRefused', data: { code: command.code } }]
         : [];
     case 'observe':
-      return observe(command.intent, command.basedOn, state);
+      return [...observe(command.intent, command.basedOn, state), ...alteration(command.intent, state)];
     default:
       return command satisfies never;
   }
@@ -356,6 +363,14 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
   return next === state.status || next === 'SUCCEEDED' ? created : [...created, becoming(next, intent)];
 }
 
+/** Told once of each alteration. What is received all the same is the payment: it is charged once. */
+function alteration({ id, amountCents, currency }: ObservedIntent, state: Payment): readonly PaymentEvent[] {
+  const isOurs = state.paymentIntentId === null || state.paymentIntentId === id;
+  const isAsAsked = currency === state.currency && state.amounts.includes(amountCents);
+  const isKnown = state.altered?.amountCents === amountCents && state.altered.currency === currency;
+  return !isOurs || isAsAsked || isKnown ? [] : [{ type: 'PaymentIntentAltered', data: { amountCents, currency } }];
+}
+
 function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedIntent): PaymentEvent {
   switch (status) {
     case 'PENDING':
@@ -385,6 +400,8 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       subjectId: subjectId ?? null,
       opened: price,
       price,
+      amounts: [amountCents],
+      altered: null,
       changes: 0,
       paymentIntentId: null,
       canceled: false,
@@ -403,8 +420,11 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       return { ...next, paymentIntentId: event.data.paymentIntentId };
     case 'PaymentAmountChosen': {
       const { amountCents, applicationFeeCents, change } = event.data;
-      return { ...next, price: { amountCents, applicationFeeCents }, changes: change };
+      const amounts = [...new Set([...state.amounts, amountCents])];
+      return { ...next, price: { amountCents, applicationFeeCents }, amounts, changes: change };
     }
+    case 'PaymentIntentAltered':
+      return { ...next, altered: event.data };
     case 'PaymentLookedUp':
       return { ...next, looks: state.looks + 1 };
     case 'PaymentAwaited':

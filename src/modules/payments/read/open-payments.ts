@@ -1,7 +1,7 @@
 // Payments of which the processor may know more than we do, and when it is to be asked without a notice.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
-import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain/payment.js';
 
@@ -12,10 +12,14 @@ interface Followed {
   readonly since: string;
 }
 
-/** Lists only what is due. */
+function ofIntent(intentId: string): string {
+  return listOf({ intent: intentId });
+}
+
+/** Lists what is due, and each payment by its intent. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 5,
+  version: 6,
   category: payment.category,
 
   evolve(before, event) {
@@ -28,7 +32,11 @@ export const openPayments: Projection<{ readonly status: PaymentState['status'] 
   view: ({ payment: { status } }) => ({ status }),
   entries: ({ payment: state, environment, since }) => {
     const due = lookAt(state, since);
-    return due === null ? [] : [openCall(environment, due.toISOString())];
+    const intentId = state.status === 'NONE' ? null : state.paymentIntentId;
+    return [
+      ...(due === null ? [] : [openCall(environment, due.toISOString())]),
+      ...(intentId === null ? [] : [{ list: ofIntent(intentId) }]),
+    ];
   },
 };
 
@@ -36,6 +44,7 @@ const known = exhaustiveEvents<PaymentEvent>('open_payments', {
   PaymentOpened: true,
   PaymentIntentCreated: true,
   PaymentAmountChosen: true,
+  PaymentIntentAltered: true,
   PaymentLookedUp: true,
   PaymentAwaited: true,
   PaymentActionRequired: true,
@@ -57,5 +66,11 @@ export class OpenPaymentsReader {
 
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(openPayments, at, limit, openCallsIn(environment));
+  }
+
+  /** See `PaymentsByIntent`. */
+  async withIntent(intentId: string): Promise<string | null> {
+    const { items } = await this.readModels.list(openPayments, ofIntent(intentId), { limit: 1 });
+    return items[0]?.id ?? null;
   }
 }
