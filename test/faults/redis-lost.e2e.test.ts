@@ -85,7 +85,7 @@ describe('a Redis that is killed and comes back empty', () => {
     );
     if (reply.status === 200)
       await until('the session is settled', async () =>
-        ['VERIFIED', 'ERROR'].includes((await caller.status(reply.body.id)).body.status),
+        ['VERIFIED', 'ERROR', 'EXPIRED'].includes((await caller.status(reply.body.id)).body.status),
       );
     const calls = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
     expect(calls.receivedTwice).toEqual([]);

@@ -458,7 +458,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
     now = new Date(now.getTime() + 30_000);
     await service.sweeps(sessionId);
     await taken();
-    expect([registrations, await service.status(sessionId)]).toEqual([0, 'ERROR']);
+    expect([registrations, await service.status(sessionId)]).toEqual([0, 'EXPIRED']);
   });
 });
 

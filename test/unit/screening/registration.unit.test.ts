@@ -209,10 +209,10 @@ describe("the vendor's verdict on a person", () => {
 });
 
 describe('a submission that nobody recorded a verdict of', () => {
-  it('is an ERROR when the vendor never executed it', () => {
+  it('is EXPIRED when the vendor never executed it', () => {
     submitted()
       .when({ kind: 'record-not-executed', attemptId: 'registration' })
-      .then({ type: 'SessionErrored', data: { attemptId: 'registration', cause: 'NO_VERDICT' } });
+      .then({ type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } });
   });
 
   it('is an ERROR once it is old enough, not before', () => {

@@ -113,6 +113,7 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
       // An answer that locks the person has a reply; without one it was another session's, or it came too late to be asked.
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':
+      if (session.cause === 'NOT_EXECUTED') return 'unavailable';
       return hasReply || session.cause === 'VENDOR_SESSION_OVER' ? 'answered' : 'not-asked';
     case 'ERROR':
       if (session.cause === 'VENDOR_UNINTELLIGIBLE') return 'unintelligible';

@@ -313,7 +313,7 @@ export function mayHaveSentSms(session: Session, attemptId: string): boolean {
     case 'ERROR':
       return session.cause === 'VENDOR_UNINTELLIGIBLE' || session.cause === 'NO_VERDICT';
     case 'EXPIRED':
-      return session.cause !== 'VENDOR_SESSION_OVER';
+      return session.cause !== 'VENDOR_SESSION_OVER' && session.cause !== 'NOT_EXECUTED';
     case 'VERIFIED':
     case 'BLOCKED':
       return false;

@@ -120,8 +120,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     case 'record-not-executed': {
       const attempt = pending(state, command.attemptId);
       if (!attempt) return [];
-      if (attempt.operation === 'registration')
-        return [{ type: 'SessionErrored', data: { attemptId: attempt.attemptId, cause: 'NO_VERDICT' } }];
+      if (attempt.operation === 'registration') return [{ type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } }];
       return [{ type: 'AttemptAbandoned', data: { attemptId: attempt.attemptId, cause: 'NOT_EXECUTED' } }];
     }
     case 'give-up': {

@@ -30,7 +30,8 @@ export type ErrorCause =
   | 'PRODUCT_NOT_ENABLED'
   | 'REPORT_EXPIRED';
 
-export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED';
+/** `NOT_EXECUTED`: the vendor never saw the submission. */
+export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' | 'NOT_EXECUTED';
 /** Why nothing came of a call: the session is as it was before. */
 export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
