@@ -47,13 +47,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
 @Projections([openPayments, openCheckouts])
 @Publishers([paymentPublisher, checkoutPublisher])
-@EventHandlers([
-  WhenPaymentProgressed,
-  WhenCheckoutPaid,
-  WhenRenterRegistered,
-  WhenVerifiedAgain,
-  WhenReportProgressed,
-])
+@EventHandlers([WhenPaymentProgressed, WhenCheckoutPaid, WhenRenterRegistered, WhenVerifiedAgain, WhenReportProgressed])
 @Module({
   imports: [AccountsModule, PartiesModule, ReportDirectoryModule, ScreeningModule],
   controllers: [RetiredWebhookController, PaymentsController, RefundsController, CheckoutController],

@@ -79,6 +79,8 @@ describe('a payment', () => {
     const carry: PaymentCommand = { kind: 'carry-over', from: 'session', to: 'newer' };
     const carried: PaymentEvent = { type: 'PaymentCarriedOver', data: { sessionId: 'newer' } };
     given(payment, OPENED, CREATED).when(carry).then();
+    const asked = { kind: 'request-refund', sessionId: 'session', reasonCode: 'other', keepsReport: false } as const;
+    given(payment, OPENED, CREATED, SUCCEEDED).when(asked).decided.when(carry).then();
     given(payment, OPENED, CREATED, SUCCEEDED, { type: 'PaymentRefunded', data: { refundedCents: 1 } })
       .when(carry)
       .then();

@@ -293,7 +293,7 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     case 'abandon':
       return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
     case 'carry-over':
-      return state.status === 'SUCCEEDED' && state.refundedCents === 0 && state.sessionId === command.from
+      return state.status === 'SUCCEEDED' && !isGivenBack(state) && state.sessionId === command.from
         ? [{ type: 'PaymentCarriedOver', data: { sessionId: command.to } }]
         : [];
     case 'look-up':
@@ -361,6 +361,11 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
   if (intent.status === 'canceled') return [...created, { type: 'PaymentCanceled', data: {} }];
   const next = statusOf(intent);
   return next === state.status || next === 'SUCCEEDED' ? created : [...created, becoming(next, intent)];
+}
+
+/** Given back in part or whole, or about to be. */
+function isGivenBack({ refund, refundedCents }: Payment): boolean {
+  return refund !== null || refundedCents > 0;
 }
 
 /** Told once of each alteration. What is received all the same is the payment: it is charged once. */
