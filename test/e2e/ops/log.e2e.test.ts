@@ -199,7 +199,9 @@ describe('ops audit verify', () => {
 describe('a log that is not the one it was', () => {
   it('makes the service say so, not be ready and begin nothing by itself, until an operator accepts it', async () => {
     const redis = service.redis.client();
-    const followed = (): Promise<string[]> => redis.keys('{reaction:*}:through');
+    // The check of deliveries looks at its own place when it runs next, within the hour.
+    const followed = async (): Promise<string[]> =>
+      (await redis.keys('{reaction:*}:through')).filter((key) => !key.includes('webhook_delivery_check'));
     await until('reactions have followed the log', async () => (await followed()).length > 0);
     await until('it has seen how far the log goes', () => existsSync(join(service.dataDir, 'log-watch.json')));
     await service.program.end('SIGTERM');
