@@ -190,6 +190,7 @@ const COMMON = {
   LOG_LEVEL: 'info',
   // Starting a browser to see that it starts costs as much as starting the service.
   CHROMIUM_PATH: '/dev/null',
+  TOKEN_EXCHANGE_PER_MINUTE: '100000',
   // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
   LIMITS: 'off',
 };

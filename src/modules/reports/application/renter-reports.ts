@@ -51,11 +51,12 @@ export class RenterReports {
 
   /** As `ReportRelease.released`, but where the bureau gave no report, what it said is the answer. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
+    // A reply of the bureau is passed on as it came; one that is given again says when to come back.
+    const again = await this.release.stands(session.sessionId);
     const pulled = await this.release.pulled(session, context);
     if (pulled.status === 'RELEASED') return pulled;
     const { attemptId } = pulled.status === 'REQUESTED' ? pulled.attempt : pulled.end;
     const reply = await this.bodies.refusal(pulled, attemptId);
-    const again = this.release.again(pulled);
     throw reply
       ? new DomainError('vendor.refused', { vendor: { reply, step: 'report' }, ...again })
       : withoutReply(pulled, again);

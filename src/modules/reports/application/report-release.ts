@@ -47,6 +47,11 @@ export class ReportRelease {
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
+  /** As `again`, of what was recorded before this request. */
+  async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
+    return this.again((await this.aggregates.loadCached(report, sessionId)).state);
+  }
+
   /** When the next request asks the bureau again after it refused; empty: it does so at once. */
   again(state: ReportState): Pick<DomainErrorDetail, 'retryAfterSeconds'> {
     const seconds = secondsToNextPull(state, this.clock.now(), this.policy.limits.retryIntervalSeconds);
