@@ -48,7 +48,7 @@ export interface Page<Doc extends object> {
  * is caught up.
  */
 export abstract class ReadModels {
-  /** As the log has it now, so that a decision may rest on it. */
+  /** As the log has it now, so that a decision may rest on it. While the log cannot be read, as it was stored last. */
   abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
 
   /** A page of a list and its total, as of one moment. Every listing of the service is one of these. It tells, and decides nothing. */

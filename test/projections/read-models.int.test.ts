@@ -4,6 +4,7 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { listOf, listsBy } from '../../src/kernel/projection.js';
 import type { RebuildReport } from '../../src/ports/projection-store.js';
+import { EventStoreUnavailable } from '../../src/ports/event-store.js';
 import { type ListQuery, ReadModelsUnavailable } from '../../src/ports/read-models.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import {
@@ -108,6 +109,18 @@ describe('the read models in Redis', () => {
     await server.client().hset('{parcels:v1}:live:docs', id, `${revision}\n{"account":"b","stamps":7,"dueAt":null}`);
     expect((await listed(models, id))?.doc.account).toBe('b');
     expect(await models.get(parcels, id)).toEqual({ id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } });
+  });
+
+  it('gives the stored document while the log cannot be read, and fails when there is none', async () => {
+    await goLive();
+    const id = newId();
+    await write(log.store, models, id, opened('a'), stamped());
+    const away = Object.assign(Object.create(log.store) as typeof log.store, {
+      readStream: () => Promise.reject(new EventStoreUnavailable('away')),
+    });
+    const reader = new RedisReadModels(server.client(), away, [parcels], failures, KEPT_MS);
+    expect(await reader.get(parcels, id)).toEqual({ id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } });
+    await expect(reader.get(parcels, newId())).rejects.toThrow(EventStoreUnavailable);
   });
 
   it('lists the document that was applied, without asking the log', async () => {

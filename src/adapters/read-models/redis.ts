@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { DUE, foldState, type Projection } from '../../kernel/projection.js';
-import type { EventStore } from '../../ports/event-store.js';
+import { type EventStore, EventStoreUnavailable } from '../../ports/event-store.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
@@ -37,7 +37,8 @@ const LIMIT_MS = 2_000;
  * A document that has left because it is old is folded from its stream, and is not stored by that.
  *
  * Documents in Redis are for lists. One that is read by its id is folded from its stream: what a caller may see or do can depend on
- * it, and Redis may be behind, or be changed without a trace.
+ * it, and Redis may be behind, or be changed without a trace. While the log cannot be read, the stored document is shown: nothing can
+ * be changed by what it says then.
  *
  * While there is no live generation (first start, emptied Redis) every document is folded from its stream, because one
  * that is being built may be behind.
@@ -67,8 +68,22 @@ export class RedisReadModels extends ReadModels {
   }
 
   override async get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null> {
-    const folded = await this.fold(projection, id);
-    return folded && viewIn(projection, folded);
+    try {
+      const folded = await this.fold(projection, id);
+      return folded && viewIn(projection, folded);
+    } catch (error) {
+      const stored = error instanceof EventStoreUnavailable ? await this.stored(projection, id) : null;
+      if (stored === null) throw error;
+      return stored;
+    }
+  }
+
+  /** Null as well while Redis is away. */
+  private async stored<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null> {
+    const [, docs] = keysOf(projection).live;
+    const text = await this.connection.use((redis) => redis.hget(docs, id)).catch(() => null);
+    const document = text === null ? null : parseDocument(text);
+    return document && { id, revision: document.revision, doc: document.doc as Doc };
   }
 
   override async list<Doc extends object>(
