@@ -38,7 +38,9 @@ export const reportStatus: Projection<ReportStatus, Followed> = {
   evolve(before, event) {
     const next = report.evolve(before?.report ?? report.initial, known(event));
     const { environment } = event.metadata;
-    if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
+    // The pulls for a payment can end before the first one.
+    if (environment === null || (next.status === 'NONE' && event.type !== 'ReportPullsEnded'))
+      throw new Error(`${event.stream} does not begin with a request`);
     return { environment, report: next };
   },
 
