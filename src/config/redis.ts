@@ -20,6 +20,7 @@ export function readRedis(env: Variables): RedisSettings {
 function checkProduction(env: Variables, { protocol, hostname, password }: URL): void {
   if (protocol === 'unix:' || isLoopback(hostname)) return;
   if (password === '') env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
-  env.refuseWeak('REDIS_URL', decodeURIComponent(password));
+  // A password that is no escaped text is taken as it is, which is how it is compared.
+  env.refuseWeak('REDIS_URL', /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password));
   if (protocol === 'redis:') env.refusePlaintext('REDIS_URL', hostname);
 }

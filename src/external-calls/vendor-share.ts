@@ -16,11 +16,11 @@ declare module 'ioredis' {
 /**
  * By Redis's clock. An attempt has one place, however often it is taken. A place of a process that died is free again when its time is up.
  * An account or a lineage that holds places gets another only while more are free than it holds: busy ones always leave room
- * for the next one.
+ * for the next one. Strangers leave an eighth of the account's places to its servers and session grants.
  */
 const TAKE = `
 local attempt, ttl = ARGV[1], tonumber(ARGV[2])
-local slots, limit, perLineage = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local slots, limit, perLineage, mostStrangers = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[7])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local counts = {}
@@ -32,12 +32,14 @@ local function put(key, ms)
   redis.call('ZADD', key, now + ms, attempt)
   redis.call('PEXPIRE', key, ms)
 end
-local all, ofAccount, ofLineage, waiting = unpack(counts)
+local all, ofAccount, ofLineage, waiting, ofStrangers = unpack(counts)
 local function mayGrow(held, most, free) return held < most and (held == 0 or held < free) end
 local fits = mayGrow(ofAccount, limit, slots - all) and
-  (perLineage == 0 or mayGrow(ofLineage, perLineage, limit - ofAccount))
+  (perLineage == 0 or mayGrow(ofLineage, perLineage, limit - ofAccount)) and
+  (mostStrangers == 0 or ofStrangers < mostStrangers)
 if fits or redis.call('ZSCORE', KEYS[2], attempt) then
   for at = 1, 3 do put(KEYS[at], ttl) end
+  if mostStrangers > 0 then put(KEYS[5], ttl) end
   redis.call('ZREM', KEYS[4], attempt)
   return 1
 end
@@ -85,7 +87,7 @@ export class VendorShare {
     private readonly notCounted: () => void,
     private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
-    redis.defineCommand('takeVendorPlace', { numberOfKeys: 4, lua: TAKE });
+    redis.defineCommand('takeVendorPlace', { numberOfKeys: 5, lua: TAKE });
   }
 
   /** `workers`: how many processes have slots for the call. They are counted only where one does not suffice. */
@@ -95,7 +97,7 @@ export class VendorShare {
     const most = attempt.context.lineage === undefined ? 0 : perLineage;
     const [endsAt, keys] = [performance.now() + waitMs, keysOf(vendor, attempt)];
     for (let processes: number | null = null; ; await pause(TURN_MS)) {
-      const numbers = [ttlMs, slots * (processes ?? 1), limit, most, GONE_MS];
+      const numbers = [ttlMs, slots * (processes ?? 1), limit, most, GONE_MS, this.mostStrangers(attempt, limit)];
       const taken = await withTimeout(
         this.redisAwayMs,
         this.redis.takeVendorPlace(...keys, attempt.attemptId, ...numbers),
@@ -111,7 +113,7 @@ export class VendorShare {
   /** A call that waited for the log has its place again, whatever others have taken meanwhile. */
   async reserved(vendor: string, attempt: Attempt): Promise<void> {
     if (!this.goesOn(attempt)) return;
-    const limits = [this.places.ttlMs, NO_LIMIT, NO_LIMIT, 0, GONE_MS];
+    const limits = [this.places.ttlMs, NO_LIMIT, NO_LIMIT, 0, GONE_MS, this.mostStrangers(attempt, NO_LIMIT)];
     const taken = this.redis.takeVendorPlace(...keysOf(vendor, attempt), attempt.attemptId, ...limits);
     await withTimeout(this.redisAwayMs, taken);
   }
@@ -124,6 +126,11 @@ export class VendorShare {
   private async free(vendor: string, attempt: Attempt): Promise<void> {
     const given = keysOf(vendor, attempt).map((key) => this.redis.zrem(key, attempt.attemptId));
     await withTimeout(this.redisAwayMs, Promise.all(given));
+  }
+
+  /** 0 is no limit: for servers and session grants, and where there is but one place. */
+  private mostStrangers({ context: { lineage, grantId } }: Attempt, limit: number): number {
+    return lineage === undefined || grantId !== undefined ? 0 : limit - Math.max(1, Math.floor(limit / 8));
   }
 
   private untilLate(vendor: string, attempt: Attempt): NodeJS.Timeout {
@@ -152,5 +159,7 @@ export class VendorShare {
 
 function keysOf(vendor: string, { context: { environment, accountId, lineage = '-' } }: Attempt): string[] {
   const all = `vendor-places:${vendor}:${environment}`;
-  return [all, `${all}:${accountId}`, `${all}:${accountId}:${lineage}`, `${all}:${accountId}:${lineage}:waiting`];
+  const ofAccount = `${all}:${accountId}`;
+  const ofLineage = `${ofAccount}:${lineage}`;
+  return [all, ofAccount, ofLineage, `${ofLineage}:waiting`, `${ofAccount}:strangers`];
 }

@@ -16,6 +16,7 @@ import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import type { Log } from '../observability/log.js';
+import { clientAddressOf } from './client-address.js';
 import { readableBy } from './cors.js';
 import { JSON_TYPE } from './error-reply.js';
 import type { Surfaces } from './surface.js';
@@ -71,6 +72,7 @@ export class Edge {
   private readonly known = new LRUCache<string, true>({ max: REMEMBERED_ADDRESSES });
   /** Connections on which no request has come yet, by the address and port of the caller; the oldest first. */
   private readonly silent = new Map<string, Socket>();
+  private open = 0;
 
   constructor(
     private readonly surfaces: Surfaces,
@@ -109,8 +111,10 @@ export class Edge {
         // The rest of a body is dropped, for a time.
         response.once('finish', () => {
           if (!request.complete) endSoon(request);
-          else if (socket.remoteAddress !== undefined) this.known.set(socket.remoteAddress, true);
+          else if (socket.remoteAddress !== undefined) this.known.set(addressOf(socket), true);
         });
+        // One request keeps no connection where there are few: the next caller may need it.
+        if (this.open > this.maxConnections / 2) response.shouldKeepAlive = false;
         // Node drops what follows a request for an upgrade in the same packet.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
         const refusal = fault(request);
@@ -132,10 +136,14 @@ export class Edge {
   private boundSilent(socket: Socket): void {
     const caller = callerOf(socket);
     this.silent.set(caller, socket);
-    socket.once('close', () => this.silent.delete(caller));
+    this.open += 1;
+    socket.once('close', () => {
+      this.open -= 1;
+      this.silent.delete(caller);
+    });
     if (this.silent.size <= this.maxConnections / 2) return;
     const [oldest = socket] = this.silent.values();
-    (this.known.has(socket.remoteAddress ?? '') ? oldest : socket).destroy();
+    (this.known.has(addressOf(socket)) ? oldest : socket).destroy();
   }
 
   private readonly fail = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
@@ -224,6 +232,10 @@ function caught<Args extends unknown[]>(
       failed(error, ...args);
     }
   };
+}
+
+function addressOf({ remoteAddress = '' }: Socket): string {
+  return clientAddressOf({ ip: remoteAddress });
 }
 
 /** Over TLS the same as of the socket beneath. */

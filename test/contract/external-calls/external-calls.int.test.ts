@@ -280,6 +280,23 @@ describe('external calls', () => {
       await calls.admit(hens, attempt());
     });
 
+    it('of strangers leave an eighth of the places to the servers and session grants of the account', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 1 });
+      const lineages = Array.from({ length: 20 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
+      const admitted = (await Promise.allSettled(lineages)).filter(({ status }) => status === 'fulfilled');
+      expect(admitted).toHaveLength(7);
+      await calls.admit(hens, attempt());
+      await expect(calls.admit(hens, ofLineage('one more'))).rejects.toMatchObject(RATE_LIMITED);
+    });
+
+    it('of strangers leave a place to a session grant', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, waitMs: 1 });
+      const lineages = Array.from({ length: 5 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
+      await Promise.allSettled(lineages);
+      const granted = ofLineage('granted');
+      await calls.admit(hens, { ...granted, context: { ...granted.context, grantId: 'grant' } });
+    });
+
     it('of a lineage wait for their turn, and go on when one before them is over', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 60_000 });
       const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));

@@ -207,6 +207,20 @@ describe('the edge of HTTP', () => {
       await until(() => closed >= 5 + 20);
       expect(await answered('127.0.0.2')).toBe(true);
     });
+
+    it('keeps no connection by one request each: more than half of them are closed with the reply', async () => {
+      for (const socket of open) socket.destroy();
+      await until(async () => (await new Promise<number>((is) => small.server.getConnections((_, n) => is(n)))) === 0);
+      const closing: boolean[] = [];
+      for (let count = 0; count < 5; count += 1) {
+        await silentFrom('127.0.0.2');
+        const socket = open.at(-1)!;
+        socket.write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
+        const [head] = (await once(socket, 'data')) as [Buffer];
+        closing.push(/^connection: close/im.test(head.toString()));
+      }
+      expect(closing).toEqual([false, false, false, true, true]);
+    });
   });
 
   describe('a target that is no path', () => {

@@ -204,7 +204,7 @@ describe('the report routes of the direct API', () => {
 
     it('429/121 with Retry-After beyond the limit of one account', async () => {
       for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
-        await doors.limiter.take([{ key: `report-reads:${owner}`, limit: 60, windowSeconds: 60 }]);
+        await doors.limiter.take([{ key: `report-reads:${owner}:test`, limit: 60, windowSeconds: 60 }]);
       const reply = await get('renters/r%201/report');
       expect(reply.headers.get('retry-after')).toBe('60');
       expect(await refused(reply)).toEqual([429, 121, null]);

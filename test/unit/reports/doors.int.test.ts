@@ -465,6 +465,22 @@ describe('the report routes', () => {
       expect(renderer.pages).toHaveLength(10);
     });
 
+    it('strangers that use up the pages of the account, or its turn, keep no session grant from printing', async () => {
+      const [sessionId, grantId] = [house.session(owner), newId()];
+      renderer.answer = { kind: 'timed-out' };
+      for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
+      expect((await print(sessionId, { html: 'x' })).status).toBe(429);
+      house.grants.known.set(grantId, {
+        grantId,
+        accountId: owner,
+        environment: 'test',
+        parentAccountId: null,
+        recipientAccountId: null,
+      } as never);
+      const granted = await platform(owner, { grant: grantId });
+      expect((await post(`/reports/${house.session(owner)}/pdf`, granted, { html: 'x' })).status).toBe(504);
+    });
+
     it('only for those who may see the report: 404, 403, 400, 402, 410', async () => {
       const stranger = await house.childOf(owner);
       const sessionId = house.session(owner);

@@ -329,7 +329,7 @@ describe('the report of a renter', () => {
   it('is not read more often than the limit says, by one account', async () => {
     const owner = await Integrator.withCredit();
     for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
-      await owner.limiter.take([{ key: `report-reads:${owner.accountId}`, limit: 60, windowSeconds: 60 }]);
+      await owner.limiter.take([{ key: `report-reads:${owner.accountId}:test`, limit: 60, windowSeconds: 60 }]);
     for (const reading of [owner.open(), owner.openAs(AGENT), owner.score(AGENT)])
       expect(await codeOf(reading)).toBe('request.rate_limited');
   });

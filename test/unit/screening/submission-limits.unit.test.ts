@@ -31,7 +31,7 @@ describe('the limits of submissions', () => {
     environment = 'test',
     own = null,
     person = `person-${people++}`,
-    phone = person,
+    phone = String(person),
     from = '203.0.113.1',
     lineage,
     grantId = null,
@@ -41,7 +41,8 @@ describe('the limits of submissions', () => {
     accountId?: string;
     environment?: 'live' | 'test';
     own?: number | null;
-    person?: string;
+    /** By one name, or by several. */
+    person?: string | readonly string[];
     phone?: string;
     from?: string | null;
     lineage?: string;
@@ -51,7 +52,14 @@ describe('the limits of submissions', () => {
   } = {}): Promise<number | 'ok'> => {
     const account = { accountId, submitsPerMinute: own } as AccountFacts;
     const codes = limits.smsTo({ accountId, environment }, await limits.phoneId(phone));
-    const uses = limits.submission({ account, environment, personId: person, clientAddress: from, lineage, grantId });
+    const uses = limits.submission({
+      account,
+      environment,
+      persons: [person].flat(),
+      clientAddress: from,
+      lineage,
+      grantId,
+    });
     return outcome(counted([...uses, ...codes], codes, run, sms));
   };
   const resend = async (
@@ -102,6 +110,12 @@ describe('the limits of submissions', () => {
     ]).toEqual(['ok', 'ok', 'ok']);
     limiter.endWindows(60);
     expect(await submit()).toBe('ok');
+  });
+
+  it('5 an hour of a person by any of the names that they are known by', async () => {
+    await times(5, () => submit({ person: [`spelling-${people++}`, 'the same number'] }));
+    expect(await submit({ person: [`spelling-${people++}`, 'the same number'] })).toBe(3_600);
+    expect(await submit({ person: [`spelling-${people++}`, 'another number'] })).toBe('ok');
   });
 
   it('600 a minute for an account in each environment, or the number of the account', async () => {

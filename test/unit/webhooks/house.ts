@@ -48,7 +48,10 @@ import {
 import { RotateSecret, RotateSecretHandler } from '../../../src/modules/webhooks/application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from '../../../src/modules/webhooks/application/settle-delivery.js';
 import { WhenDeliveryExhausted } from '../../../src/modules/webhooks/application/when-delivery-exhausted.js';
-import { type OpenDeliveries, WhenEndpointEnded } from '../../../src/modules/webhooks/application/when-endpoint-ended.js';
+import {
+  type OpenDeliveries,
+  WhenEndpointEnded,
+} from '../../../src/modules/webhooks/application/when-endpoint-ended.js';
 import { WhenEventPublished } from '../../../src/modules/webhooks/application/when-event-published.js';
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
 import { DeliveryReader, deliveryLog } from '../../../src/modules/webhooks/read/deliveries.js';

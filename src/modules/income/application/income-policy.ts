@@ -44,8 +44,8 @@ export class IncomePolicy {
   }
 
   /** What one more look at a report uses, counted with those at reports of screenings. */
-  reading({ accountId, grantId, lineage }: CallerContext): RateUse {
-    const reader = grantId ?? lineage ?? accountId;
+  reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
+    const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
     return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
   }
 

@@ -37,6 +37,7 @@ export class RenderPdf extends Command<RenderedReport> {
     readonly fileId: string,
     readonly page: { readonly html: string; readonly filename: string | null },
     readonly context: CallerContext,
+    readonly clientAddress: string,
   ) {
     super();
   }
@@ -112,14 +113,14 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
+  async execute({ sessionId, fileId, page, context, clientAddress }: RenderPdf): Promise<RenderedReport> {
     const { subjectId } = await this.admit(sessionId, context);
     const source = (await this.pages.isServed(sessionId, page.html)) ? 'served' : 'foreign';
     if (source === 'foreign' && this.policy.limits.servedPagesOnly)
       throw fieldError('request.invalid', 'pdf.page', 'must be the page of this report as the service served it');
     const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
     const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, source, fileId });
-    const end = await this.inTurn(context.accountId, print);
+    const end = await this.inTurn(context, clientAddress, print);
     // Where the end was not heard, the file says that the page was printed.
     const isThere = end === null && (await this.files.get(nameOf(fileId))) !== null;
     refuseUnlessPrinted(isThere ? 'printed' : end);
@@ -127,13 +128,18 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
   }
 
-  /** One page of an account at a time, so that nobody's pages keep the others' waiting. */
-  private async inTurn<Result>(accountId: string, print: () => Promise<Result>): Promise<Result> {
-    const turn = { key: `pdf-turn:${accountId}`, limit: 1, windowSeconds: TURN_SECONDS };
-    const refusal = await this.limiter.take([
-      turn,
-      { key: `pdfs:${accountId}`, limit: this.policy.limits.pdfsPerMinute, windowSeconds: 60 },
-    ]);
+  /** One page at a time: of a session grant, and of all strangers of an account, so that strangers use up nothing of a grant. */
+  private async inTurn<Result>(
+    { accountId, environment, grantId, lineage }: CallerContext,
+    clientAddress: string,
+    print: () => Promise<Result>,
+  ): Promise<Result> {
+    const whose = grantId ?? `${accountId}:${environment}`;
+    const limit = this.policy.limits.pdfsPerMinute;
+    const turn = { key: `pdf-turn:${whose}`, limit: Math.min(1, limit), windowSeconds: TURN_SECONDS };
+    const strangers = { callers: [clientAddress, ...(lineage === undefined ? [] : [lineage])] };
+    const window = { key: `pdfs:${whose}`, limit, windowSeconds: 60, ...(grantId === undefined && strangers) };
+    const refusal = await this.limiter.take([turn, window]);
     if (refusal)
       throw new DomainError('request.rate_limited', {
         retryAfterSeconds: refusal.key === turn.key ? 1 : refusal.retryAfterSeconds,

@@ -29,9 +29,9 @@ export class ReportPolicy {
   ) {}
 
   /** What one more look at a report uses. */
-  reading({ accountId, grantId, lineage }: CallerContext): RateUse {
+  reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
     // A grant gives one token, which each renewal replaces.
-    const reader = grantId ?? lineage ?? accountId;
+    const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
     return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
   }
 

@@ -11,7 +11,8 @@ import { ScreeningPolicy } from './screening-policy.js';
 interface Submission {
   readonly account: AccountFacts;
   readonly environment: Environment;
-  readonly personId: string;
+  /** Every name by which the person is known, so that another spelling is no other person. */
+  readonly persons: readonly string[];
   /** Null for a server, whose address says nothing about who is screened. */
   readonly clientAddress: string | null;
   readonly lineage: string | undefined;
@@ -41,21 +42,26 @@ export class SubmissionLimits {
   }
 
   /** What one more submission uses, besides the code that the phone may be sent. */
-  submission({ account, environment, personId, clientAddress, lineage, grantId }: Submission): readonly RateUse[] {
+  submission({ account, environment, persons, clientAddress, lineage, grantId }: Submission): readonly RateUse[] {
     const { submitsPerMinutePerAddress, submitsPerMinute, submitsPerHourPerPerson } = this.policy.limits;
     const { accountId } = account;
-    const perPerson = { key: `person-submits:${personId}`, limit: submitsPerHourPerPerson, windowSeconds: HOUR };
+    const perPerson = persons.map((name) => ({
+      key: `person-submits:${name}`,
+      limit: submitsPerHourPerPerson,
+      windowSeconds: HOUR,
+    }));
     const ofAccount = { limit: account.submitsPerMinute ?? submitsPerMinute, windowSeconds: MINUTE };
     // Strangers fill no window of the account's servers, nor do they meet one of its session grants.
-    if (clientAddress === null) return [perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
+    if (clientAddress === null)
+      return [...perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
     const perAddress = {
       key: `address-submits:${accountId}:${clientAddress}`,
       limit: submitsPerMinutePerAddress,
       windowSeconds: MINUTE,
     };
-    if (grantId !== null) return [perPerson, perAddress];
+    if (grantId !== null) return [...perPerson, perAddress];
     const callers = [clientAddress, ...(lineage === undefined ? [] : [lineage])];
-    return [perPerson, perAddress, { ...ofAccount, key: `submits:${accountId}:${environment}`, callers }];
+    return [...perPerson, perAddress, { ...ofAccount, key: `submits:${accountId}:${environment}`, callers }];
   }
 
   /**

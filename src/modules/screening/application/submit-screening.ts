@@ -182,11 +182,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     // Nothing is counted or opened while what the vendor says could not be kept.
     await this.vault.ping();
     const names = namesOf(await this.vault.installationKey('person'), command.applicant, context);
-    const { personId } = names;
+    const persons = [names.personId, ...names.countedAs];
     const applicant = foldedApplicant(command.applicant);
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
-    const uses = this.limits.submission({ account, environment, personId, clientAddress, lineage, grantId });
+    const uses = this.limits.submission({ account, environment, persons, clientAddress, lineage, grantId });
     await this.limits.admit([...uses, ...sms]);
     let smsSent = false;
     let refused = false;

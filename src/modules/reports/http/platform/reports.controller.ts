@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import {
@@ -127,7 +128,7 @@ export class ReportsController {
     @Req() request: FastifyRequest,
   ): Promise<PdfResult> {
     const page = { html: body.html, filename: body.filename ?? null };
-    return this.commands.execute(new RenderPdf(id, nameFor(request), page, context));
+    return this.commands.execute(new RenderPdf(id, nameFor(request), page, context, clientAddressOf(request)));
   }
 }
 

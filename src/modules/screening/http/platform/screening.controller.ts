@@ -68,7 +68,7 @@ export class ScreeningController {
   }
 
   @Post(':id/otp')
-  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
+  @Limited({ by: ['stepUpAttempts', 'wrongAnswersPerHourPerAddress', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer with the one-time code from the SMS' })
   @HttpCode(200)
   @ApiBody({ type: OtpBody })
@@ -100,7 +100,7 @@ export class ScreeningController {
   }
 
   @Post(':id/kba')
-  @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
+  @Limited({ by: ['stepUpAttempts', 'wrongAnswersPerHourPerAddress', 'vendorShare'] })
   @ApiOperation({ summary: 'Answer the knowledge questions' })
   @HttpCode(200)
   @ApiBody({ type: KbaBody })
