@@ -67,6 +67,19 @@ it('a reason that comes again is told once, also after another one', () => {
   ]);
 });
 
+it('a refusal of before its time was kept is not told, and the same reason that comes again is told once', () => {
+  const [asked, { data }] = refused('FILE_FROZEN', 0) as [
+    ReportEvent,
+    Extract<ReportEvent, { type: 'ReportPullRefused' }>,
+  ];
+  const { refusedAt: _, ...before } = data;
+  const old: ReportEvent = { type: 'ReportPullRefused', data: before };
+  expect(published([asked, old])).toEqual([]);
+  expect(published([asked, old, ...refused('FILE_FROZEN', 1), ...refused('FILE_FROZEN', 2)])).toMatchObject([
+    { occurred_at: iso(3), data: { reason_code: 'FILE_FROZEN' } },
+  ]);
+});
+
 it('a pull that failed, and a report that is released, tell nothing', () => {
   const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: 'a', cause: 'VENDOR_UNAVAILABLE' } };
   const released: ReportEvent = {

@@ -42,14 +42,19 @@ export const sharePublisher: Publisher = {
 
 const UNAVAILABLE = 'ReportPullRefused' satisfies ReportEvent['type'];
 
-/** What account holders hear of reports that the bureau refuses: each reason of a session once. */
+/**
+ * What account holders hear of reports that the bureau refuses: each reason of a session once. A refusal without its time was stored before
+ * this was told: it is old news, and takes no reason away.
+ */
 export const reportPublisher: Publisher = {
   category: report.category,
   types: new Set([UNAVAILABLE]),
 
   publish(history: readonly RecordedEvent[]): PublishedEvent | null {
-    const refusals = history.filter(({ type }) => type === UNAVAILABLE) as (RecordedEvent &
-      Extract<ReportEvent, { type: typeof UNAVAILABLE }>)[];
+    const refusals = (
+      history.filter(({ type }) => type === UNAVAILABLE) as (RecordedEvent &
+        Extract<ReportEvent, { type: typeof UNAVAILABLE }>)[]
+    ).filter(({ data }) => data.refusedAt !== undefined);
     const last = refusals.at(-1);
     if (!last || last !== history.at(-1)) return null;
     const { reason } = last.data;
