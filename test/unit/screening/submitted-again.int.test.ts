@@ -94,9 +94,12 @@ describe('a submission that is made again', () => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
   /** Whether the bureau can be asked about the person. */
   let reportCanBeHad: boolean;
+  /** Of the report that was released; null: none was. */
+  let reportExpiresAt: string | null;
 
   beforeEach(() => {
     reportCanBeHad = true;
+    reportExpiresAt = null;
     store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
     calls = 0;
     const clock = new SystemClock();
@@ -161,7 +164,7 @@ describe('a submission that is made again', () => {
       entrustDetails: async () => undefined,
     } as unknown as SessionGrants;
     begun = null;
-    const reports = { expiryOf: async () => null } as unknown as Reports;
+    const reports = { expiryOf: async () => reportExpiresAt } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
     externalCalls = new CallsAtOnce();
     const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
@@ -344,6 +347,20 @@ describe('a submission that is made again', () => {
     expect(await submit(second, another, 'grant')).toMatchObject({ sessionId: second });
     await expect(submit(third, another, 'grant')).rejects.toMatchObject({ code: 'request.forbidden' });
     expect(calls).toBe(2);
+  });
+
+  it('opens another one a grant where the person is verified and the report never came and cannot come', async () => {
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    await submit(newId(), APPLICANT, 'grant');
+    const isAnother = { code: 'request.forbidden' };
+    await expect(submit(newId(), APPLICANT, 'grant')).rejects.toMatchObject(isAnother);
+    reportCanBeHad = false;
+    reportExpiresAt = '2026-03-02T12:00:00.000Z';
+    await expect(submit(newId(), APPLICANT, 'grant')).rejects.toMatchObject(isAnother);
+    reportExpiresAt = null;
+    expect(await submit(newId(), APPLICANT, 'grant')).toMatchObject({ session: { status: 'VERIFIED' } });
+    reportCanBeHad = true;
+    await expect(submit(newId(), APPLICANT, 'grant')).rejects.toMatchObject(isAnother);
   });
 
   it('opens none for another kind of user than the grant says', async () => {

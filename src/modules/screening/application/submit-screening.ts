@@ -342,11 +342,17 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       });
   }
 
-  /** One that was never stored is over too, once no process can be about to store it. */
+  /** One that was never stored is over too, once no process can be about to store it; a verified one, where its report never came nor can come. */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status === 'NONE')
       return this.clock.now().getTime() > new Date(begunAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    if (state.status === 'VERIFIED')
+      return (
+        state.userType === 'CONSUMER' &&
+        (await this.reports.expiryOf(sessionId)) === null &&
+        (await this.screenings.reportProspect(sessionId)) === 'none'
+      );
     return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
   }
 
