@@ -42,6 +42,7 @@ import {
   SubmitScreeningHandler,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import type { PartyEvent } from '../../../src/modules/parties/domain/party.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
@@ -348,6 +349,19 @@ describe('a registration', () => {
     vendorSays.push(STEP_UP);
     expect(await service.submitsOnPage(newId())).toMatchObject({ session: { status: 'STEP_UP_REQUIRED' } });
     await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'request.rate_limited' });
+  });
+
+  it('that its person does not know of yet finds the newest session that was paid in vain', async () => {
+    const { sessionId, screenings, aggregates } = await registered({ kind: 'confirmed', vendorSession: 'v' });
+    const payment = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' } as const;
+    await screenings.paymentProgressed(sessionId, payment, SERVER);
+    kept.clear();
+    const [submitted] = await store.readStream(`screening-${sessionId}`);
+    const data = submitted?.data as unknown as Omit<Extract<SessionCommand, { kind: 'submit' }>, 'kind'>;
+    const later = newId();
+    const times = { attemptId: newId(), settleAfter: now, giveUpAfter: now };
+    await aggregates.execute(screeningSession, later, { kind: 'submit', ...data, ...times }, SERVER);
+    expect(await screenings.paidInVain(later)).toEqual([{ sessionId, transactionId: 'txn_1' }]);
   });
 
   it('without an answer in time is open until the recovery job has asked; what was said then is found', async () => {

@@ -67,7 +67,8 @@ export class ScreeningDirectory extends Screenings {
     if (own.status === 'NONE') return [];
     const known = sessionsIn(await this.answers.load(streamsOf(own)));
     const found: PaidSession[] = [];
-    for (const id of known.slice(0, known.indexOf(sessionId)).reverse()) {
+    const place = known.indexOf(sessionId);
+    for (const id of known.slice(0, place < 0 ? known.length : place).reverse()) {
       const { state } = await this.aggregates.load(screeningSession, id);
       if (!isOver(state) || !isOfPerson(state, own) || state.payment?.status !== 'SUCCEEDED') continue;
       const isServed = (await this.reports.expiryOf(id)) !== null || (await this.reportProspect(id)) === 'possible';
