@@ -351,6 +351,19 @@ describe('a registration', () => {
     await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
+  it('that ends meanwhile because the vendor never saw it uses up no limit, however often', async () => {
+    const service = house();
+    for (let time = 0; time < 7; time++) {
+      const sessionId = newId();
+      vendorSays.push(async () => {
+        now = new Date(now.getTime() + 30_000);
+        await service.settles(sessionId);
+        throw new Error('The worker died');
+      });
+      expect(await service.submitsOnPage(sessionId)).toMatchObject({ session: { status: 'EXPIRED' } });
+    }
+  });
+
   it('that its person does not know of yet finds the newest session that was paid in vain', async () => {
     const { sessionId, screenings, aggregates } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     const payment = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' } as const;

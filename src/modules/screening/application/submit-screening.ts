@@ -214,7 +214,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
       smsSent = mayHaveSentSms(session, attemptId);
       // The vendor's trouble is not charged to the person, nor to anybody else.
-      if (session.status === 'ERROR' && session.cause === 'VENDOR_UNAVAILABLE') await this.limits.giveBack(uses);
+      if (wasNotExecuted(session)) await this.limits.giveBack(uses);
       return { session, attemptId };
     } catch (error) {
       // What one limit refuses counts against none; nor does what the party refuses, as it does the later one of two at once.
@@ -437,4 +437,11 @@ function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): E
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);
+}
+
+function wasNotExecuted(session: Session): boolean {
+  return (
+    (session.status === 'ERROR' && session.cause === 'VENDOR_UNAVAILABLE') ||
+    (session.status === 'EXPIRED' && session.cause === 'NOT_EXECUTED')
+  );
 }
