@@ -61,7 +61,10 @@ export abstract class Screenings {
   /** Of a verified session. */
   abstract reportProspect(sessionId: string): Promise<ReportProspect>;
 
-  /** Sessions of the same person before this one, newest first, that are paid for, had no report and can have none any more. */
+  /**
+   * Sessions of the same person before this one, newest first, that are paid for, had no report and can have none any more. Not those whose
+   * payment counts for another session that had a report or may have one.
+   */
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**

@@ -375,6 +375,10 @@ describe('a registration', () => {
     const times = { attemptId: newId(), settleAfter: now, giveUpAfter: now };
     await aggregates.execute(screeningSession, later, { kind: 'submit', ...data, ...times }, SERVER);
     expect(await screenings.paidInVain(later)).toEqual([{ sessionId, transactionId: 'txn_1' }]);
+    // The payment counts for another session now, of which a report may come.
+    const another = await registered({ kind: 'confirmed', vendorSession: 'v' });
+    await screenings.paymentProgressed(another.sessionId, payment, SERVER);
+    expect(await screenings.paidInVain(later)).toEqual([]);
   });
 
   it('without an answer in time is open until the recovery job has asked; what was said then is found', async () => {

@@ -67,14 +67,17 @@ export class ScreeningDirectory extends Screenings {
     if (own.status === 'NONE') return [];
     const known = sessionsIn(await this.answers.load(streamsOf(own)));
     const found: PaidSession[] = [];
+    const used = new Set<string>();
     const place = known.indexOf(sessionId);
-    for (const id of known.slice(0, place < 0 ? known.length : place).reverse()) {
+    for (const [index, id] of [...known.entries()].reverse()) {
       const { state } = await this.aggregates.load(screeningSession, id);
-      if (!isOver(state) || !isOfPerson(state, own) || state.payment?.status !== 'SUCCEEDED') continue;
+      if (id === sessionId || state.status === 'NONE' || state.payment?.status !== 'SUCCEEDED') continue;
+      const { transactionId } = state.payment;
       const isServed = (await this.reports.expiryOf(id)) !== null || (await this.reportProspect(id)) === 'possible';
-      if (!isServed) found.push({ sessionId: id, transactionId: state.payment.transactionId });
+      if (isServed || !isOver(state)) used.add(transactionId);
+      else if ((place < 0 || index < place) && isOfPerson(state, own)) found.push({ sessionId: id, transactionId });
     }
-    return found;
+    return found.filter(({ transactionId }) => !used.has(transactionId));
   }
 
   override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {
