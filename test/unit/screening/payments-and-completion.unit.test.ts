@@ -88,6 +88,34 @@ describe('the payment of a session', () => {
         known.when(paid(late)).then();
   });
 
+  it.each([0, 3])('is paid again after the refund of one of ordinal %i that another session had opened', (ordinal) => {
+    const carried = (status: PaymentProgress['status'], observation: number): PaymentProgress => ({
+      ...progress(status, observation, ordinal),
+      transactionId: 'txn_carried',
+    });
+    const refunded = owing.and(
+      progressed(carried('SUCCEEDED', 4)),
+      completed('txn_carried'),
+      progressed(carried('REFUNDED', 6)),
+    );
+    refunded.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
+    const again = refunded
+      .when(paid(progress('PENDING', 1)))
+      .then(progressed(progress('PENDING', 1)))
+      .when(paid(progress('FAILED', 2)))
+      .then(progressed(progress('FAILED', 2)));
+    for (const late of [carried('SUCCEEDED', 4), carried('REFUNDED', 6)]) again.when(paid(late)).then();
+    const done = again.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
+    expect(statuses(done.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
+  });
+
+  it('stays refunded when an earlier transaction that came to nothing is heard of late', () => {
+    owing
+      .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'), progressed(progress('REFUNDED', 5, 1)))
+      .when(paid(progress('FAILED', 4)))
+      .then();
+  });
+
   it('is not taken back by the refund of another transaction', () => {
     owing
       .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'))

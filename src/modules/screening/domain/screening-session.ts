@@ -35,7 +35,7 @@ type SaidWithSubmission = Pick<
 
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment' | 'refundedOrdinal' | 'completed' | 'attemptIds'> &
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'refunded' | 'completed' | 'attemptIds'> &
       SaidWithSubmission & { readonly kind: 'submit' })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
@@ -176,15 +176,17 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
 
 /**
  * Succeeded ends with the refund of that transaction alone; else a later transaction counts more than an earlier one, and of one
- * transaction what it said last. What was given back counts no more.
+ * transaction what it said last. What was given back counts no more. A payment that was carried over has
+ * the ordinal of another session, so what is begun after its refund may have the same one.
  */
-function isNews(payment: PaymentProgress, { payment: known, refundedOrdinal = -1 }: Submitted): boolean {
-  if (payment.ordinal <= refundedOrdinal) return false;
+function isNews(payment: PaymentProgress, { payment: known, refunded = [] }: Submitted): boolean {
+  if (refunded.includes(payment.transactionId)) return false;
   if (known === undefined) return true;
   if (known.status === 'SUCCEEDED')
     return payment.status === 'REFUNDED' && payment.transactionId === known.transactionId;
   if (payment.status === 'SUCCEEDED') return true;
-  return payment.ordinal === known.ordinal
+  if (known.status === 'REFUNDED') return payment.status !== 'FAILED' || payment.ordinal > known.ordinal;
+  return payment.transactionId === known.transactionId
     ? payment.observation > known.observation && payment.status !== known.status
     : payment.ordinal > known.ordinal;
 }
@@ -390,7 +392,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     vendors: state.vendors,
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
-    ...(state.refundedOrdinal !== undefined && { refundedOrdinal: state.refundedOrdinal }),
+    ...(state.refunded && { refunded: state.refunded }),
     ...(state.completed && { completed: state.completed }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
     ...(state.grantId && { grantId: state.grantId }),
@@ -481,8 +483,9 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       return { ...submitted, status: 'ERROR', cause, ...(refusedInput && { refusedInput }) };
     }
     case 'PaymentProgressed': {
-      const { status, ordinal } = event.data;
-      return { ...state, payment: event.data, ...(status === 'REFUNDED' && { refundedOrdinal: ordinal }) };
+      const { status, transactionId } = event.data;
+      const refunded = status === 'REFUNDED' && [...(state.refunded ?? []), transactionId];
+      return { ...state, payment: event.data, ...(refunded && { refunded }) };
     }
     case 'VendorReplyDiscarded':
       return { ...state, replyDiscarded: true };

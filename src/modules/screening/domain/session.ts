@@ -192,8 +192,8 @@ export interface Submitted {
   readonly duplicateGuard: boolean;
   /** Absent while no payment was begun. */
   readonly payment?: PaymentProgress;
-  /** The newest transaction that was given back: what is said of it or of an earlier one counts no more. */
-  readonly refundedOrdinal?: number;
+  /** Transactions that were given back: what is said of them counts no more. */
+  readonly refunded?: readonly string[];
   /** It was COMPLETED once. */
   readonly completed?: true;
   readonly intendedRecipientId?: string;
