@@ -56,6 +56,9 @@ class PlayedProcessor extends IntentsOnly {
   /** How often it was asked for an intent, and how often about one. */
   asked = 0;
   looks = 0;
+  readonly changeKeys: string[] = [];
+  /** To which the fee was changed. */
+  readonly fees: (number | null)[] = [];
 
   override async createIntent(
     { attemptId }: VendorCall,
@@ -80,8 +83,19 @@ class PlayedProcessor extends IntentsOnly {
     this.intents.set(id, { kind: 'intent', intent });
     return { kind: 'intent', intent };
   }
-  override async changeIntent(): Promise<IntentVerdict> {
-    throw new Error('Nothing is changed here');
+  override async changeIntent(
+    { attemptId }: VendorCall,
+    intentId: string,
+    { amountCents, applicationFeeCents }: Charge,
+  ): Promise<IntentVerdict> {
+    this.changeKeys.push(attemptId);
+    if (this.kept?.key === attemptId) return this.kept.verdict;
+    const verdict = this.intents.get(intentId);
+    if (verdict?.kind !== 'intent') return { kind: 'not-found' };
+    this.fees.push(applicationFeeCents);
+    const changed = { kind: 'intent', intent: { ...verdict.intent, amountCents } } as const;
+    this.intents.set(intentId, changed);
+    return changed;
   }
   override async retrieveIntent(_call: VendorCall, intentId: string): Promise<IntentVerdict> {
     this.looks += 1;
@@ -202,8 +216,8 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
       await reconciler.reconcile(call, id, loaded, paymentIntentId ?? '', context);
     },
     erase: () => (erased = true),
-    create: (amountCents = 3_500): Promise<CreatedIntent> =>
-      create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents: 100 }, context)),
+    create: (amountCents = 3_500, applicationFeeCents = 100): Promise<CreatedIntent> =>
+      create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents }, context)),
     /** As payments were opened before they recorded a subject. */
     openedEarlier: async (): Promise<void> => {
       const { connectedPaymentAccount: connectedAccount, currency } = account;
@@ -259,6 +273,21 @@ it('a payment whose intent cannot be made under its key is ended, and the next r
   await expect(create()).rejects.toMatchObject({ code: 'service.unavailable' });
   expect(await types()).toEqual(['PaymentOpened', 'PaymentCanceled']);
   expect(await create()).toMatchObject({ transactionId: second });
+});
+
+it('a change that the processor never makes under its key is asked for once more under another', async () => {
+  const { create, processor, sessionId } = house();
+  const { transactionId } = await create();
+  const key = `${transactionIdOf(paymentId(sessionId, 0))}:update:1`;
+  processor.kept = { key, verdict: { kind: 'not-made' } };
+  for (let time = 0; time < 2; time++) expect(await create(3_500, 200)).toMatchObject({ transactionId });
+  expect(processor.fees).toEqual([200, 200]);
+  expect(processor.changeKeys.filter((asked) => asked === key)).toHaveLength(2);
+  expect(new Set(processor.changeKeys).size).toBe(3);
+  processor.kept = null;
+  await create(3_500, 300);
+  expect(processor.fees.at(-1)).toBe(300);
+  expect(processor.changeKeys.at(-1)).toBe(`${transactionId}:update:2`);
 });
 
 it('an intent of which nothing readable is said is asked for again once, and then ended', async () => {

@@ -7,7 +7,7 @@ import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PaymentProcessor } from '../../../ports/payment-processor.js';
+import { PaymentProcessor, type IntentVerdict } from '../../../ports/payment-processor.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -103,15 +103,12 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     const choice = { kind: 'choose-amount', ...price, intentCents } as const;
     const chosen = existing((await this.aggregates.execute(payment, id, choice, context, observed.payment)).state);
     if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
+    const change = (attemptId: string): Promise<IntentVerdict> =>
+      this.processor.changeIntent({ ...call, attemptId }, observed.intent.id, chargeOf(chosen.price, chosen));
     // Asking again for a change that was made already changes nothing.
     const key = `${transactionIdOf(id)}:update:${chosen.changes}`;
-    return endOf(
-      await this.processor.changeIntent(
-        { ...call, attemptId: key },
-        observed.intent.id,
-        chargeOf(chosen.price, chosen),
-      ),
-    );
+    const first = await change(key);
+    return endOf(first.kind === 'not-made' ? await change(`${key}:${call.attemptId}`) : first);
   }
 
   private async create(
