@@ -131,6 +131,12 @@ describe('a payment', () => {
       .then(SUCCEEDED);
   });
 
+  it('is of the amount and the currency that were received, whatever it was opened with', () => {
+    const received = { receivedCents: 3_400, currency: 'eur' };
+    const { state } = given(payment, OPENED, CREATED).when(observe(intent('succeeded', received))).decided;
+    expect(state).toMatchObject({ status: 'SUCCEEDED', price: { amountCents: 3_400 }, currency: 'eur' });
+  });
+
   it('never goes back from succeeded, whatever is seen later', () => {
     const paid = given(payment, OPENED, CREATED, SUCCEEDED);
     for (const status of ['requires_payment_method', 'requires_action', 'processing', 'canceled', 'succeeded'] as const)

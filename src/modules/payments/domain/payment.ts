@@ -448,6 +448,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         status: 'SUCCEEDED',
         canceled: false,
         price: { ...state.price, amountCents: event.data.amountCents },
+        currency: event.data.currency,
       };
     case 'PaymentCarriedOver':
       return { ...next, sessionId: event.data.sessionId };
