@@ -102,7 +102,14 @@ class PlayedProcessor extends IntentsOnly {
     if (this.down) return { kind: 'unavailable' };
     const verdict = this.intents.get(intentId);
     return verdict?.kind === 'intent'
-      ? { kind: 'intent', intent: { ...verdict.intent, status: this.status } }
+      ? {
+          kind: 'intent',
+          intent: {
+            ...verdict.intent,
+            status: this.status,
+            receivedCents: this.status === 'succeeded' ? verdict.intent.amountCents : 0,
+          },
+        }
       : { kind: 'not-found' };
   }
 }
@@ -136,6 +143,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
     paymentStatus: 'PENDING',
     grantId: null,
     subjectId: 'subject',
+    paidBy: null as string | null,
   };
   const report: { prospect: ReportProspect } = { prospect: 'possible' };
   const screenings = {
@@ -351,6 +359,19 @@ it('a session knows of a success before confirm answers, whoever recorded it', a
 });
 
 // What they would pay for can never be read again.
+it.each([
+  ['another transaction', 'txn_other', { reasonCode: 'duplicate', keepsReport: true, refusals: 0 }],
+  ['that transaction', null, null],
+])('a payment of a session that %s has paid for is given back once, or not', async (_, other, refund) => {
+  const { create, confirm, processor, session, types } = house();
+  const { transactionId } = await create();
+  session.paidBy = other ?? transactionId;
+  processor.status = 'succeeded';
+  await confirm(transactionId);
+  expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED', refund });
+  expect((await types()).slice(3)).toEqual(refund === null ? [] : ['PaymentRefundRequested']);
+});
+
 it('nobody can pay for a person who was erased', async () => {
   const { create, erase, types } = house();
   erase();

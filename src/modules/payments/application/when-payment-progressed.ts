@@ -6,7 +6,7 @@ import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
 import { isReturned, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 
-/** Tells the session how its payment is. */
+/** Tells the session how its payment is, and has a payment given back for which another one was made before. */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {
   readonly name = 'payments_into_screenings';
@@ -34,15 +34,23 @@ export class WhenPaymentProgressed implements EventHandler {
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE') return;
     const { ordinal, events, sessionId } = state;
+    const transactionId = transactionIdOf(id);
     const status = isReturned(state) ? 'REFUNDED' : state.status;
+    const context = {
+      ...systemContext('payments', event.metadata),
+      correlationId: event.metadata.$correlationId,
+      causationId: event.id,
+    };
     await this.screenings.paymentProgressed(
       sessionId,
-      { transactionId: transactionIdOf(id), ordinal, observation: events, status },
-      {
-        ...systemContext('payments', event.metadata),
-        correlationId: event.metadata.$correlationId,
-        causationId: event.id,
-      },
+      { transactionId, ordinal, observation: events, status },
+      context,
     );
+    if (status !== 'SUCCEEDED' || state.refund !== null) return;
+    const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
+    if (paidBy === null || paidBy === transactionId) return;
+    // The recovery job has the processor make it. Nothing was pulled for this payment, and the session stays paid by the other.
+    const twice = { kind: 'request-refund', sessionId, reasonCode: 'duplicate', keepsReport: true } as const;
+    await this.aggregates.execute(payment, id, twice, context);
   }
 }
