@@ -79,7 +79,10 @@ export class RedisReadModels extends ReadModels {
   }
 
   /** Null as well while Redis is away. */
-  private async stored<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null> {
+  private async stored<Doc extends object>(
+    projection: Projection<Doc, unknown>,
+    id: string,
+  ): Promise<View<Doc> | null> {
     const [, docs] = keysOf(projection).live;
     const text = await this.connection.use((redis) => redis.hget(docs, id)).catch(() => null);
     const document = text === null ? null : parseDocument(text);

@@ -120,7 +120,9 @@ export class StripePaymentProcessor extends PaymentProcessor {
   override async refundIntent(call: VendorCall, intentId: string, charge: Charge): Promise<RefundVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const parameters = newRefundParameters(intentId, charge);
-    return this.change(call, async (keyed) => readRefund(await this.stripe.refunds.create(parameters, keyed), intentId));
+    return this.change(call, async (keyed) =>
+      readRefund(await this.stripe.refunds.create(parameters, keyed), intentId),
+    );
   }
 
   override async createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict> {
