@@ -57,6 +57,11 @@ export function refundedPayment(id: string, state: Payment): RefundedPayment {
   };
 }
 
+interface Wanted {
+  readonly reasonCode: RefundReason;
+  readonly evenIfReleased: boolean;
+}
+
 @Injectable()
 export class RequestRefund {
   constructor(
@@ -80,11 +85,16 @@ export class RequestRefund {
   }
 
   /** Throws `payment.not_completed`, and what `ReportPulls.end` throws. Safe to repeat. */
-  async of(
-    id: string,
-    { reasonCode, evenIfReleased }: { readonly reasonCode: RefundReason; readonly evenIfReleased: boolean },
-    context: ActionContext,
-  ): Promise<Payment> {
+  async of(id: string, refund: Wanted, context: ActionContext): Promise<Payment> {
+    // The payment may be carried over while the pulls of its session end: it is asked for once more, for the newer session.
+    for (let time = 0; time < 2; time++) {
+      const state = await this.once(id, refund, context);
+      if (state.refund !== null) return state;
+    }
+    throw new DomainError('service.unavailable');
+  }
+
+  private async once(id: string, { reasonCode, evenIfReleased }: Wanted, context: ActionContext): Promise<Payment> {
     const known = await this.aggregates.load(payment, id);
     const state = existing(known.state);
     if (state.refund !== null) return state;

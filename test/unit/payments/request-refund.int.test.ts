@@ -1,0 +1,82 @@
+// A refund that is requested while the payment is carried over to a newer session. The sessions and the reports are played.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { RequestRefund } from '../../../src/modules/payments/application/request-refund.js';
+import { payment, paymentId } from '../../../src/modules/payments/domain/payment.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+import type { ReportPulls } from '../../../src/published/reports.js';
+import type { Screenings } from '../../../src/published/screenings.js';
+
+const INTENT = {
+  id: 'pi_1',
+  status: 'succeeded',
+  amountCents: 3_500,
+  receivedCents: 3_500,
+  refundedCents: 0,
+  currency: 'usd',
+  lastErrorCode: null,
+} as const;
+const CONTEXT = {
+  accountId: newId(),
+  environment: 'test',
+  actor: { kind: 'secret-key', id: 'key' },
+  correlationId: newId(),
+  causationId: newId(),
+} as const;
+
+let folder: string;
+let store: EmbeddedEventStore;
+let aggregates: AggregateStore;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'refunds-'));
+  store = EmbeddedEventStore.open({ directory: folder, mapSizeBytes: 64 * 2 ** 20 });
+  const readModels = { applyNow: async () => undefined } as unknown as ReadModels;
+  aggregates = new AggregateStore(store, readModels, new SystemClock(), { appendConflict: () => undefined });
+});
+afterAll(async () => {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A paid payment. As often as there are newer sessions, ending the pulls carries it over to the next of them. */
+async function paid(newer: readonly string[]) {
+  const sessionId = newId();
+  const id = paymentId(sessionId, 0);
+  const price = { amountCents: 3_500, applicationFeeCents: 0 };
+  const open = { kind: 'open', sessionId, ordinal: 0, ...price, currency: 'usd', connectedAccount: null } as const;
+  await aggregates.execute(payment, id, open, CONTEXT);
+  await aggregates.execute(payment, id, { kind: 'observe', basedOn: 1, intent: INTENT }, CONTEXT);
+  const ended: string[] = [];
+  const left = [...newer];
+  const pulls: ReportPulls = {
+    end: async (from, { transactionId, reasonCode }) => {
+      ended.push(from);
+      const to = left.shift();
+      if (to !== undefined) await aggregates.execute(payment, id, { kind: 'carry-over', from, to }, CONTEXT);
+      return { transactionId, reasonCode };
+    },
+  };
+  const screenings = { find: async () => null } as unknown as Screenings;
+  const request = new RequestRefund(aggregates, screenings, pulls, {} as Accounts);
+  return { sessionId, ended, refund: () => request.of(id, { reasonCode: 'other', evenIfReleased: false }, CONTEXT) };
+}
+
+it('a payment that is carried over while the pulls end is given back for the newer session', async () => {
+  const { sessionId, ended, refund } = await paid(['newer']);
+  expect(await refund()).toMatchObject({ sessionId: 'newer', refund: { reasonCode: 'other', keepsReport: false } });
+  expect(ended).toEqual([sessionId, 'newer']);
+});
+
+it('a payment that is carried over each time is refused as unavailable, and given back on the next request', async () => {
+  const { refund } = await paid(['newer', 'newest']);
+  await expect(refund()).rejects.toMatchObject({ code: 'service.unavailable' });
+  expect(await refund()).toMatchObject({ sessionId: 'newest', refund: { reasonCode: 'other' } });
+});
