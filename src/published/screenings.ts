@@ -96,6 +96,12 @@ export interface PaidSession {
 /** The stored event that ends a verification with success. */
 export const IDENTITY_VERIFIED = { category: 'screening', type: 'IdentityVerified' } as const;
 
+/** The stored events after which a session may be paid for, and over or verified. */
+export const SESSION_ENDS = {
+  category: 'screening',
+  types: [IDENTITY_VERIFIED.type, 'SessionBlocked', 'SessionExpired', 'SessionErrored', 'PaymentProgressed'],
+} as const;
+
 export interface PaymentNews {
   readonly transactionId: string;
   /** Counts the transactions of the session, from 0. */

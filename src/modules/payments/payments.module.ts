@@ -37,6 +37,7 @@ import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
 import { WhenReportProgressed } from './application/when-report-progressed.js';
 import { WhenRenterRegistered } from './application/when-renter-registered.js';
+import { WhenSessionInVain } from './application/when-session-in-vain.js';
 import { WhenVerifiedAgain } from './application/when-verified-again.js';
 import { CheckoutController } from './http/direct/checkout.controller.js';
 import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
@@ -47,7 +48,14 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
 @Projections([openPayments, openCheckouts])
 @Publishers([paymentPublisher, checkoutPublisher])
-@EventHandlers([WhenPaymentProgressed, WhenCheckoutPaid, WhenRenterRegistered, WhenVerifiedAgain, WhenReportProgressed])
+@EventHandlers([
+  WhenPaymentProgressed,
+  WhenCheckoutPaid,
+  WhenRenterRegistered,
+  WhenVerifiedAgain,
+  WhenReportProgressed,
+  WhenSessionInVain,
+])
 @Module({
   imports: [AccountsModule, PartiesModule, ReportDirectoryModule, ScreeningModule],
   controllers: [RetiredWebhookController, PaymentsController, RefundsController, CheckoutController],
@@ -106,6 +114,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     WhenPaymentProgressed,
     WhenVerifiedAgain,
     WhenReportProgressed,
+    WhenSessionInVain,
     ...attemptRecovery({
       vendor: 'payment-processor',
       operation: 'look-up-payment',

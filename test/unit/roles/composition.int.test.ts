@@ -129,6 +129,7 @@ describe('the service, composed', () => {
       'WhenRenterRegistered',
       'WhenVerifiedAgain',
       'WhenReportProgressed',
+      'WhenSessionInVain',
       'WhenReportSettled',
       'WhenEventPublished',
       'WhenDeliveryExhausted',

@@ -37,8 +37,11 @@ export class WhenVerifiedAgain implements EventHandler {
     for (const { sessionId: from, transactionId } of await this.screenings.paidInVain(to)) {
       const id = paymentIdIn(transactionId);
       if (id === null) continue;
-      const { state } = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);
+      const carried = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);
+      const { state } = carried;
       if (state.status === 'NONE' || state.sessionId !== to) continue;
+      // Its report may come now.
+      if (carried.events.length > 0) await this.aggregates.execute(payment, id, { kind: 'drop-refund-plan' }, context);
       // Where the subscription carried it over just now, it may not have told the session yet.
       const { ordinal, events: observation, status } = state;
       return this.screenings.paymentProgressed(to, { transactionId, ordinal, observation, status }, context);
