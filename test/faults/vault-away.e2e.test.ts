@@ -133,7 +133,7 @@ describe('a start', () => {
     await s3.listenAgain();
     const caller = await service.signIn('nopay');
     expect((await caller.submit()).status).toBe(503);
-    expect(service.program.output).toContain('"cause":"VAULT_S3_BUCKET must name a bucket');
+    await until('it says why', () => service.program.output.includes('"cause":"VAULT_S3_BUCKET must name a bucket'));
     s3.versioning = null;
     await ready;
     expect((await caller.submit()).body.status).toBe('VERIFIED');
