@@ -84,9 +84,7 @@ export class RedisReadModels extends ReadModels {
     id: string,
   ): Promise<View<Doc> | null> {
     const [, docs] = keysOf(projection).live;
-    const text = await this.connection.use((redis) => redis.hget(docs, id)).catch(() => null);
-    const document = text === null ? null : parseDocument(text);
-    return document && { id, revision: document.revision, doc: document.doc as Doc };
+    return viewStored(id, await this.connection.use((redis) => redis.hget(docs, id)).catch(() => null));
   }
 
   override async list<Doc extends object>(
@@ -153,8 +151,8 @@ export class RedisReadModels extends ReadModels {
     id: string,
     stored: string | null,
   ): Promise<View<Doc> | null> {
-    const document = stored === null ? null : parseDocument(stored);
-    if (document !== null) return { id, revision: document.revision, doc: document.doc as Doc };
+    const view = viewStored<Doc>(id, stored);
+    if (view !== null) return view;
     const folded = await this.fold(projection, id);
     if (folded === null) return null;
     this.observer.missed(projection.name);
@@ -181,6 +179,11 @@ export class RedisReadModels extends ReadModels {
     const fields = documentFields(projection, write);
     await this.connection.use((redis) => redis.readModelApply(...live, ...building, ...fields));
   }
+}
+
+function viewStored<Doc extends object>(id: string, text: string | null): View<Doc> | null {
+  const document = text === null ? null : parseDocument(text);
+  return document && { id, revision: document.revision, doc: document.doc as Doc };
 }
 
 function viewIn<Doc extends object>(

@@ -1,4 +1,4 @@
-// How a refund begins, whoever asks for it: the report ends its pulls, then the payment records it, and then the processor is asked.
+// How each refund begins: the report ends its pulls, the payment records the refund, and then the processor is asked.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';

@@ -4,7 +4,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { ReportPulls, type PullsEnded } from '../../../published/reports.js';
 import { endFor, report } from '../domain/report.js';
 
-/** A refund and a pull are decided in one stream: of two at once one comes first, and the other sees it. */
+/** A refund and a pull are decided in one stream. When both come at once, the second sees the first. */
 @Injectable()
 export class EndPulls extends ReportPulls {
   constructor(private readonly aggregates: AggregateStore) {
