@@ -13,6 +13,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     DATA_DIR = '.data',
     STEP_UP_ATTEMPTS,
     REAUTH_VALIDITY,
+    SANDBOX_SLOWNESS,
     PORT = '3000',
     INTERNAL_PORT,
   } = env;
@@ -28,12 +29,14 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     folder,
     credential,
     attempts: Number(STEP_UP_ATTEMPTS || 3),
+    ...(SANDBOX_SLOWNESS && { slowMs: Number(SANDBOX_SLOWNESS) * 1_000 }),
     ...(REAUTH_VALIDITY && { authenticationMs: Number(REAUTH_VALIDITY) * 1_000 }),
   });
   const incomeVendor = new SandboxIncomeVendor({
     folder,
     credential,
     personOf: (session) => identityVendor.personOf(session),
+    ...(SANDBOX_SLOWNESS && { paceMs: Number(SANDBOX_SLOWNESS) * 500 }),
   });
   // While secrets are rotated there are several: the newest, which comes first, signs.
   const [eventSecret = ''] = eventSecrets.split(',');

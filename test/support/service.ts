@@ -2,9 +2,11 @@
 // Jest worker keeps for them (service-host.mjs), or in processes of their own where a test kills or freezes them.
 // Needs `npm run build` (npm test does it).
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { CertificateAuthority } from './certificates.js';
 import { until } from './eventually.js';
 import { runOperatorCommand } from './operator.js';
 import { freePort, RedisServer } from './redis.js';
@@ -78,6 +80,7 @@ const SHARED = [
   'SANDBOX_API_KEY',
   'PROCESSOR_SECRET_KEY',
   'PROCESSOR_WEBHOOK_SECRET',
+  'SANDBOX_SLOWNESS',
 ];
 const READY_WITHIN_MS = 55_000;
 
@@ -182,9 +185,18 @@ class SharedProgram extends HostedProgram {
 }
 
 /** The settings of services that suites share. The limits against abuse are off, as in every service of tests. */
+const PLAIN = {
+  OTP_RESEND_INTERVAL: '0',
+  VENDOR_TIMEOUT: '1',
+  SANDBOX_SLOWNESS: '0.3',
+  WEBHOOK_TIMEOUT: '1',
+  WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+};
 const PROFILES = {
-  plain: { OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' },
-} as const;
+  plain: PLAIN,
+  /** Prints PDFs. */
+  page: { ...PLAIN, ...WITH_BROWSER },
+};
 
 const COMMON = {
   LOG_LEVEL: 'info',
@@ -193,6 +205,7 @@ const COMMON = {
   TOKEN_EXCHANGE_PER_MINUTE: '100000',
   // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
   LIMITS: 'off',
+  RECOVERY_INTERVAL: '0.2',
 };
 
 /** As `npm start` and the image do. */
@@ -226,9 +239,25 @@ interface Kept {
     say: (text: string) => void,
   ): Promise<Readonly<Record<string, string>>>;
   makeAccounts(env: Readonly<Record<string, string>>): Promise<Credentials>;
+  readonly keptTrust: { made?: { readonly cert: string; readonly key: string }; folder?: string };
 }
 
 const kept = globalThis as unknown as Kept;
+
+/** Whom the services trust that suites share. */
+export function sharedAuthority(): CertificateAuthority {
+  const { keptTrust } = kept;
+  const authority = new CertificateAuthority(keptTrust.made);
+  keptTrust.made ??= { cert: authority.cert, key: authority.key };
+  return authority;
+}
+
+async function sharedTrustFile(): Promise<string> {
+  const folder = (kept.keptTrust.folder ??= mkdtempSync(join(tmpdir(), 'shared-trust-')));
+  const file = join(folder, 'authority.pem');
+  await writeFile(file, sharedAuthority().cert);
+  return file;
+}
 
 export class Service {
   private constructor(
@@ -252,7 +281,7 @@ export class Service {
     const program = new SharedProgram('service', PROFILES[profile]);
     const env = await kept.sharedService(
       profile,
-      { ...COMMON, ...PROFILES[profile] },
+      { ...COMMON, NODE_EXTRA_CA_CERTS: await sharedTrustFile(), ...PROFILES[profile] },
       (text) => (program.output += text),
     );
     const { PUBLIC_URL = '', SANDBOX_URL = '', DATA_DIR = '', REDIS_URL = '' } = env;
@@ -386,6 +415,7 @@ export class Service {
   /** Tokens that were issued before are over then. */
   async passDays(days: number): Promise<void> {
     if (this.program instanceof Program) throw new Error('The clock of a process of its own is not turned');
+    if (this.own) throw new Error('The clock of a service that suites share is not turned');
     await kept.serviceHost.turn(days * 86_400_000);
   }
 

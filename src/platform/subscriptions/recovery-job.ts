@@ -37,14 +37,13 @@ export function recoveryJob<Readers extends readonly unknown[]>(job: Declaration
   };
 }
 
-const EVERY_MS = 2_000;
 const AT_MOST = 500;
 const TOGETHER = 16;
 
-export function scheduleRecovery(timers: Scheduler, jobs: readonly RecoveryJob[]): void {
+export function scheduleRecovery(timers: Scheduler, everyMs: number, jobs: readonly RecoveryJob[]): void {
   for (const name of new Set(jobs.map((job) => job.name))) {
     const ofName = jobs.filter((job) => job.name === name);
-    timers.every(name, EVERY_MS, () => recover(ofName));
+    timers.every(name, everyMs, () => recover(ofName));
   }
 }
 

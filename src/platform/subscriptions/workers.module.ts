@@ -2,6 +2,7 @@
 // run where their event was appended; workers run them from the log and the clock.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
+import { Limits } from '../../config/limits.js';
 import { Scheduler } from '../../ports/scheduler.js';
 import { providedBy } from '../provided.js';
 import { rolePart } from '../roles/role-part.js';
@@ -26,11 +27,12 @@ export class WorkersModule implements OnModuleInit {
     private readonly scheduler: Scheduler,
     private readonly discovery: DiscoveryService,
     private readonly modules: ModuleRef,
+    private readonly limits: Limits,
   ) {}
 
   onModuleInit(): void {
     for (const handler of declaredIn(this.discovery, EventHandlers))
       this.processor.on(this.modules.get(handler, { strict: false }));
-    scheduleRecovery(this.scheduler, providedBy(this.discovery, RecoveryJob));
+    scheduleRecovery(this.scheduler, this.limits.recoveryInterval * 1_000, providedBy(this.discovery, RecoveryJob));
   }
 }
