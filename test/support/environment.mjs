@@ -49,7 +49,8 @@ export default class TestEnvironment extends NodeEnvironment {
         return () => host.ask({ stop: started });
       },
       turn: async (ms) => {
-        for (const host of [services, besides, ...this.trusting.values()]) if (host.running) await host.ask({ turn: ms });
+        for (const host of [services, besides, ...this.trusting.values()])
+          if (host.running) await host.ask({ turn: ms });
       },
     };
   }
