@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
+import { Processor } from '../support/processor.js';
 
 let service: Service;
 let caller: PlatformCaller;
@@ -91,6 +92,25 @@ describe('a vendor that is away', () => {
     );
     expect((await caller.status(id)).body.status).toBe('VERIFIED');
     expect((await controls()).receivedTwice).toEqual([]);
+  });
+
+  it('answers 504 UPSTREAM_TIMEOUT when the processor hangs over a confirm, which changes nothing', async () => {
+    const demo = await service.signIn('demo');
+    const { id } = (await demo.submit()).body;
+    const { body: intent } = await demo.post('/payments/create-intent', { amount: 3_500, screeningId: id });
+    await new Processor(service.sandboxUrl).confirm(intent.client_secret, 'pm_card_chargeDeclined');
+    await until('the processor has told', async () => (await demo.status(id)).body.overallStatus === 'PAYMENT_FAILED');
+    const confirm = () => demo.post(`/payments/${intent.transaction_id}/confirm`);
+    const pid = service.sandbox.pid as number;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const reply = await confirm();
+      expect([reply.status, reply.body.error.code]).toEqual([504, 'UPSTREAM_TIMEOUT']);
+      expect((await demo.status(id)).body.overallStatus).toBe('PAYMENT_FAILED');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await until('it answers again', async () => (await confirm()).status === 200);
   });
 
   it('is asked what came of a call whose answer was lost, instead of being called again', async () => {

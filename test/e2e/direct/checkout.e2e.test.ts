@@ -17,7 +17,7 @@ let demo: DirectCaller;
 let renters = 0;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '4' });
+  service = await Service.shared('plain');
   processor = new Processor(service.sandboxUrl);
   demo = await DirectCaller.of(service, 'demo');
 });

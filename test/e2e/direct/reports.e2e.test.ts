@@ -21,7 +21,7 @@ let broke: DirectCaller;
 let webhooks: EndpointOwner;
 
 beforeAll(async () => {
-  service = await Service.start({ WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' });
+  service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
   [nopay, demo, broke] = await Promise.all([
     DirectCaller.of(service, 'nopay'),

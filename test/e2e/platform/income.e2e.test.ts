@@ -7,7 +7,7 @@ let demo: PlatformCaller;
 let nopay: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  service = await Service.shared('plain');
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
 });
 afterAll(() => service.stop());
@@ -212,17 +212,6 @@ describe('an income session', () => {
     const { income_session_id: id } = (await open(demo, { screening_session_id })).body;
     await until('it is in progress', async () => (await status(demo, id)).body.status === 'IN_PROGRESS');
     expect(refused(await report(demo, id))).toEqual([400, 'INCOME_REPORT_NOT_READY']);
-  });
-
-  it('is finished after its process was killed, with one outcome', async () => {
-    await service.moveToOwnProcess();
-    const screening_session_id = await verified(demo, 'Nopayrolltest');
-    const { income_session_id: id } = (await open(demo, { screening_session_id })).body;
-    await service.kill9();
-    await service.startAgain({}, { alone: false });
-    await until('it is completed', async () => (await status(demo, id)).body.status === 'COMPLETED');
-    expect((await status(demo, id)).body.route).toBe('BANKING');
-    expect((await report(demo, id)).status).toBe(200);
   });
 });
 

@@ -1,7 +1,8 @@
 // The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { aPerson, PlatformCaller, Service, type Person, type Reply } from '../../support/service.js';
 import { EndpointOwner } from '../../support/endpoint-owner.js';
+import { aRegistration, DirectCaller } from '../../support/direct.js';
 import { until } from '../../support/eventually.js';
 
 let phones = 4_155_550_200;
@@ -41,6 +42,16 @@ function limited(reply: Reply | undefined, seconds: number): void {
 }
 
 describe('by default', () => {
+  it('429/121 with Retry-After beyond 5 registrations of one person on the direct API', async () => {
+    const direct = await DirectCaller.of(service, 'child');
+    const person = aRegistration();
+    for (let count = 0; count < 5; count++)
+      expect((await direct.post(`/renters/often-${count}`, person)).status).toBe(200);
+    const reply = await direct.post('/renters/often-5', person);
+    expect([reply.status, reply.body.errors[0].errorCode]).toEqual([429, 121]);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
   it('429 beyond 30 submissions a minute from one address for one account; malformed ones are none, and others go on', async () => {
     expect((await submit(nopay, '203.0.113.1', { dateOfBirth: 'x' })).status).toBe(400);
     const replies = await Promise.all(Array.from({ length: 33 }, () => submit(nopay, '203.0.113.1')));
@@ -176,7 +187,10 @@ describe('by default', () => {
 });
 
 describe('by environment and account', () => {
-  it('429 beyond other numbers, and none where they are 0', async () => {
+  let at: Service;
+  let caller: PlatformCaller;
+
+  beforeAll(async () => {
     const env = {
       SUBMITS_PER_MINUTE_PER_ADDRESS: '2',
       SUBMITS_PER_MINUTE: '0',
@@ -191,79 +205,87 @@ describe('by environment and account', () => {
       INCOME_SESSIONS_PER_MINUTE_PER_ACCOUNT: '2',
       SHARES_PER_MINUTE: '1',
     };
-    const at = await service.startBeside({ ...env, ROLE: 'api' });
-    try {
-      const fresh = await service.signIn('child');
-      const caller = new PlatformCaller(at, fresh.headers);
-      const person = aPerson({ phoneNumber: aPhone() });
-      const first = await submit(caller, '203.0.113.90', person);
-      expect(first.status).toBe(200);
-      limited(await submit(caller, '203.0.113.90', person), 3_600);
-      expect((await submit(caller, '203.0.113.90')).status).toBe(200);
-      limited(await submit(caller, '203.0.113.90'), 60);
+    at = await service.startBeside({ ...env, ROLE: 'api' });
+  });
+  beforeEach(async () => {
+    caller = new PlatformCaller(at, (await service.signIn('child')).headers);
+  });
+  afterAll(() => at.program.end('SIGTERM'));
 
-      const { accountId } = (await service.credentials()).accounts.child;
-      expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', '1')).exitCode).toBe(0);
-      await until(
-        'the number of the account counts',
-        async () => (await submit(caller, '203.0.113.91', { dateOfBirth: '04121990' })).status === 429,
-      );
-      expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
+  it('429 beyond other numbers of submissions, and none where they are 0', async () => {
+    const person = aPerson({ phoneNumber: aPhone() });
+    const first = await submit(caller, '203.0.113.90', person);
+    expect(first.status).toBe(200);
+    limited(await submit(caller, '203.0.113.90', person), 3_600);
+    expect((await submit(caller, '203.0.113.90')).status).toBe(200);
+    limited(await submit(caller, '203.0.113.90'), 60);
 
-      const phoneNumber = aPhone();
-      let tries = 0;
-      // Two of one page: the first one alone may have begun a window.
-      await until('the number of the installation counts', async () => {
-        const twice = [await submit(caller, `10.9.1.${(tries += 1)}`), await submit(caller, `10.9.2.${tries}`)];
-        return twice.every(({ status }) => status === 200);
+    const { accountId } = (await service.credentials()).accounts.child;
+    expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', '1')).exitCode).toBe(0);
+    await until(
+      'the number of the account counts',
+      async () => (await submit(caller, '203.0.113.91', { dateOfBirth: '04121990' })).status === 429,
+    );
+    expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
+  });
+
+  it('429 beyond other numbers of codes, readings and shares', async () => {
+    const phoneNumber = aPhone();
+    let tries = 0;
+    // Two of one page: the first one alone may have begun a window.
+    await until('the number of the installation counts', async () => {
+      const twice = [await submit(caller, `10.9.1.${(tries += 1)}`), await submit(caller, `10.9.2.${tries}`)];
+      return twice.every(({ status }) => status === 200);
+    });
+    const codes = [];
+    for (let count = 0; count < 4; count++)
+      codes.push(await submit(caller, `203.0.113.${93 + count}`, { lastName: 'Otptest', phoneNumber }));
+    expect(statuses(codes)).toEqual({ 200: 3, 429: 1 });
+    limited(codes.at(-1), 86_400);
+
+    const { id } = (await submit(caller, '203.0.113.99')).body;
+    expect((await caller.get(`/reports/${id}`)).status).not.toBe(429);
+    limited(await caller.get(`/reports/${id}`), 60);
+
+    expect((await caller.post(`/reports/${id}/consent-to-share`)).status).not.toBe(429);
+    limited(await caller.post(`/reports/${id}/consent-to-share`), 60);
+  });
+
+  it('429 beyond other numbers of income sessions', async () => {
+    const { id } = (await submit(caller, '203.0.113.98')).body;
+    const open = (from: string, body: object) => caller.post('/voie/sessions', body, { 'x-forwarded-for': from });
+    expect((await open('203.0.113.98', { screening_session_id: id })).status).toBe(200);
+    limited(await open('203.0.113.98', { screening_session_id: id }), 30 * 86_400);
+    expect([(await open('203.0.113.97', {})).status, (await open('203.0.113.97', {})).status]).toEqual([200, 200]);
+    limited(await open('203.0.113.97', {}), 60);
+    // Lineages are shed as well as addresses.
+    limited(await open('203.0.113.96', {}), 60);
+    const newcomer = new PlatformCaller(at, (await service.signIn('child')).headers);
+    expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);
+  });
+
+  it('200 with Idempotency-Kept: false beyond other numbers of kept replies', async () => {
+    const keyed = (key: string) => submit(caller, '203.0.113.89', {}, { 'idempotency-key': key });
+    const replies = [await keyed('one'), await keyed('two')];
+    expect(replies.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
+      [200, null],
+      [200, 'false'],
+    ]);
+    const { secretKey } = (await service.credentials()).accounts.child;
+    const grant = (key: string) =>
+      at.request('POST', '/v1/sessions', {
+        headers: { 'x-secret-key': secretKey, 'idempotency-key': key },
+        body: {},
       });
-      const codes = [];
-      for (let count = 0; count < 4; count++)
-        codes.push(await submit(caller, `203.0.113.${93 + count}`, { lastName: 'Otptest', phoneNumber }));
-      expect(statuses(codes)).toEqual({ 200: 3, 429: 1 });
-      limited(codes.at(-1), 86_400);
-
-      expect((await caller.get(`/reports/${first.body.id}`)).status).not.toBe(429);
-      limited(await caller.get(`/reports/${first.body.id}`), 60);
-
-      const { id } = (await submit(caller, '203.0.113.99')).body;
-      expect((await caller.post(`/reports/${id}/consent-to-share`)).status).not.toBe(429);
-      limited(await caller.post(`/reports/${id}/consent-to-share`), 60);
-
-      const open = (from: string, body: object) => caller.post('/voie/sessions', body, { 'x-forwarded-for': from });
-      expect((await open('203.0.113.98', { screening_session_id: id })).status).toBe(200);
-      limited(await open('203.0.113.98', { screening_session_id: id }), 30 * 86_400);
-      expect([(await open('203.0.113.97', {})).status, (await open('203.0.113.97', {})).status]).toEqual([200, 200]);
-      limited(await open('203.0.113.97', {}), 60);
-      // Lineages are shed as well as addresses.
-      limited(await open('203.0.113.96', {}), 60);
-      const newcomer = new PlatformCaller(at, (await service.signIn('child')).headers);
-      expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);
-
-      const keyed = (key: string) => submit(caller, '203.0.113.98', {}, { 'idempotency-key': key });
-      const replies = [await keyed('one'), await keyed('two')];
-      expect(replies.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
-        [200, null],
-        [200, 'false'],
-      ]);
-      const { secretKey } = (await service.credentials()).accounts.child;
-      const grant = (key: string) =>
-        at.request('POST', '/v1/sessions', {
-          headers: { 'x-secret-key': secretKey, 'idempotency-key': key },
-          body: {},
-        });
-      const grants = [await grant('one'), await grant('two'), await grant('one'), await grant('two')];
-      expect(grants.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
-        [200, null],
-        [200, 'false'],
-        [200, null],
-        [200, 'false'],
-      ]);
-      expect(grants[2]?.text).toBe(grants[0]?.text);
-      expect((await at.request('GET', '/metrics')).text).toContain('idempotency_replies_not_kept_total 3');
-    } finally {
-      await at.program.end('SIGTERM');
-    }
+    const grants = [await grant('one'), await grant('two'), await grant('one'), await grant('two')];
+    expect(grants.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
+      [200, null],
+      [200, 'false'],
+      [200, null],
+      [200, 'false'],
+    ]);
+    expect(grants[2]?.text).toBe(grants[0]?.text);
+    expect((await at.request('GET', '/metrics')).text).toContain('idempotency_replies_not_kept_total 3');
   });
 });
 

@@ -17,7 +17,7 @@ let demo: PlatformCaller;
 let unrelated: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  service = await Service.shared('plain');
   processor = new Processor(service.sandboxUrl);
   [demo, unrelated] = await Promise.all([service.signIn('demo'), service.signIn('unrelated')]);
 });
@@ -267,22 +267,6 @@ describe('what the processor tells, however it arrives', () => {
     } finally {
       await processor.control('delivery', { copies: 1 });
     }
-  });
-
-  it('not at all, and the page was closed while the bank was at it: the service asks by itself', async () => {
-    const payment = await opened();
-    await inSilence(async () => {
-      await processor.confirm(payment.secret, 'pm_usBankAccount');
-      expect((await demo.post(`/payments/${payment.transactionId}/confirm`)).body.status).toBe('PROCESSING');
-      await until('it is paid', async () => (await overall(payment)) === 'COMPLETED');
-    });
-    expect(await types(paymentStream(payment.transactionId))).toEqual([
-      'PaymentOpened',
-      'PaymentIntentCreated',
-      'PaymentProcessing',
-      'PaymentLookedUp',
-      'PaymentSucceeded',
-    ]);
   });
 
   it('in reverse order: the end is the same, and nothing goes back', async () => {

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../support/eventually.js';
-import { Service, type PlatformCaller, type Reply, WITH_BROWSER } from '../../support/service.js';
+import { Service, type PlatformCaller, type Reply } from '../../support/service.js';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -15,7 +15,7 @@ let nopay: PlatformCaller;
 let broke: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start(WITH_BROWSER);
+  service = await Service.shared('page');
   [demo, nopay, broke] = await Promise.all([service.signIn('demo'), service.signIn('nopay'), service.signIn('broke')]);
 });
 afterAll(() => service.stop());

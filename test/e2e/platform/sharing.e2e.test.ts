@@ -1,8 +1,8 @@
-// Sharing a report and taking it back, on the whole service, with windows short enough to see their ends.
+// Sharing a report and taking it back on the whole service. The ends of the windows: time-passes.e2e.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { childOf } from '../../support/child-account.js';
 import { Service, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
-import { until } from '../../support/eventually.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -12,10 +12,10 @@ let nopay: PlatformCaller;
 let demo: PlatformCaller;
 let unrelated: PlatformCaller;
 let broke: PlatformCaller;
-let child: Awaited<ReturnType<typeof childOfNopay>>;
+let child: { readonly accountId: string; readonly page: PlatformCaller };
 
 beforeAll(async () => {
-  service = await Service.start({ REPORT_VALIDITY: '5', SHARE_WINDOW: '12' });
+  service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
   [nopay, demo, unrelated, broke] = await Promise.all([
     service.signIn('nopay'),
@@ -23,7 +23,8 @@ beforeAll(async () => {
     service.signIn('unrelated'),
     service.signIn('broke'),
   ]);
-  child = await childOfNopay();
+  const { accountId, key } = await childOf(service, 'nopay');
+  child = { accountId, page: await service.signIn('nopay', key) };
 });
 afterAll(() => service.stop());
 
@@ -38,40 +39,6 @@ const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
 /** A page of nopay under a grant that names whom the report will be shared with. */
 const underGrant = (recipientAccountId: string): Promise<PlatformCaller> =>
   service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
-
-/** A child account of nopay, and a page of it. */
-async function childOfNopay(): Promise<{ readonly accountId: string; readonly page: PlatformCaller }> {
-  const { accountId } = JSON.parse(
-    (
-      await service.ops(
-        'accounts',
-        'create',
-        '--name',
-        'Related',
-        '--parent',
-        accounts.nopay.accountId,
-        '--prepaid',
-        'yes',
-      )
-    ).stdout,
-  );
-  const { key } = JSON.parse(
-    (
-      await service.ops(
-        'keys',
-        'issue',
-        accountId,
-        '--kind',
-        'publishable',
-        '--environment',
-        'test',
-        '--origins',
-        'http://localhost:5173',
-      )
-    ).stdout,
-  );
-  return { accountId, page: await service.signIn('nopay', key) };
-}
 
 describe('sharing a report', () => {
   it('200: with an account that the body names, which then sees it; again 200 with the same answer', async () => {
@@ -257,21 +224,6 @@ describe('what a grant says', () => {
   });
 });
 
-describe('the ends of the windows', () => {
-  it('410 SCREENING_REPORT_EXPIRED to the owner after its days, while the recipient still sees it; 403 REPORT_SHARING_EXPIRED to both in the end', async () => {
-    const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
-    const { reportId, expiresAt } = (await consent(id, body)).body;
-    await until("the owner's window is over", async () => (await nopay.get(`/reports/${id}`)).status !== 200);
-    expect(refused(await nopay.get(`/reports/${id}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    const shared = await child.page.get(`/reports/${id}`);
-    expect([shared.status, shared.body.id, shared.body.expiresAt]).toEqual([200, reportId, expiresAt]);
-    expect(refused(await consent(id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    await until("the recipient's window is over", async () => (await child.page.get(`/reports/${id}`)).status !== 200);
-    expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
-    expect(refused(await consent(id, body))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
-  });
-});
-
 describe('GET /reports/{id}/sharing', () => {
   const sharing = (id: string, caller: PlatformCaller = nopay): Promise<Reply> => caller.get(`/reports/${id}/sharing`);
 
@@ -310,13 +262,6 @@ describe('GET /reports/{id}/sharing', () => {
       status: 'NOT_SHARED',
       recipientAccountId: accounts.nopay.accountId,
     });
-  });
-
-  it("200: EXPIRED once the recipient's time is over", async () => {
-    const id = await submitted();
-    const { expiresAt, sharedAt } = (await consent(id)).body;
-    await until('the share is over', async () => (await sharing(id)).body.status === 'EXPIRED');
-    expect((await sharing(id)).body).toMatchObject({ status: 'EXPIRED', expiresAt, sharedAt });
   });
 
   it('200: of a session that is not verified', async () => {

@@ -13,7 +13,7 @@ const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 const refused = (reply: Reply): [number, string] => [reply.status, reply.body?.error?.code];
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
   await Promise.all(
     OWNERS.map(async (owner) => {
