@@ -8,7 +8,7 @@ let service: Service;
 let consumer: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start();
+  service = await Service.shared('plain');
   consumer = await service.signIn('demo');
 });
 afterAll(() => service?.stop());

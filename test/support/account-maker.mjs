@@ -33,8 +33,8 @@ const buses = new Map();
 export async function makeAccounts(env) {
   if (!buses.has(env.DATA_DIR)) buses.set(env.DATA_DIR, busOf(env));
   const { bus, config } = await buses.get(env.DATA_DIR);
-  const { publicUrl, embeddedUrl } = config.http;
-  const origins = demoOrigins(publicUrl, config.process.demoPort);
+  const { publicUrl, embeddedUrl, demoPort } = config.http;
+  const origins = demoOrigins(publicUrl, demoPort);
   const ids = new Map(DEMO_ACCOUNTS.map(({ name }) => [name, randomUUID()]));
   const accounts = {};
   for (const { name, parent, settings, credits, live } of DEMO_ACCOUNTS) {

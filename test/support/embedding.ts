@@ -12,7 +12,7 @@ import { MIN_HEIGHT } from '../../web/contract/read-messages.js';
 import { browserArguments, pageBrowser } from './browsers.js';
 import { PATIENCE_MS } from './eventually.js';
 import { type HostDocument, IntegratorSite } from './integrator-site.js';
-import type { Credentials, Service, StartOptions } from './service.js';
+import { type Credentials, Service, type StartOptions } from './service.js';
 
 export const CALLBACKS = [
   'onReady',
@@ -58,11 +58,20 @@ export class Embedding {
     env: Readonly<Record<string, string>> = {},
     options: StartOptions & { readonly browser?: string; readonly isolation?: readonly string[] } = {},
   ): Promise<Embedding> {
-    const { browser: executablePath = pageBrowser, isolation } = options;
-    const [site, browser] = await Promise.all([
-      IntegratorSite.start(env, options),
-      chromium.launch({ executablePath, args: browserArguments(isolation) }),
-    ]);
+    return Embedding.with(IntegratorSite.start(env, options), options);
+  }
+
+  /** On a service that suites share. */
+  static async shared(): Promise<Embedding> {
+    return Embedding.with(Service.shared('page').then(IntegratorSite.of));
+  }
+
+  private static async with(
+    opening: Promise<IntegratorSite>,
+    { browser: executablePath = pageBrowser, isolation }: { browser?: string; isolation?: readonly string[] } = {},
+  ): Promise<Embedding> {
+    const launching = chromium.launch({ executablePath, args: browserArguments(isolation) });
+    const [site, browser] = await Promise.all([opening, launching]);
     return new Embedding(site, browser);
   }
 

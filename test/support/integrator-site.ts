@@ -20,18 +20,20 @@ export class IntegratorSite {
     private readonly pages: Map<string, HostDocument>,
   ) {}
 
+  /** With a service of its own. */
   static async start(env: Readonly<Record<string, string>> = {}, options: StartOptions = {}): Promise<IntegratorSite> {
-    const hostPort = await freePort();
+    return IntegratorSite.of(await Service.start({ DEMO_PORT: String(await freePort()), ...env }, options));
+  }
+
+  /** The service was started with a DEMO_PORT that is free. */
+  static async of(service: Service): Promise<IntegratorSite> {
     const pages = new Map<string, HostDocument>();
     const server = createServer((request, response) => {
       const page = pages.get(new URL(request.url ?? '/', 'http://host').pathname);
       response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html', ...page?.headers });
       response.end(page?.html);
     });
-    const [service] = await Promise.all([
-      Service.start({ DEMO_PORT: String(hostPort), ...env }, options),
-      new Promise<void>((resolve) => server.listen(hostPort, 'localhost', resolve)),
-    ]);
+    await new Promise<void>((resolve) => server.listen(Number(service.env['DEMO_PORT']), 'localhost', resolve));
     const { port } = server.address() as AddressInfo;
     const site = new IntegratorSite(service, await service.credentials(), `http://localhost:${port}`, server, pages);
     return site.serving('/', {});

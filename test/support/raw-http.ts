@@ -21,11 +21,16 @@ export interface RawExchange {
 export function exchange(
   port: number,
   bytes: string | Buffer,
-  { replies: wanted = 1, tls = false }: { readonly replies?: number; readonly tls?: boolean } = {},
+  {
+    replies: wanted = 1,
+    tls = false,
+    localAddress = '127.0.0.1',
+  }: { readonly replies?: number; readonly tls?: boolean; readonly localAddress?: string } = {},
 ): Promise<RawExchange> {
   return new Promise((resolve) => {
     const host = '127.0.0.1';
-    const socket: Socket = tls ? connectTls({ host, port, rejectUnauthorized: false }) : connect({ host, port });
+    const plain = connect({ host, port, localAddress });
+    const socket: Socket = tls ? connectTls({ socket: plain, rejectUnauthorized: false }) : plain;
     let came = '';
     const finish = (): void => {
       socket.destroy();

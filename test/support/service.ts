@@ -194,7 +194,7 @@ const PLAIN = {
 };
 const PROFILES = {
   plain: PLAIN,
-  /** Prints PDFs. */
+  /** Prints PDFs, and its integrator has pages at a port of their own. */
   page: { ...PLAIN, ...WITH_BROWSER },
 };
 
@@ -281,7 +281,12 @@ export class Service {
     const program = new SharedProgram('service', PROFILES[profile]);
     const env = await kept.sharedService(
       profile,
-      { ...COMMON, NODE_EXTRA_CA_CERTS: await sharedTrustFile(), ...PROFILES[profile] },
+      {
+        ...COMMON,
+        NODE_EXTRA_CA_CERTS: await sharedTrustFile(),
+        ...PROFILES[profile],
+        ...(profile === 'page' && { DEMO_PORT: String(await freePort()) }),
+      },
       (text) => (program.output += text),
     );
     const { PUBLIC_URL = '', SANDBOX_URL = '', DATA_DIR = '', REDIS_URL = '' } = env;

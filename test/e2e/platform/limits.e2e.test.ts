@@ -13,7 +13,13 @@ let nopay: PlatformCaller;
 let unrelated: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ LIMITS: '', TRUSTED_PROXIES: '127.0.0.1', OTP_RESEND_INTERVAL: '0' });
+  // An empty value counts as none.
+  service = await Service.start({
+    LIMITS: '',
+    TOKEN_EXCHANGE_PER_MINUTE: '',
+    TRUSTED_PROXIES: '127.0.0.1',
+    OTP_RESEND_INTERVAL: '0',
+  });
   [nopay, unrelated] = await Promise.all([service.signIn('nopay'), service.signIn('unrelated')]);
 });
 afterAll(() => service.stop());
@@ -183,6 +189,26 @@ describe('by default', () => {
     const keys = (await redis.keys('rate:*')).join('\n');
     expect(keys).not.toBe('');
     expect(keys).not.toMatch(/203\.0|415555|submits|sms/);
+  });
+
+  it('429 beyond 60 token exchanges a minute with one key from one address; a stranger with it uses up nothing of its owner', async () => {
+    const { publishableKey, allowedOrigins } = (await service.credentials()).accounts.unrelated;
+    const own = allowedOrigins[0] as string;
+    const from = (address: string, origin: string, headers: Record<string, string> = {}): Promise<Reply> =>
+      service.request('POST', '/auth/token/exchange', {
+        headers: { 'x-publishable-key': publishableKey, origin, 'x-forwarded-for': address, ...headers },
+      });
+    const many = async (origin: string): Promise<Record<number, number>> =>
+      statuses(await Promise.all(Array.from({ length: 61 }, () => from('203.0.113.70', origin))));
+    expect(await many('https://evil.example.test')).toEqual({ 403: 60, 429: 1 });
+    expect((await from('203.0.113.71', 'https://evil.example.test')).body.error.code).toBe('ORIGIN_NOT_ALLOWED');
+    expect(await many(own)).toEqual({ 200: 60, 429: 1 });
+    // Another address, and a page that is open already, go on.
+    const quota = ({ status, headers }: Reply): unknown[] => [status, headers.get('ratelimit-remaining')];
+    const other = await from('203.0.113.71', own);
+    expect([quota(other), other.headers.get('ratelimit-limit')]).toEqual([[200, '59'], '60']);
+    const renewal = await from('203.0.113.70', own, { authorization: `Bearer ${other.body.token}` });
+    expect(quota(renewal)).toEqual([200, '59']);
   });
 });
 

@@ -13,7 +13,7 @@ describe('GET /screening/options', () => {
   let demo: PlatformCaller;
 
   beforeAll(async () => {
-    service = await Service.start({ OTP_RESEND_INTERVAL: '17' });
+    service = await Service.shared('plain');
     ({ accounts } = await service.credentials());
     demo = await service.signIn('demo');
   });
@@ -31,7 +31,7 @@ describe('GET /screening/options', () => {
   async function pageOf(...settings: string[]): Promise<{ readonly accountId: string; readonly page: PlatformCaller }> {
     const { accountId } = await ops('accounts', 'create', '--name', 'Other', '--prepaid', 'yes', ...settings);
     const key = ['keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test'];
-    const { key: publishableKey } = await ops(...key, '--origins', 'http://localhost:5173');
+    const { key: publishableKey } = await ops(...key, '--origins', accounts.demo.allowedOrigins[0] as string);
     return { accountId, page: await service.signIn('demo', publishableKey) };
   }
 
@@ -47,7 +47,7 @@ describe('GET /screening/options', () => {
       grant: null,
       support: 'support@example.test',
       terms: { version: 'standard-1', language: 'en', paragraphs: expect.any(Array) },
-      otpResendInterval: 17,
+      otpResendInterval: Number(service.env['OTP_RESEND_INTERVAL']),
     });
     expect(body.terms.paragraphs.join(' ')).toContain('Fair Credit Reporting Act');
   });

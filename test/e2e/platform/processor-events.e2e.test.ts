@@ -1,9 +1,7 @@
 // What the processor tells at /internal/processor/events (docs/contract/platform.md#processor-events), attacked: whoever has not the secret changes nothing, and
 // of what is signed only the pointer counts. What the processor tells and how often is set with the sandbox's controls.
-import { request as plainRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventAbout, intentIn, paymentStream, Processor, shownEvents, signatureOf } from '../../support/processor.js';
-import { freePort } from '../../support/redis.js';
 import { type PlatformCaller, type Reply, Service } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
@@ -370,46 +368,4 @@ describe('where events arrive', () => {
     for (const { text } of replies) expect(text).not.toMatch(/internal\/|processor\/events|stripe-signature/i);
     expect(replies[0]?.status).toBe(200);
   });
-
-  it('is INTERNAL_PORT where there is one, which serves nothing else, and then not the main port', async () => {
-    const internalPort = await freePort();
-    const apart = await Service.start({ INTERNAL_PORT: String(internalPort) });
-    try {
-      const away = new Processor(apart.sandboxUrl);
-      const caller = await apart.signIn('demo');
-      const { body: session } = await caller.submit();
-      const { body } = await caller.post('/payments/create-intent', { amount: FEE, screeningId: session.id });
-      await away.confirm(body.client_secret, 'pm_card_visa');
-      await until(
-        'the processor has told at the internal port',
-        async () => (await caller.status(session.id)).body.overallStatus === 'COMPLETED',
-      );
-      const event = eventAbout(intentIn(body.client_secret));
-      const headers = { 'content-type': 'application/json', 'stripe-signature': signatureOf(event) };
-      const [main, elsewhere] = [
-        await apart.request('POST', PATH, { headers, body: event }),
-        await apart.request('POST', '/internal/nothing', { headers, body: event }),
-      ];
-      expect([main.status, main.text]).toEqual([404, elsewhere.text]);
-      const internal = `http://127.0.0.1:${internalPort}`;
-      expect((await post(internal + PATH, headers, event)).status).toBe(200);
-      // In the private network a load balancer may stand in front.
-      expect((await post(internal + PATH, { ...headers, 'x-forwarded-for': '10.0.0.7' }, event)).status).toBe(200);
-      expect((await post(internal + PATH, { 'content-type': 'application/json' }, event)).status).toBe(400);
-      for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/'])
-        expect((await fetch(internal + path)).status).toBe(404);
-    } finally {
-      await apart.stop();
-    }
-  });
 });
-
-/** Through node:http, which sends every header as it is told. */
-function post(url: string, headers: Record<string, string>, body: string): Promise<{ readonly status: number }> {
-  return new Promise((resolve, reject) => {
-    const outgoing = plainRequest(url, { method: 'POST', headers }, (response) => {
-      response.resume().on('end', () => resolve({ status: response.statusCode ?? 0 }));
-    });
-    outgoing.on('error', reject).end(body);
-  });
-}

@@ -1,18 +1,15 @@
 // How requests may arrive: over TLS, from trusted proxies; and what is told about the service itself.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request as httpsRequest } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
+import { until } from '../../support/eventually.js';
+import { eventAbout, intentIn, Processor, signatureOf } from '../../support/processor.js';
 import { exchange } from '../../support/raw-http.js';
 import { freePort } from '../../support/redis.js';
-import { Program, type Reply, Service } from '../../support/service.js';
+import { type Reply, Service } from '../../support/service.js';
 
 describe('plain HTTP where TLS is required', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await Service.start({ REQUIRE_TLS: 'true', TRUSTED_PROXIES: '127.0.0.1' });
+    service = await Service.start({ REQUIRE_TLS: 'true', TRUSTED_PROXIES: '127.0.0.2' });
   });
   afterAll(() => service.stop());
 
@@ -21,102 +18,106 @@ describe('plain HTTP where TLS is required', () => {
     expect([status, body.error.code, headers.get('location')]).toEqual([403, 'AUTH_FORBIDDEN', null]);
   });
 
-  it('is taken from a trusted proxy that says it was TLS', async () => {
-    const reply = await service.request('POST', '/auth/token/exchange', { headers: { 'x-forwarded-proto': 'https' } });
-    expect([reply.status, reply.body.error.code]).toEqual([401, 'MISSING_KEY']);
+  it('is taken from a trusted proxy that says it was TLS, and from no other', async () => {
+    const port = Number(new URL(service.baseUrl).port);
+    const from = async (localAddress: string): Promise<[number | undefined, string]> => {
+      const { replies } = await exchange(
+        port,
+        'POST /auth/token/exchange HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\nContent-Length: 0\r\n\r\n',
+        { localAddress },
+      );
+      return [replies[0]?.status, replies[0]?.body.error.code];
+    };
+    expect([await from('127.0.0.2'), await from('127.0.0.1')]).toEqual([
+      [401, 'MISSING_KEY'],
+      [403, 'AUTH_FORBIDDEN'],
+    ]);
   });
 });
 
-describe('a proxy that is not trusted', () => {
-  it('cannot say that it was TLS', async () => {
-    const service = await Service.start({ REQUIRE_TLS: 'true' });
-    try {
-      expect(
-        (await service.request('POST', '/auth/token/exchange', { headers: { 'x-forwarded-proto': 'https' } })).status,
-      ).toBe(403);
-    } finally {
-      await service.stop();
-    }
+describe('a service with ports of its own for what is not public', () => {
+  let ports: { readonly INTERNAL_PORT: string; readonly METRICS_PORT: string };
+  let service: Service;
+  beforeAll(async () => {
+    ports = { INTERNAL_PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
+    service = await Service.start({ ...ports, SERVE_DOCS: 'false' });
   });
-});
+  afterAll(() => service.stop());
 
-describe("the service's own TLS", () => {
-  it('serves with the configured certificate', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tls-'));
-    const { certificate, key } = selfSignedCertificate();
-    writeFileSync(join(folder, 'cert.pem'), certificate);
-    writeFileSync(join(folder, 'key.pem'), key);
-    const service = await Service.start({ ROLE: 'all' });
-    const secure = new Program('dist/src/main.js', {
-      ...service.env,
-      PORT: '0',
-      TLS_CERT: join(folder, 'cert.pem'),
-      TLS_KEY: join(folder, 'key.pem'),
-      REQUIRE_TLS: 'true',
-    });
-    try {
-      secure.spawn();
-      let port = 0;
-      while (port === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        port = Number(/"address":".*?:(\d+)"[^\n]*"msg":"listening"/.exec(secure.output)?.[1] ?? 0);
-        if (!secure.running) throw new Error(secure.output);
+  it('answers a request target that is no path with 400 in the envelope on every port, and stays', async () => {
+    const { baseUrl, sandboxUrl } = await service.credentials();
+    const all = [...Object.values(ports), ...[baseUrl, sandboxUrl].map((url) => new URL(url).port)].map(Number);
+    for (const port of all)
+      for (const target of ['http://', 'https://x/%', 'http://x/health/live', '*', 'x', '/\xe9']) {
+        const { replies, rest } = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        expect([port, target, replies.length, rest]).toEqual([port, target, 1, '']);
+        expect([replies[0]?.status, Object.keys(replies[0]?.body)]).toEqual([400, ['error']]);
+        expect(replies[0]?.headers).toMatchObject({
+          'content-type': 'application/json; charset=utf-8',
+          'x-request-id': expect.any(String),
+        });
       }
-      const status = await new Promise<number | undefined>((resolve, reject) => {
-        httpsRequest({ host: '127.0.0.1', port, path: '/health/live', rejectUnauthorized: false }, (response) =>
-          resolve(response.resume().statusCode),
-        )
-          .on('error', reject)
-          .end();
-      });
-      expect(status).toBe(200);
-    } finally {
-      await secure.end('SIGTERM');
-      await service.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
+    expect((await service.request('GET', '/health/live')).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${ports.METRICS_PORT}/metrics`)).status).toBe(200);
   });
-});
 
-describe('a request target that is no path', () => {
-  it('is 400 in the envelope on every port, and the service stays', async () => {
-    const ports = { INTERNAL_PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
-    const service = await Service.start(ports);
-    try {
-      const { baseUrl, sandboxUrl } = await service.credentials();
-      const all = [...Object.values(ports), ...[baseUrl, sandboxUrl].map((url) => new URL(url).port)].map(Number);
-      for (const port of all)
-        for (const target of ['http://', 'https://x/%', 'http://x/health/live', '*', 'x', '/\xe9']) {
-          const { replies, rest } = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-          expect([port, target, replies.length, rest]).toEqual([port, target, 1, '']);
-          expect([replies[0]?.status, Object.keys(replies[0]?.body)]).toEqual([400, ['error']]);
-          expect(replies[0]?.headers).toMatchObject({
-            'content-type': 'application/json; charset=utf-8',
-            'x-request-id': expect.any(String),
-          });
-        }
-      expect((await service.request('GET', '/health/live')).status).toBe(200);
-      expect((await fetch(`http://127.0.0.1:${ports.METRICS_PORT}/metrics`)).status).toBe(200);
-    } finally {
-      await service.stop();
-    }
+  it('is not described to strangers where SERVE_DOCS says so, which is the default in production', async () => {
+    for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json', '/openapi.yaml', '/openapi/direct.json'])
+      expect([path, (await service.request('GET', path)).status]).toEqual([path, 404]);
+  });
+
+  it('takes the events of the processor at INTERNAL_PORT, which serves nothing else, and not at the main port', async () => {
+    const PATH = '/internal/processor/events';
+    const post = (url: string, headers: Record<string, string>, event: string) =>
+      fetch(url, { method: 'POST', headers, body: event });
+    const away = new Processor(service.sandboxUrl);
+    const caller = await service.signIn('demo');
+    const { body: session } = await caller.submit();
+    const { body } = await caller.post('/payments/create-intent', { amount: 3_500, screeningId: session.id });
+    await away.confirm(body.client_secret, 'pm_card_visa');
+    await until(
+      'the processor has told at the internal port',
+      async () => (await caller.status(session.id)).body.overallStatus === 'COMPLETED',
+    );
+    const event = eventAbout(intentIn(body.client_secret));
+    const headers = { 'content-type': 'application/json', 'stripe-signature': signatureOf(event) };
+    const [main, elsewhere] = [
+      await service.request('POST', PATH, { headers, body: event }),
+      await service.request('POST', '/internal/nothing', { headers, body: event }),
+    ];
+    expect([main.status, main.text]).toEqual([404, elsewhere.text]);
+    const internal = `http://127.0.0.1:${ports.INTERNAL_PORT}`;
+    expect((await post(internal + PATH, headers, event)).status).toBe(200);
+    // In the private network a load balancer may stand in front.
+    expect((await post(internal + PATH, { ...headers, 'x-forwarded-for': '10.0.0.7' }, event)).status).toBe(200);
+    expect((await post(internal + PATH, { 'content-type': 'application/json' }, event)).status).toBe(400);
+    for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/'])
+      expect((await fetch(internal + path)).status).toBe(404);
   });
 });
 
 describe('what the service tells about itself', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await Service.start();
-    await (await service.signIn('demo')).submit();
+    service = await Service.shared('plain');
   });
   afterAll(() => service.stop());
 
   it('serves metrics to this machine, and to nobody behind a proxy', async () => {
-    const { status, text } = await service.request('GET', '/metrics');
-    expect(status).toBe(200);
+    const demo = await service.signIn('demo');
+    const counted = async (): Promise<{ status: number; text: string; counts: number[] }> => {
+      const { status, text } = await service.request('GET', '/metrics');
+      const counts = [
+        'http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} ',
+        'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} ',
+      ].map((name) => Number(text.split(name)[1]?.split('\n')[0] ?? 0));
+      return { status, text, counts };
+    };
+    const before = await counted();
+    await demo.submit();
+    const { status, text, counts } = await counted();
+    expect([status, counts]).toEqual([200, before.counts.map((count) => count + 1)]);
     for (const name of [
-      'http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1',
-      'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} 1',
       'queue_jobs_waiting{queue="identity-vendor-test"} 0',
       'queue_oldest_job_seconds',
       'projection_lag_seconds{projection="screening_status"}',
@@ -150,16 +151,6 @@ describe('what the service tells about itself', () => {
     });
     expect((await service.request('GET', '/openapi/platform.json')).body.info.title).toBe('Platform API');
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
-  });
-
-  it('is not described to strangers where SERVE_DOCS says so, which is the default in production', async () => {
-    const closed = await Service.start({ SERVE_DOCS: 'false' });
-    try {
-      for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json', '/openapi.yaml', '/openapi/direct.json'])
-        expect([path, (await closed.request('GET', path)).status]).toEqual([path, 404]);
-    } finally {
-      await closed.stop();
-    }
   });
 
   it('describes of each door what that door takes, also where two take bodies for the same purpose', async () => {
@@ -228,24 +219,3 @@ function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''
   if (typeof value !== 'object' || value === null) return here;
   return [...here, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, holds, `${place}.${name}`))];
 }
-
-describe('a start with a wrong configuration', () => {
-  it('ends with one message that names every wrong variable', async () => {
-    const program = new Program('dist/src/main.js', { NODE_ENV: 'production', PORT: 'http', STEP_UP_TTL: '-1' });
-    program.spawn();
-    expect(await program.ended()).toBe(2);
-    const [message = '', ...rest] = program.output.trim().split('\n');
-    expect(rest).toEqual([]);
-    for (const name of [
-      'PORT',
-      'STEP_UP_TTL',
-      'REDIS_URL',
-      'VAULT_MASTER_KEY',
-      'JWT_SIGNING_KEY',
-      'IDENTITY_VENDOR_URL',
-      'IDENTITY_VENDOR_KEY',
-      'PUBLIC_URL',
-    ])
-      expect(message).toContain(name);
-  });
-});

@@ -1,0 +1,55 @@
+// One person's way through the embedded component: details, a code, the report, and sharing it. Every other screen is in the suites
+// beside this one, which need a browser all along.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Embedding, type HostPage } from '../../support/embedding.js';
+import { aPerson, type PlatformCaller } from '../../support/service.js';
+
+let embedding: Embedding;
+let nopay: PlatformCaller;
+let host: HostPage;
+
+beforeAll(async () => {
+  embedding = await Embedding.shared();
+  nopay = await embedding.service.signIn('nopay');
+});
+afterAll(() => embedding?.stop());
+afterEach(() => host?.close());
+
+const button = (name: string) => host.frame.getByRole('button', { name, exact: true });
+const heading = (name: string) => host.frame.getByRole('heading', { name, exact: true });
+
+describe('a person in the embedded component', () => {
+  it('types the details and the code, and is told to be verified', async () => {
+    host = await embedding.open();
+    await host.mount({ account: 'nopay' });
+    const person = aPerson({ lastName: 'Otptest' });
+    for (const [label, field] of [
+      ['First name', 'firstName'],
+      ['Last name', 'lastName'],
+      ['Date of birth', 'dateOfBirth'],
+      ['Social Security number', 'ssn'],
+      ['Mobile phone number', 'phoneNumber'],
+      ['Street address', 'currentAddress'],
+      ['City', 'currentCity'],
+      ['ZIP code', 'currentZip'],
+    ] as const)
+      await host.frame.getByLabel(label, { exact: true }).fill(person[field] as string);
+    await host.frame.getByLabel('State', { exact: true }).selectOption('CA');
+    await host.frame.getByRole('checkbox').check();
+    await button('Continue').click();
+    await host.frame.getByLabel('Code').fill('123456');
+    await button('Continue').click();
+    expect(await host.hears('onVerificationSuccess')).toMatchObject({ sessionId: expect.any(String) });
+  });
+
+  it('reads the report and shares it', async () => {
+    const { body } = await nopay.submit();
+    host = await embedding.open();
+    await host.mount({ account: 'nopay', options: { screeningId: body.id } });
+    await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
+    await heading('Share your report?').waitFor();
+    await button('Share my report').click();
+    expect(await host.hears('onReportShared')).toMatchObject({ sessionId: body.id });
+    expect((await nopay.get(`/reports/${body.id}/sharing`)).body.status).toBe('SHARED');
+  });
+});
