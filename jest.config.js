@@ -8,6 +8,7 @@ const SECOND_TIER = [
   '/test/faults/',
   '/test/journeys/(?!paying-for-a-report)',
   '/test/e2e/ops/',
+  '/test/e2e/dashboard/endpoint-health',
   '/test/e2e/embedded/(?!journey)',
   '/test/e2e/platform/(live-reports|signing-keys|test-log-share)',
   '/test/contract/event-store/(copy-log|eventstoredb|shared-log-reader)',

@@ -21,12 +21,12 @@ beforeAll(async () => {
   [folder, receiver] = await Promise.all([mkdtemp(join(tmpdir(), 'receiver-')), HttpsReceiver.start()]);
   const authority = join(folder, 'authority.pem');
   await writeFile(authority, receiver.ca);
-  // Two attempts at once, one exhausted delivery makes an endpoint failing, and a second later it is disabled.
+  // Two attempts at once, one exhausted delivery makes an endpoint failing, and soon afterwards it is disabled.
   const limits = {
     WEBHOOK_RETRY_LADDER: '0',
     WEBHOOK_FAILING_AFTER: '1',
-    WEBHOOK_DISABLE_AFTER: '1',
-    WEBHOOK_TIMEOUT: '2',
+    WEBHOOK_DISABLE_AFTER: '0.5',
+    WEBHOOK_TIMEOUT: '0.5',
   };
   service = await Service.start({ NODE_EXTRA_CA_CERTS: authority, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...limits });
   credentials = await service.credentials();

@@ -1,0 +1,257 @@
+// The health of a webhook endpoint through restarts of the service, and the mails that tell of it
+// (docs/contract/webhooks.md#endpoint-health). Without restarts: webhooks.e2e.test.ts.
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SMTPServer } from 'smtp-server';
+import { CertificateAuthority } from '../../support/certificates.js';
+import { EndpointOwner, type ShownDelivery, trustFile } from '../../support/endpoint-owner.js';
+import { until } from '../../support/eventually.js';
+import { HttpsReceiver, type ReceivedRequest } from '../../support/https-receiver.js';
+import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** The last rung, which nothing reaches. */
+const LATE = 300;
+
+let trust: { readonly folder: string; readonly file: string };
+let receiver: HttpsReceiver;
+let service: Service;
+let accounts: Credentials['accounts'];
+let owner: EndpointOwner;
+let broke: PlatformCaller;
+let unrelated: PlatformCaller;
+let mails: { readonly server: SMTPServer; readonly subjects: string[]; readonly recipients: string[] };
+
+beforeAll(async () => {
+  const authority = new CertificateAuthority();
+  [receiver, trust, mails] = await Promise.all([
+    HttpsReceiver.start({ authority }),
+    trustFile(authority),
+    mailServer(),
+  ]);
+  service = await Service.start({
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: trust.file,
+    WEBHOOK_TIMEOUT: '1',
+    WEBHOOK_RETRY_LADDER: `0.3,${LATE}`,
+    SMTP_URL: `smtp://127.0.0.1:${(mails.server.server.address() as AddressInfo).port}`,
+    MAIL_FROM: 'webhooks@service.example.test',
+    LOG_LEVEL: 'warn',
+  });
+  ({ accounts } = await service.credentials());
+  owner = new EndpointOwner(service, accounts.broke);
+  [broke, unrelated] = await Promise.all([service.signIn('broke'), service.signIn('unrelated')]);
+});
+
+afterAll(async () => {
+  await service?.stop();
+  await receiver?.close();
+  await new Promise<void>((resolve) => mails.server.close(() => resolve()));
+  await rm(trust.folder, { recursive: true, force: true });
+});
+
+async function mailServer(): Promise<typeof mails> {
+  const taken = { subjects: [] as string[], recipients: [] as string[] };
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    logger: false,
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        taken.recipients.push(...session.envelope.rcptTo.map(({ address }) => address));
+        taken.subjects.push(/^subject: (.*)$/im.exec(Buffer.concat(chunks).toString('utf8'))?.[1]?.trim() ?? '');
+        done();
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  return { server, ...taken };
+}
+
+const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
+const at = (path: string): ReceivedRequest[] => receiver.requests.filter((request) => request.path === path);
+const first = <Thing>(things: readonly Thing[]): Thing => things[0] as Thing;
+const arrived = (path: string, count = 1): Promise<void> =>
+  until(`${count} came to ${path}`, () => at(path).length >= count);
+
+/** A person who is asked for a second factor: one event, of any account. */
+async function stepUp(caller: PlatformCaller): Promise<string> {
+  const { status, text, body } = await caller.submit({ lastName: 'Otptest' });
+  if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
+  return body.id;
+}
+
+describe('the health of an endpoint', () => {
+  const health = async (owner: EndpointOwner): Promise<[string, number]> => {
+    const { status, consecutive_failures } = await owner.endpoint();
+    return [status, consecutive_failures];
+  };
+  const contact = 'hooks@customer.example.test';
+  let left: ShownDelivery;
+
+  it('survives a restart together with what was pending', async () => {
+    await owner.register(receiver.url('/status/500/sick'), { notify_email: contact });
+    await stepUp(broke);
+    left = await owner.only(
+      'waits for its last rung',
+      ({ attempt_count, next_attempt_at }) =>
+        attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
+    );
+    await service.program.end('SIGTERM');
+    await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.2', WEBHOOK_DISABLE_AFTER: '7', LOG_LEVEL: 'info' });
+    expect(await owner.delivery(left.delivery_id)).toEqual(left);
+  });
+
+  it('is failing after three exhausted deliveries in a row, and one mail tells of it', async () => {
+    for (const count of [1, 2]) {
+      await stepUp(broke);
+      await until(`${count} counts`, async () => (await health(owner))[1] === count);
+      expect(await health(owner)).toEqual(['active', count]);
+    }
+    await Promise.all([stepUp(broke), stepUp(broke)]);
+    await until('both count', async () => (await health(owner))[1] === 4);
+    expect(await health(owner)).toEqual(['failing', 4]);
+    const exhausted = await owner.deliveries({ status: 'exhausted' });
+    expect(exhausted.map(({ attempt_count, next_attempt_at }) => [attempt_count, next_attempt_at])).toEqual(
+      exhausted.map(() => [2, null]),
+    );
+    expect(exhausted).toHaveLength(4);
+    await until('a mail has come', () => mails.subjects.length > 0);
+    expect([mails.subjects, mails.recipients]).toEqual([[expect.stringMatching(/ is failing$/)], [contact]]);
+    const failing = await service.ops('deliveries', 'failing', '--account', owner.account.accountId);
+    expect([
+      failing.exitCode,
+      failing.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ]).toEqual([
+      0,
+      [
+        {
+          account: owner.account.accountId,
+          environment: 'test',
+          endpoint: owner.endpointId,
+          state: 'failing',
+          since: expect.stringMatching(TIME),
+          consecutiveFailures: 4,
+          lastFailureAt: expect.stringMatching(TIME),
+          lastErrorCode: 'HTTP_STATUS',
+          lastHttpStatus: 500,
+          retrying: 1,
+          exhausted: 4,
+        },
+      ],
+    ]);
+    const all = await service.ops('deliveries', 'failing');
+    expect([all.exitCode, all.stdout]).toEqual([0, expect.stringContaining(failing.stdout.trimEnd())]);
+  });
+
+  it('is active again after a success, and one mail tells of it', async () => {
+    await owner.change({ url: receiver.url('/well') });
+    expect((await health(owner))[0]).toBe('failing');
+    await Promise.all([stepUp(broke), stepUp(broke)]);
+    await arrived('/well', 2);
+    await until('it has recovered', async () => (await health(owner))[0] === 'active');
+    expect(await health(owner)).toEqual(['active', 0]);
+    expect(await owner.endpoint()).toMatchObject({
+      last_success_at: expect.stringMatching(TIME),
+      last_failure_at: expect.stringMatching(TIME),
+      disabled_reason: null,
+    });
+    await until('a mail has come', () => mails.subjects.length > 1);
+    expect(mails.subjects.slice(1)).toEqual([expect.stringMatching(/ works again$/)]);
+  });
+
+  it('is disabled when nothing succeeds for too long: what is pending is canceled, nothing is sent, and one mail tells of each', async () => {
+    await owner.change({ url: receiver.url('/status/500/sick-again') });
+    await Promise.all([stepUp(broke), stepUp(broke), stepUp(broke)]);
+    await until('it is failing', async () => (await health(owner))[0] === 'failing');
+    await until('it is disabled', async () => (await health(owner))[0] === 'disabled');
+    expect(await owner.endpoint()).toMatchObject({ disabled_reason: expect.any(String), consecutive_failures: 3 });
+    await until(
+      'what was left over from before the restart is canceled',
+      async () => (await owner.delivery(left.delivery_id)).status === 'canceled',
+    );
+    expect(await owner.delivery(left.delivery_id)).toMatchObject({ attempt_count: 2, next_attempt_at: null });
+    await until('both mails have come', () => mails.subjects.length > 3);
+    expect(mails.subjects.slice(2)).toEqual([
+      expect.stringMatching(/ is failing$/),
+      expect.stringMatching(/ was disabled$/),
+    ]);
+
+    const before = receiver.counts.requests;
+    expect(refused(await owner.redeliver(left.delivery_id))).toEqual([409, 'WEBHOOK_ENDPOINT_DISABLED']);
+    expect(refused(await owner.ping())).toEqual([409, 'WEBHOOK_ENDPOINT_DISABLED']);
+    await stepUp(broke);
+    expect(receiver.counts.requests).toBe(before);
+  });
+
+  it('is good again after a PUT: counters at the beginning, and what happens from now on is sent', async () => {
+    const known = (await owner.deliveries()).length;
+    const { status, body } = await owner.change({ url: receiver.url('/back') });
+    expect([status, body.status, body.consecutive_failures, body.disabled_reason]).toEqual([200, 'active', 0, null]);
+    const id = await stepUp(broke);
+    await arrived('/back');
+    expect(at('/back').map((request) => owner.verified(request).data.session_id)).toEqual([id]);
+    expect(await owner.deliveries()).toHaveLength(known + 1);
+    await until('a mail tells of it', () => mails.subjects.length > 4);
+    expect(mails.subjects.slice(4)).toEqual([expect.stringMatching(/ is active again$/)]);
+  });
+
+  it('is told in one log line for each of its changes, without its address', () => {
+    const lines = service.program.output.split('\n').filter((line) => line.includes('"webhook endpoint changed"'));
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(told.map(({ change, outcome }) => [change, outcome])).toEqual([
+      ['failing', 'failing'],
+      ['updated', 'failing'],
+      ['recovered', 'active'],
+      ['updated', 'active'],
+      ['failing', 'failing'],
+      ['disabled', 'disabled'],
+      ['reactivated', 'active'],
+    ]);
+    for (const { accountId, endpointId, requestId } of told)
+      expect([accountId, endpointId, requestId]).toEqual([
+        owner.account.accountId,
+        owner.endpointId,
+        expect.any(String),
+      ]);
+    expect(lines.join('\n')).not.toMatch(/https?:|127\.0\.0\.1|@/);
+  });
+});
+
+describe('an address that is not public any more', () => {
+  it('is refused before anything is sent, with BLOCKED_ADDRESS, and cannot be chosen', async () => {
+    const other = new EndpointOwner(service, accounts.unrelated);
+    await other.register(receiver.url('/inside'));
+    await service.program.end('SIGTERM');
+    await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '' });
+    const { requests, handshakes } = receiver.counts;
+    const ping = (await other.ping()).body;
+    expect(ping).toEqual({
+      delivery_id: expect.any(String),
+      error_code: 'BLOCKED_ADDRESS',
+      latency_ms: expect.any(Number),
+    });
+    await stepUp(unrelated);
+    await until('the delivery has failed', async () => (await other.deliveries({ status: 'exhausted' })).length === 1);
+    const { attempts } = await other.delivery(first(await other.deliveries({ status: 'exhausted' })).delivery_id);
+    expect(attempts).toEqual(
+      [1, 2].map(() => ({
+        attempted_at: expect.stringMatching(TIME),
+        http_status: null,
+        error_code: 'BLOCKED_ADDRESS',
+        latency_ms: expect.any(Number),
+        response_excerpt: null,
+      })),
+    );
+    expect(receiver.counts).toMatchObject({ requests, handshakes });
+    expect(refused(await other.change({ url: receiver.url('/inside-too') }))).toEqual([400, 'WEBHOOK_URL_INVALID']);
+  });
+});
