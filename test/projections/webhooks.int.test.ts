@@ -81,7 +81,7 @@ describe('a check of deliveries', () => {
     await house.happens(accountId);
     expect(await house.check()).toEqual({ events: 0, missing: 0 });
     expect(await house.deliveriesOf(endpointId)).toEqual([]);
-    await house.react();
+    await house.react(accountId);
     await house.passes(await head());
     expect(await house.check()).toEqual({ events: 1, missing: 0 });
   });
@@ -135,8 +135,8 @@ describe('a published event', () => {
     const { accountId, endpointId, secret } = await house.register();
     const occurredAt = house.clock.now().toISOString();
     await house.happens(accountId);
-    await house.react();
-    await house.react();
+    await house.react(accountId);
+    await house.react(accountId);
     const [deliveryId = '', ...others] = await house.deliveriesOf(endpointId);
     expect(others).toEqual([]);
     expect(turns(deliveryId)).toEqual([{ kind: 'ladder', turn: '1', at: occurredAt }]);
@@ -188,11 +188,11 @@ describe('a published event', () => {
   it('of a type that was not chosen is not delivered, and of one that is chosen later only from then on', async () => {
     const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     await house.change(accountId, endpointId, { enabledEvents: null });
     house.clock.pass(1);
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
@@ -202,7 +202,7 @@ describe('a published event', () => {
       const { accountId, endpointId } = await house.register();
       house.clock.pass(-3_600);
       await house.happens(accountId);
-      await house.react();
+      await house.react(accountId);
       expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
@@ -227,8 +227,8 @@ describe('a published event', () => {
       await house.change(accountId, endpointId, { enabledEvents: ['payment.succeeded'] });
       house.clock.pass(-7_200);
       await house.happens(accountId);
-      await house.react();
-      await house.react();
+      await house.react(accountId);
+      await house.react(accountId);
       expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
@@ -241,8 +241,8 @@ describe('a published event', () => {
       await house.change(accountId, endpointId, {});
       house.clock.pass(-400_000);
       await house.happens(accountId);
-      await house.react();
-      await house.react();
+      await house.react(accountId);
+      await house.react(accountId);
       const [deliveryId = '', ...others] = await house.deliveriesOf(endpointId);
       expect([await house.stateOf(deliveryId), others.length]).toMatchObject([{ status: 'pending' }, 3]);
       expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
@@ -256,7 +256,7 @@ describe('a published event', () => {
     const rotated = await house.rotate(accountId, endpointId, 100);
     expect(rotated.previousExpiresAt).toBe(new Date(house.clock.time + 100_000).toISOString());
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     house.receivers.answer = REFUSED;
     await house.attempt(deliveryId);
@@ -280,7 +280,7 @@ describe('a published event', () => {
     const { accountId, endpointId } = await house.register();
     house.receivers.answer = REFUSED;
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     await house.attempt(deliveryId);
     const { nextAttemptAt } = await house.stateOf(deliveryId);
@@ -296,7 +296,7 @@ describe('an attempt whose worker died', () => {
   it('counts as failed once its time is over, and the ladder goes on', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     house.receivers.answer = new Error('killed');
     await expect(house.attempt(deliveryId)).rejects.toThrow('killed');
@@ -313,7 +313,7 @@ describe('an attempt whose worker died', () => {
   it('is asked for again when only the queue has lost it', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     house.queue.due.length = 0;
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     expect(await house.deliveries.reader().due(house.clock.now(), 1_000)).toContain(deliveryId);
@@ -349,7 +349,7 @@ describe('health', () => {
     expect(house.mailServer.mails).toEqual([]);
     await house.exhaust(accountId, endpointId);
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 3 });
-    await house.react();
+    await house.react(accountId);
     expect(house.mailServer.mails).toEqual([
       {
         to: 'contact@example.test',
@@ -360,15 +360,15 @@ describe('health', () => {
     ]);
     const disableAfter = await house.disableAfter(accountId);
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [pending = ''] = await house.deliveriesOf(endpointId);
     await house.disableOverdue(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'failing' });
     house.clock.time = disableAfter;
     expect(await house.deliveries.endpoints().due(house.clock.now(), 1_000)).toContain(accountId);
     await house.disableOverdue(accountId);
-    await house.react();
-    await house.react();
+    await house.react(accountId);
+    await house.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'disabled', disabledReason: 'NO_SUCCESSFUL_DELIVERY' });
     expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('failing'),
@@ -379,7 +379,7 @@ describe('health', () => {
     house.clock.pass(1);
     await house.happens(accountId);
     await house.change(accountId, endpointId, {});
-    await house.react();
+    await house.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, disabledReason: null });
     expect((await house.deliveriesOf(endpointId))[0]).toBe(pending);
     expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([
@@ -406,7 +406,7 @@ describe('health', () => {
       'WebhookEndpointFailing',
     ];
     expect(await types()).toEqual(stored);
-    await house.react();
+    await house.react(accountId);
     expect(await types()).toEqual(stored);
     await rebuild(house.store, house.projections, [deliveryLog, endpointProjection]);
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 6 });
@@ -422,7 +422,7 @@ describe('health', () => {
     await house.redeliver(accountId, endpointId, exhausted);
     await house.attempt(exhausted, 'redelivery');
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
-    await house.react();
+    await house.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
     await house.exhaust(accountId, endpointId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
@@ -435,7 +435,7 @@ describe('health', () => {
     await house.disableOverdue(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'disabled', consecutiveFailures: 5 });
     await house.change(accountId, endpointId, {});
-    await house.react();
+    await house.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
   });
 
@@ -491,7 +491,7 @@ describe('health', () => {
     await house.redeliver(accountId, endpointId, exhausted);
     await house.attempt(exhausted, 'redelivery');
     await house.delete(accountId, endpointId);
-    await house.react();
+    await house.react(accountId);
     expect(house.news.map(({ change, outcome }) => [change, outcome])).toEqual([
       ['registered', 'active'],
       ['updated', 'active'],
@@ -518,10 +518,10 @@ describe('health', () => {
     for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
     house.clock.time = await house.disableAfter(accountId);
     await house.disableOverdue(accountId);
-    await house.react();
+    await house.react(accountId);
     await house.change(accountId, endpointId, {});
     house.clock.pass(3_600);
-    await house.react();
+    await house.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active' });
     expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('failing'),
@@ -544,7 +544,7 @@ describe('health', () => {
       consecutiveFailures: 0,
       lastSuccessAt: house.clock.now().toISOString(),
     });
-    await house.react();
+    await house.react(accountId);
     expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('failing'),
       expect.stringContaining('works again'),
@@ -569,7 +569,7 @@ describe('health', () => {
     const without = await house.register();
     for (let count = 0; count < 3; count++) await house.exhaust(without.accountId, without.endpointId);
     await house.change(without.accountId, without.endpointId, { notifyEmail: 'late@example.test' });
-    await house.react();
+    await house.react(without.accountId);
     expect(house.mailServer.mails).toEqual([]);
   });
 
@@ -579,13 +579,13 @@ describe('health', () => {
     house.mailServer.away = true;
     await expect(house.exhaust(accountId, endpointId)).rejects.toThrow('away');
     house.clock.pass(3_000);
-    await expect(house.react()).rejects.toThrow('away');
+    await expect(house.react(accountId)).rejects.toThrow('away');
     house.clock.pass(700);
     const { asked } = house.mailServer;
-    await house.react();
+    await house.react(accountId);
     expect(house.mailServer.asked).toBe(asked + 1);
     house.mailServer.away = false;
-    await house.react();
+    await house.react(accountId);
     expect(house.mailServer.mails).toHaveLength(1);
   });
 });
@@ -595,14 +595,14 @@ describe('deleting an endpoint', () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     await house.happens(accountId);
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [pending = '', done = ''] = await house.deliveriesOf(endpointId);
     await house.attempt(done);
     house.clock.pass(60);
     await house.redeliver(accountId, endpointId, done);
     expect(await house.deliveries.secrets().contact(accountId, endpointId)).toBe('contact@example.test');
     await house.delete(accountId, endpointId);
-    await house.react();
+    await house.react(accountId);
     expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
     expect(await house.deliveries.secrets().contact(accountId, endpointId)).toBeNull();
     expect(await view(accountId)).toBeNull();
@@ -621,7 +621,7 @@ describe('deleting an endpoint', () => {
     await house.react();
     const [deliveryId = ''] = await house.deliveriesOf(other.endpointId);
     await house.delete(one.accountId, one.endpointId);
-    await house.react({ open: async () => [deliveryId] });
+    await house.react(null, { open: async () => [deliveryId] });
     expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
   });
 
@@ -667,7 +667,7 @@ describe('asking twice', () => {
   it('for a redelivery while the queue is away is one that the sweep asks for', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     await house.attempt(deliveryId);
     house.queue.away = true;
@@ -688,7 +688,7 @@ describe('the delivery log', () => {
   it('is read in pages, the newest first, by status and type; a page that is the last one says so', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 6; count++) await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const all = await house.deliveriesOf(endpointId);
     expect(all).toEqual([...all].sort().reverse());
     for (const id of all.slice(2, 4)) await house.attempt(id);
@@ -741,7 +741,7 @@ describe('the delivery log', () => {
   it('tells of an attempt when it is over, and of all of it then', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     const reader = house.deliveries.reader();
     const shown = async (): Promise<DeliveryDetailResult> => {
@@ -788,17 +788,15 @@ describe('the delivery log', () => {
   it('knows the last success and failure however many deliveries came since', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
-    await house.react();
+    await house.react(accountId);
     const [first = ''] = await house.deliveriesOf(endpointId);
     await house.attempt(first);
     const succeeded = house.clock.now().toISOString();
     house.receivers.answer = REFUSED;
     house.clock.pass(1);
-    for (let count = 0; count < 60; count++) {
-      await house.happens(accountId);
-    }
-    await house.react();
-    for (const id of (await house.deliveriesOf(endpointId)).slice(0, -1)) await house.attempt(id);
+    await Promise.all(Array.from({ length: 60 }, () => house.happens(accountId)));
+    await house.react(accountId);
+    await Promise.all((await house.deliveriesOf(endpointId)).slice(0, -1).map((id) => house.attempt(id)));
     expect(await view(accountId)).toMatchObject({
       lastSuccessAt: succeeded,
       lastFailureAt: house.clock.now().toISOString(),
@@ -811,7 +809,7 @@ describe('the delivery log', () => {
       // The clock of the house stands at a day that is long ago.
       const { accountId, endpointId } = await house.register();
       for (let count = 0; count < 3; count++) await house.happens(accountId);
-      await house.react();
+      await house.react(accountId);
       const [open = '', second = '', first = ''] = await house.deliveriesOf(endpointId);
       await house.attempt(first);
       house.clock.pass(1);
@@ -880,7 +878,7 @@ describe('the read models', () => {
 
   it('hold no secret and no mail address', async () => {
     const { accountId, secret } = await house.register(undefined, { mail: 'canary-contact@example.test' });
-    await house.react();
+    await house.react(accountId);
     const events = JSON.stringify(await house.store.readAll(null, Infinity));
     const documents = JSON.stringify(
       await Promise.all(PROJECTIONS.map(async (one) => [...(await storedDocuments(redis.client(), one)).values()])),

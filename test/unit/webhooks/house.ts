@@ -382,8 +382,11 @@ export class WebhookHouse {
     await this.checkpoints.save(name, 'handler', new Map(taken.map(({ share }) => [share, place])), 60_000);
   }
 
-  /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
-  async react(deliveries: OpenDeliveries = this.parts().deliveries): Promise<void> {
+  /**
+   * Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. With an
+   * account it runs them over what happened in that account.
+   */
+  async react(accountId: string | null = null, deliveries: OpenDeliveries = this.parts().deliveries): Promise<void> {
     const { aggregates, endpoints, secrets, store, clock } = this.parts();
     const cancel = new CancelDeliveryHandler(aggregates, store);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
@@ -394,7 +397,8 @@ export class WebhookHouse {
       new WhenHealthChanged(aggregates, secrets, this.mailServer, clock),
     ];
     for (const reaction of reactions) {
-      for (const event of await store.readAll(null, Infinity))
+      const events = await store.readAll(null, Infinity);
+      for (const event of events.filter(({ metadata }) => [null, metadata.accountId].includes(accountId)))
         if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type))
           await reaction.handle(event);
     }
@@ -441,14 +445,14 @@ export class WebhookHouse {
   async exhaust(accountId: string, endpointId: string): Promise<string> {
     this.receivers.answer = REFUSED;
     await this.happens(accountId);
-    await this.react();
+    await this.react(accountId);
     const [deliveryId = ''] = await this.deliveriesOf(endpointId);
     for (let attempt = 1; attempt <= LADDER.ladder.length + 1; attempt++) {
       const { nextAttemptAt } = await this.stateOf(deliveryId);
       this.clock.time = Math.max(this.clock.time, Date.parse(nextAttemptAt ?? ''));
       await this.attempt(deliveryId);
     }
-    await this.react();
+    await this.react(accountId);
     return deliveryId;
   }
 }
