@@ -33,6 +33,8 @@ export interface StripePaymentProcessorOptions {
   readonly timeoutMs: number;
   /** Connections at most; default 64. */
   readonly connections?: number;
+  /** Milliseconds before each time that it is asked again. */
+  readonly pausesMs?: readonly number[];
 }
 
 /** The version whose answers payment-wire.ts and checkout-wire.ts read; the SDK's types are those of the same one. */
@@ -61,12 +63,14 @@ export class StripePaymentProcessor extends PaymentProcessor {
   private readonly exchange: BoundedExchange;
   private readonly stripe: Stripe;
   private readonly timeoutMs: number;
+  private readonly pausesMs: readonly number[];
 
   constructor(options: StripePaymentProcessorOptions) {
     super();
     const baseUrl = options.baseUrl ?? REAL_SERVICE;
     const { protocol, hostname, port } = new URL(baseUrl);
     this.timeoutMs = options.timeoutMs;
+    this.pausesMs = options.pausesMs ?? PAUSES_MS;
     this.exchange = new BoundedExchange(baseUrl, options.timeoutMs, options.connections ?? 64);
     this.stripe = new Stripe(options.secretKey, {
       apiVersion: API_VERSION,
@@ -217,7 +221,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
       // An earlier try may have been executed, whatever became of this one.
       if (kind === 'unavailable' && tries > 0) break;
       if (kind !== 'again' && kind !== 'failed') return { kind, ...end } as Ended;
-      const pauseMs = PAUSES_MS[tries];
+      const pauseMs = this.pausesMs[tries];
       if (pauseMs === undefined && kind === 'failed') return { kind };
       if (pauseMs === undefined || pauseMs >= left()) break;
       await pause(pauseMs);

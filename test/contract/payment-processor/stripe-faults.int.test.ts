@@ -10,7 +10,7 @@ import { ProcessorUnderTest, SECRET_KEY } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
 import { until } from '../../support/eventually.js';
 
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 200;
 
 let sandbox: ProcessorUnderTest;
 let proxy: FaultProxy;
@@ -22,7 +22,12 @@ let impatient: StripePaymentProcessor;
 beforeAll(async () => {
   sandbox = await ProcessorUnderTest.start();
   proxy = await FaultProxy.start(() => sandbox.url);
-  adapter = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: 120_000 });
+  adapter = new StripePaymentProcessor({
+    secretKey: SECRET_KEY,
+    baseUrl: proxy.url,
+    timeoutMs: 120_000,
+    pausesMs: [5, 20, 50],
+  });
   impatient = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: TIMEOUT_MS });
 });
 
@@ -193,7 +198,7 @@ it('is unavailable when nobody listens, when the name is unknown, and when no co
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   const ask = async (baseUrl: string): Promise<IntentVerdict> => {
-    const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl, timeoutMs: 4_000 });
+    const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl, timeoutMs: 1_200 });
     const verdict = await processor.retrieveIntent(newCall(), 'pi_1');
     await processor.close();
     return verdict;
