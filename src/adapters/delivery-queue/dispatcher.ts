@@ -49,6 +49,7 @@ export const WORKER_OPTIONS = {
  */
 @Injectable()
 export abstract class Dispatcher extends WorkerHost {
+  protected readonly closingMs: number = CLOSING_MS;
   private readonly refills = new Set<Promise<void>>();
   private closing = false;
   private toldAt = Number.NEGATIVE_INFINITY;
@@ -68,9 +69,9 @@ export abstract class Dispatcher extends WorkerHost {
   async close(): Promise<void> {
     this.closing = true;
     // BullMQ would wait for Redis for ever, unless it is told beforehand.
-    const redisIsAway = (await withTimeout(CLOSING_MS, this.queue.backlog())) === null;
+    const redisIsAway = (await withTimeout(this.closingMs, this.queue.backlog())) === null;
     const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.refills));
-    await withTimeout(this.runner.limitMs + CLOSING_MS, closed);
+    await withTimeout(this.runner.limitMs + this.closingMs, closed);
   }
 
   override async process({ id = '', name, queueName, data: { endpointId } }: DispatchJob): Promise<void> {

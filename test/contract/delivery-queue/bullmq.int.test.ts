@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import {
@@ -30,14 +30,16 @@ describe('The delivery queue', () => {
   let world: Deliveries;
   let receivers: Receivers;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await Deliveries.start();
+  });
+
+  beforeEach(() => {
     receivers = new Receivers((endpointId) => (endpointId.startsWith('hanging') ? ATTEMPT_MS : 2));
   });
 
-  afterEach(async () => {
-    await world.end();
-  });
+  afterEach(() => world.clear());
+  afterAll(() => world.end());
 
   async function started(options: ProcessOptions = {}): Promise<Process> {
     const made = await world.process(receivers.perform, options);
@@ -275,7 +277,7 @@ describe('The delivery queue', () => {
     });
 
     it('says Unavailable while Redis is away or silent, and goes on by itself when it is back', async () => {
-      const one = await started({ limitMs: 1_500 });
+      const one = await started({ limitMs: 400 });
       const first = delivery('ok');
       await enqueueAll(one, [first]);
       await until(() => receivers.got([first]));
@@ -317,12 +319,13 @@ describe('The delivery queue', () => {
   describe('how many run at once', () => {
     it('tries an endpoint it does not know with a few, and gives one that answers quickly more', async () => {
       const one = await started({ latency: { fastBelowMs: 250, overdueMs: 1_000 } });
-      // Long enough for many to be under way at once also where handing them out takes its time.
-      receivers.latencyMs = () => 200;
+      receivers.latencyMs = () => 20;
       const first = deliveries('ok', 4 + 16 + 20);
       await enqueueAll(one, first);
       await until(() => receivers.got(first));
       await prove(one, 'ok');
+      // Long enough for many to be under way at once also where handing them out takes its time.
+      receivers.latencyMs = () => 200;
       receivers.forgetMost();
       const second = deliveries('ok', 400);
       await enqueueAll(one, second);

@@ -35,14 +35,21 @@ export const LATENCY: LatencyRules = { fastBelowMs: 50, overdueMs: 100, remember
 /** A worker that is killed is missed sooner than in the service. */
 const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500, concurrency: 1_024 };
 
+/** A Redis that is away is not waited for as long as in the service. */
+const CLOSING_MS = 500;
+
 @Module({})
 class Surroundings {}
 
 @Processor(FAST_QUEUE, IMPATIENT)
-class ImpatientFastDispatcher extends FastDispatcher {}
+class ImpatientFastDispatcher extends FastDispatcher {
+  protected override readonly closingMs = CLOSING_MS;
+}
 
 @Processor(SLOW_QUEUE, IMPATIENT)
-class ImpatientSlowDispatcher extends SlowDispatcher {}
+class ImpatientSlowDispatcher extends SlowDispatcher {
+  protected override readonly closingMs = CLOSING_MS;
+}
 
 /** One process of the service: its side of the queue and, when it is started, its workers. */
 export interface Process {
@@ -151,10 +158,15 @@ export class Deliveries {
     return { fast: fast ?? 0, slow: slow ?? 0 };
   }
 
-  async end(): Promise<void> {
+  /** Ends the processes of a test, and forgets what they left in Redis. */
+  async clear(): Promise<void> {
     if (this.server.pid === undefined) await this.server.startAgain();
-    await Promise.all(this.processes.map((one) => one.close()));
-    await this.server.stop();
+    await Promise.all(this.processes.splice(0).map((one) => one.close()));
+    await this.server.flush();
+  }
+
+  end(): Promise<void> {
+    return this.server.stop();
   }
 }
 
