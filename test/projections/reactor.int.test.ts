@@ -46,7 +46,7 @@ describe('a reaction', () => {
     fields: Pick<EventHandler, 'shares'> = {},
     sees: (event: RecordedEvent) => unknown = ({ id }) => seen.push(id),
   ): EventProcessor {
-    const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
+    const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told, 200);
     const reaction: EventHandler = {
       name,
       categories: ['parcel'],

@@ -376,6 +376,10 @@ describe('the read models in Redis', () => {
   });
 
   describe('without Redis', () => {
+    beforeEach(() => {
+      models = new RedisReadModels(server.client(), log.store, [parcels], failures, KEPT_MS, 300);
+    });
+
     it('fails within the time limit and works again by itself', async () => {
       await goLive();
       const id = newId();

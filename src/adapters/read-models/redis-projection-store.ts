@@ -43,6 +43,7 @@ export class RedisProjectionStore extends ProjectionStore {
   constructor(
     private readonly redis: Redis,
     private readonly keptForMs: number,
+    private readonly lookIntervalMs = LOOK_INTERVAL_MS,
   ) {
     super();
     defineScripts(redis);
@@ -191,7 +192,7 @@ export class RedisProjectionStore extends ProjectionStore {
         (ahead && look < LOOKS ? unsettled : differing).add(id);
       }
       suspects = unsettled;
-      if (suspects.size > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+      if (suspects.size > 0) await new Promise((resolve) => setTimeout(resolve, this.lookIntervalMs));
     }
     return [...differing].slice(0, limit);
   }

@@ -55,10 +55,11 @@ export class RedisReadModels extends ReadModels {
     projections: readonly AnyProjection[],
     private readonly observer: ReadModelsObserver,
     private readonly keptForMs: number,
+    limitMs = LIMIT_MS,
   ) {
     super();
     defineScripts(redis);
-    this.connection = new BoundedRedis(redis, LIMIT_MS);
+    this.connection = new BoundedRedis(redis, limitMs);
     for (const projection of projections) {
       const others = this.byCategory.get(projection.category) ?? [];
       if (others.some(({ name }) => name === projection.name))

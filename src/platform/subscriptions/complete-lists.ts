@@ -25,6 +25,7 @@ export class CompleteLists {
     private readonly events: EventStore,
     private readonly store: ProjectionStore,
     private readonly readModels: ReadModels,
+    private readonly longestWaitMs = LONGEST_WAIT_MS,
   ) {}
 
   /**
@@ -57,7 +58,7 @@ export class CompleteLists {
   async caughtUp(projection: AnyProjection): Promise<void> {
     const head = await this.events.head();
     if (head === null) return;
-    const until = performance.now() + LONGEST_WAIT_MS;
+    const until = performance.now() + this.longestWaitMs;
     while ((await this.isBehind(projection, head, until)) && performance.now() < until) await pause(LOOK_AGAIN_MS);
   }
 

@@ -51,13 +51,14 @@ export class EventProcessor {
     private readonly store: EventStore,
     private readonly checkpoints: HandlerCheckpoints,
     private readonly observer: EventProcessorObserver,
+    private readonly renewEveryMs = RENEW_EVERY_MS,
   ) {}
 
   /** To be called once per name, before `start`. */
   on(reaction: EventHandler): void {
     if (this.runners.some(({ name }) => name === reaction.name))
       throw new Error(`Two reactions are called ${reaction.name}`);
-    this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
+    this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer, this.renewEveryMs));
   }
 
   /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
@@ -104,6 +105,7 @@ class Runner implements Subscription {
     private readonly store: EventStore,
     private readonly checkpoints: HandlerCheckpoints,
     private readonly observer: EventProcessorObserver,
+    private readonly renewEveryMs: number,
   ) {
     this.name = reaction.name;
     this.shares = reaction.shares?.count ?? 1;
@@ -121,9 +123,9 @@ class Runner implements Subscription {
   async run(signal: AbortSignal): Promise<void> {
     const following = this.supervisor.run(signal);
     while (!signal.aborted) {
-      await delay(untilNextRound(RENEW_EVERY_MS), signal);
+      await delay(untilNextRound(this.renewEveryMs), signal);
       if (signal.aborted) break;
-      await this.renew().catch((error: unknown) => this.observer.dropped(this.name, error, RENEW_EVERY_MS));
+      await this.renew().catch((error: unknown) => this.observer.dropped(this.name, error, this.renewEveryMs));
     }
     await following;
     if (this.passed !== null) await this.save(this.passed).catch(() => undefined);
