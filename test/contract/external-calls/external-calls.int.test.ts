@@ -167,7 +167,7 @@ describe('external calls', () => {
   });
 
   it('end for their caller when the time is up, and are recorded all the same', async () => {
-    const calls = await caller({ timeoutMs: 1_000 });
+    const calls = await caller({ timeoutMs: 500 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
     await worker();

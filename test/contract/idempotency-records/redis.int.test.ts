@@ -240,8 +240,8 @@ describe('idempotency records in Redis', () => {
   });
 
   it('holds the lease for as long as the execution lives', async () => {
-    const first = execution(await records({ lease: 1_500 }).begin(request));
-    expect(await records({ lease: 1_500, waitAtMost: 4_000 }).begin(request)).toEqual({ kind: 'busy' });
+    const first = execution(await records({ lease: 500 }).begin(request));
+    expect(await records({ lease: 500, waitAtMost: 1_200 }).begin(request)).toEqual({ kind: 'busy' });
     await first.release(false);
   });
 
@@ -384,7 +384,7 @@ describe('idempotency records in Redis', () => {
     // Of others' executions there may be records too, and they come back as well.
     const before = server.client();
     const others = new Set(await before.keys('idempotency:*'));
-    const first = execution(await records({ lease: 400, redisLimit: 1_500 }).begin(request));
+    const first = execution(await records({ lease: 400, redisLimit: 400 }).begin(request));
     const own = (await before.keys('idempotency:*')).filter((key) => !others.has(key));
     await server.kill9();
     await expect(first.keep(reply('late'), 'person')).rejects.toBeInstanceOf(Unavailable);
@@ -395,7 +395,7 @@ describe('idempotency records in Redis', () => {
   });
 
   it('keeps a reply that a stopped Redis takes in the end', async () => {
-    const first = execution(await records({ lease: 10_000, redisLimit: 1_500 }).begin(request));
+    const first = execution(await records({ lease: 10_000, redisLimit: 400 }).begin(request));
     server.freeze();
     try {
       await expect(first.keep(reply('late'), 'person')).rejects.toBeInstanceOf(Unavailable);

@@ -75,10 +75,10 @@ describe('after an ambiguous end', () => {
   it('spends one time limit on both', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
       // With a limit of its own the question would be answered in time.
-      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 800);
-      else setTimeout(() => socket.write(json(200, EXECUTED)), 400);
+      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
+      else setTimeout(() => socket.write(json(200, EXECUTED)), 300);
     });
-    expect(await adapter(url, 1_000).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+    expect(await adapter(url, 500).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 });
 
@@ -96,13 +96,13 @@ describe('the time limit', () => {
       const drip = setInterval(() => void socket.write(' '), 20);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await adapter(url, 400).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+    expect(await adapter(url, 200).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
   it('covers waiting for a connection that never stands, of which nothing was sent', async () => {
     const { url, requests } = await misbehaving(() => {});
     // Half of the limit is for connecting; the other half is far longer than a busy machine stands still.
-    expect(await adapter(url.replace('http:', 'https:'), 6_000).register(newCall(), person('Smith'))).toEqual({
+    expect(await adapter(url.replace('http:', 'https:'), 1_200).register(newCall(), person('Smith'))).toEqual({
       kind: 'unavailable',
     });
     expect(requests).toEqual([]);
@@ -113,7 +113,7 @@ describe('the time limit', () => {
     const vendor = new IdvIdentityVendor({
       baseUrl: url,
       credential: 'test-credential',
-      timeoutMs: 400,
+      timeoutMs: 200,
       connections: 1,
     });
     closeLater(() => vendor.close());

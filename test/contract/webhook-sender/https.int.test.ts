@@ -24,7 +24,7 @@ import { HttpsReceiver, HttpsReceiverProcess, type ReceiverOptions } from '../..
 
 const NAME = 'receiver.test';
 /** For receivers that never come to an end. */
-const SHORT_MS = 1_000;
+const SHORT_MS = 400;
 const HEADERS = {
   'webhook-id': 'evt_1',
   'webhook-timestamp': '1760000000',
