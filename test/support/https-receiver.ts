@@ -5,7 +5,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Server, type ServerOptions, createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { type Certificate, CertificateAuthority } from './certificates.js';
 
 export interface ReceivedRequest {
@@ -42,7 +42,22 @@ export interface ReceiverCounts {
 }
 
 /** Made beforehand: a receiver that compresses while it is asked would answer nobody meanwhile. */
-const GZIP_BOMB = gzipSync(Buffer.alloc(64 * 1_024 * 1_024), { level: 1 });
+const GZIP_BOMB = zerosCompressed(64);
+
+/** One megabyte of zeros is compressed, and put there as often as is wanted: that takes a tenth of the time. */
+function zerosCompressed(megabytes: number): Buffer {
+  const zeros = Buffer.alloc(2 ** 20);
+  const part = deflateRawSync(zeros, { finishFlush: constants.Z_FULL_FLUSH });
+  const tail = Buffer.from('0300'.padEnd(20, '0'), 'hex');
+  tail.writeUInt32LE(
+    Array(megabytes)
+      .fill(zeros)
+      .reduce<number>((sum, each: Buffer) => crc32(each, sum), 0),
+    2,
+  );
+  tail.writeUInt32LE(megabytes * zeros.length, 6);
+  return Buffer.concat([Buffer.from('1f8b0800000000000003', 'hex'), ...Array<Buffer>(megabytes).fill(part), tail]);
+}
 
 /**
  * What it does is said by the request's path:

@@ -1,7 +1,7 @@
 // Connections to receivers, kept alive, each bound to one host and to one address of it that the guard has let pass.
 import type { ClientRequest } from 'node:http';
 import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { WebhookRequest } from '../../ports/webhook-sender.js';
 import type { Target } from './address-guard.js';
 
@@ -10,13 +10,17 @@ export interface ConnectionsOptions {
   readonly perOrigin: number;
   /** Addresses of origins at most to which idle connections are kept. */
   readonly kept: number;
-  /** PEM of authorities to trust beside the ones that Node brings. */
-  readonly ca?: string | undefined;
+  readonly trust: SecureContext;
 }
 
 /** Shorter than receivers and their balancers keep an idle connection, so that it is seldom closed under a request. */
 const IDLE_MS = 4_000;
 const SESSIONS = 512;
+
+/** To be made once: it holds every authority that Node brings, and those of `ca`, PEM. */
+export function trusting(ca?: string): SecureContext {
+  return createSecureContext({ ...(ca && { ca: [...rootCertificates, ca] }), minVersion: 'TLSv1.2' });
+}
 
 export class Connections {
   private readonly kept: Agent;
@@ -24,12 +28,10 @@ export class Connections {
   private readonly fresh: Agent;
 
   constructor(private readonly options: ConnectionsOptions) {
-    const trusted = options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] };
     const common: AgentOptions = {
       maxSockets: options.perOrigin,
       maxCachedSessions: SESSIONS,
-      // Made once: it holds every trusted authority.
-      secureContext: createSecureContext({ ...trusted, minVersion: 'TLSv1.2' }),
+      secureContext: options.trust,
       // Said, because an environment variable may say otherwise where nothing is said.
       rejectUnauthorized: true,
     };

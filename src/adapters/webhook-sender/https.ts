@@ -1,17 +1,18 @@
 // The sender of webhooks: one POST over HTTPS to a public address, under one time limit. Run by the delivery worker.
+import type { SecureContext } from 'node:tls';
 import { type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../ports/webhook-sender.js';
 import { AddressGuard, type Target, targetOf } from './address-guard.js';
 import { Attempt } from './attempt.js';
 import { type CheckedAddresses, CheckedNames, type Lookup } from './checked-names.js';
-import { Connections } from './connections.js';
+import { Connections, trusting } from './connections.js';
 
 export interface HttpsWebhookSenderOptions {
   /** Milliseconds over everything: looking the name up, waiting for a connection, connecting, headers and body. */
   readonly timeoutMs: number;
   /** Addresses and CIDR ranges that tests may reach. */
   readonly allow: readonly string[];
-  /** PEM of authorities to trust beside the ones that Node brings. */
-  readonly ca?: string;
+  /** Default: the authorities that Node brings. */
+  readonly trust?: SecureContext;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup;
   /** Milliseconds for which a name's addresses may be used again; default 2,000. 0: looked up for every request. */
@@ -42,7 +43,7 @@ export class HttpsWebhookSender extends WebhookSender {
     this.connections = new Connections({
       perOrigin: options.connectionsPerOrigin ?? 64,
       kept: options.originsKept ?? 512,
-      ca: options.ca,
+      trust: options.trust ?? trusting(),
     });
   }
 

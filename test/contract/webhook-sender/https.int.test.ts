@@ -15,7 +15,7 @@ import { AddressGuard, type Target, targetOf } from '../../../src/adapters/webho
 import { AddressRules } from '../../../src/adapters/webhook-sender/address-rules.js';
 import { Attempt, type Way } from '../../../src/adapters/webhook-sender/attempt.js';
 import type { Lookup } from '../../../src/adapters/webhook-sender/checked-names.js';
-import { Connections } from '../../../src/adapters/webhook-sender/connections.js';
+import { Connections, trusting } from '../../../src/adapters/webhook-sender/connections.js';
 import { HttpsWebhookSender, type HttpsWebhookSenderOptions } from '../../../src/adapters/webhook-sender/https.js';
 import type { WebhookAnswer, WebhookRequest } from '../../../src/ports/webhook-sender.js';
 import { CertificateAuthority, selfSigned } from '../../support/certificates.js';
@@ -25,6 +25,8 @@ import { HttpsReceiver, HttpsReceiverProcess, type ReceiverOptions } from '../..
 const NAME = 'receiver.test';
 /** For receivers that never come to an end. */
 const SHORT_MS = 400;
+/** For those with which no exchange begins. */
+const SHORTEST_MS = 150;
 const HEADERS = {
   'webhook-id': 'evt_1',
   'webhook-timestamp': '1760000000',
@@ -36,6 +38,7 @@ const HEADERS = {
 };
 
 const authority = new CertificateAuthority();
+const trust = trusting(authority.cert);
 const cleanups: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -52,7 +55,7 @@ function sending(options: Partial<HttpsWebhookSenderOptions> = {}): HttpsWebhook
   const sender = new HttpsWebhookSender({
     timeoutMs: 8_000,
     allow: ['127.0.0.0/8'],
-    ca: authority.cert,
+    trust,
     lookup: resolving(['127.0.0.1']),
     ...options,
   });
@@ -107,7 +110,7 @@ interface Taken {
 }
 
 function connecting(): Connections {
-  const connections = new Connections({ perOrigin: 1, kept: 512, ca: authority.cert });
+  const connections = new Connections({ perOrigin: 1, kept: 512, trust });
   cleanups.push(async () => connections.destroy());
   return connections;
 }
@@ -275,7 +278,7 @@ describe('a receiver that answers', () => {
   test('in a process of its own counts what it got', async () => {
     const receiver = await HttpsReceiverProcess.start();
     cleanups.push(() => receiver.close());
-    const sender = sending({ ca: receiver.ca });
+    const sender = sending({ trust: trusting(receiver.ca) });
     expect(await sender.send(post(receiver.url()))).toMatchObject({ errorCode: null, httpStatus: 200 });
     await receiver.play('/status/503');
     expect(await sender.send(post(receiver.url()))).toMatchObject(failed('HTTP_STATUS', 503));
@@ -449,7 +452,7 @@ describe('a receiver that does not answer in time', () => {
       server.close();
     });
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    expect(await sending({ timeoutMs: SHORT_MS }).send(post(url))).toEqual({
+    expect(await sending({ timeoutMs: SHORTEST_MS }).send(post(url))).toEqual({
       ...failed('TIMEOUT'),
       responseExcerpt: null,
     });
@@ -457,7 +460,7 @@ describe('a receiver that does not answer in time', () => {
 
   test('a resolver that does not answer is TIMEOUT', async () => {
     const lookup: Lookup = () => new Promise(() => undefined);
-    expect(await sending({ timeoutMs: SHORT_MS, lookup }).send(post(`https://${NAME}/`))).toMatchObject(
+    expect(await sending({ timeoutMs: SHORTEST_MS, lookup }).send(post(`https://${NAME}/`))).toMatchObject(
       failed('TIMEOUT'),
     );
   });
