@@ -10,6 +10,8 @@ import { SandboxIdentityVendor } from '../../src/vendors/idv/double/identity-ven
 import { SandboxIncomeVendor } from '../../src/vendors/voie/double/income-vendor.js';
 import { startSandbox } from '../../sandbox/server.js';
 
+/** A slow person's answer comes soon, and is not there when that of another is. */
+export const SLOW_MS = 600;
 export const SANDBOX_CREDENTIAL = 'test-credential';
 
 export interface SandboxHarness {
@@ -24,7 +26,7 @@ export interface SandboxHarness {
 
 export async function sandboxHarness(): Promise<SandboxHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-harness-'));
-  const identityPart = new SandboxIdentityVendor({ folder, credential: SANDBOX_CREDENTIAL });
+  const identityPart = new SandboxIdentityVendor({ folder, credential: SANDBOX_CREDENTIAL, slowMs: SLOW_MS });
   const incomePart = new SandboxIncomeVendor({
     folder,
     credential: SANDBOX_CREDENTIAL,

@@ -58,10 +58,10 @@ describe('after an ambiguous end', () => {
   it('spends one time limit on both', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
       // With a limit of its own the second would be answered in time.
-      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 800);
-      else setTimeout(() => socket.write(GOOD), 400);
+      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
+      else setTimeout(() => socket.write(GOOD), 300);
     });
-    expect(await adapter(url, 1_000).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(await adapter(url, 500).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
   });
 });
 

@@ -271,7 +271,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
 
       it('may be asked again after a time limit, and is billed once', async () => {
         const vendorSession = await harness.register('Slowtest');
-        const impatient = await harness.open({ timeoutMs: 400 });
+        const impatient = await harness.open({ timeoutMs: 200 });
         const call = newCall();
         expect(await impatient.pullReport(call, vendorSession)).toEqual({ kind: 'timed-out' });
         // While the vendor is at it, nobody knows; then it answers.

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { SandboxIdentityVendor } from '../../../src/vendors/idv/double/identity-vendor.js';
 import { startSandbox } from '../../../sandbox/server.js';
+import { SLOW_MS } from '../../support/sandbox-harness.js';
 import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
 
 async function sandboxOverHttp(): Promise<IdentityVendorHarness> {
@@ -12,7 +13,7 @@ async function sandboxOverHttp(): Promise<IdentityVendorHarness> {
   const sandbox = await startSandbox({
     host: '127.0.0.1',
     port: 0,
-    parts: [new SandboxIdentityVendor({ folder, credential })],
+    parts: [new SandboxIdentityVendor({ folder, credential, slowMs: SLOW_MS })],
   });
   const adapters: IdvIdentityVendor[] = [];
   const control = async (path: string, body?: object): Promise<unknown> => {

@@ -541,8 +541,8 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
 
       it('times out within its limit on a processor that is too slow, which nevertheless executes the call', async () => {
         const [call, names] = [newCall(), newNames()];
-        const impatient = await harness.open({ timeoutMs: 500 });
-        await harness.slow(1_000);
+        const impatient = await harness.open({ timeoutMs: 200 });
+        await harness.slow(500);
         expect(await impatient.createIntent(call, aCharge(), names)).toEqual({ kind: 'timed-out' });
         await harness.slow(0);
         // Still being executed, and then answered, under the same key.
