@@ -40,10 +40,18 @@ export class CallProcesses {
   private readonly vault = this.vaults.open(`k:${randomBytes(32).toString('base64')}`);
   private readonly cleanups: (() => unknown)[] = [];
 
-  private constructor(readonly server: RedisServer) {}
+  private constructor(
+    readonly server: RedisServer,
+    private readonly owned: boolean,
+  ) {}
 
   static async start(): Promise<CallProcesses> {
-    return new CallProcesses(await RedisServer.start());
+    return new CallProcesses(await RedisServer.start(), true);
+  }
+
+  /** Around a Redis that outlives them, and that they leave empty. */
+  static around(server: RedisServer): CallProcesses {
+    return new CallProcesses(server, false);
   }
 
   async connection(): Promise<Redis> {
@@ -120,7 +128,7 @@ export class CallProcesses {
 
   async end(): Promise<void> {
     for (const cleanup of this.cleanups.splice(0).reverse()) await cleanup();
-    await this.server.stop();
+    await (this.owned ? this.server.stop() : this.server.flush());
     await this.vaults.close();
   }
 }

@@ -1,24 +1,30 @@
 // External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { callEnd } from '../../../src/external-calls/attempt-times.js';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { RedisServer } from '../../support/redis.js';
 import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, Nest, until } from './hens.js';
 
 describe('external calls', () => {
+  let server: RedisServer;
   let processes: CallProcesses;
   let hens: Hens;
   let nest: Nest;
 
-  beforeEach(async () => {
-    processes = await CallProcesses.start();
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  beforeEach(() => {
+    processes = CallProcesses.around(server);
     [hens, nest] = [new Hens(), new Nest()];
   });
   afterEach(() => processes.end());
+  afterAll(() => server.stop());
 
   const caller: CallProcesses['caller'] = (options) => processes.caller(options);
   const worker = (options?: Parameters<CallProcesses['worker']>[1]): Promise<CallWorkers> =>
@@ -49,6 +55,7 @@ describe('external calls', () => {
   it('are not announced through Redis where caller and worker share a process', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ nearby: calls });
+    await (await look()).config('RESETSTAT');
     expect(await make(calls, attempt())).toBe('egg');
     expect(await (await look()).info('commandstats')).not.toContain('cmdstat_publish:');
   });
@@ -161,9 +168,9 @@ describe('external calls', () => {
 
   it('are recorded as not asked by their caller while Redis is away', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
-    await processes.server.kill9();
+    await server.kill9();
     expect(await make(calls, attempt())).toBe('not-asked');
-    await processes.server.startAgain();
+    await server.startAgain();
   });
 
   it('end for their caller when the time is up, and are recorded all the same', async () => {
@@ -458,11 +465,11 @@ describe('external calls', () => {
       const calls = await caller({ redisAwayMs: 500 });
       // The queue is known by now.
       await calls.backlog('identity-vendor-test-settle');
-      processes.server.freeze();
+      server.freeze();
       try {
         await expect(calls.settle(nest.recovery, 'test', 'two')).rejects.toThrow('did not take a job');
       } finally {
-        processes.server.resume();
+        server.resume();
       }
     });
 
