@@ -155,6 +155,12 @@ export class Walk {
     await this.heading(UNAVAILABLE[language].title);
     await look('report-unavailable');
 
+    const { body } = await demo.submit({ middleName: 'Upstream9010' });
+    await this.mount({ options: { screeningId: body.id } });
+    await this.payWith(GOOD);
+    await frame.getByRole('alert').getByText(UNAVAILABLE[language].VERIFY_AGAIN, { exact: true }).waitFor();
+    await look('report-verify-again');
+
     await this.mount();
     await this.heading(DETAILS[language].title);
     await host.page.context().setOffline(true);

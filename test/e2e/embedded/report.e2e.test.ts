@@ -6,7 +6,8 @@ import { CARD_LABELS } from '../../support/embedded-walk.js';
 import { soon, until } from '../../support/eventually.js';
 import { Processor } from '../../support/processor.js';
 import { freePort } from '../../support/redis.js';
-import { type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
+import { aPerson, type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
+import { TEXTS as DETAILS } from '../../../web/frame/steps/details/texts.js';
 
 let embedding: Embedding;
 let nopay: PlatformCaller;
@@ -330,6 +331,60 @@ describe('a report that cannot be shown', () => {
     } finally {
       await short.stop();
     }
+  });
+
+  it.each([
+    ['screening', 'en', 'Verify again', 'You will not be charged again.', 'Please verify your identity again'],
+    ['report', 'es', 'Verificar de nuevo', 'No se le cobrará de nuevo.', 'Verifique su identidad de nuevo'],
+  ])(
+    'cannot be made with this verification (view %s, %s): who has paid verifies again by keyboard and is not charged again',
+    async (view, locale, again, ...texts) => {
+      const details = DETAILS[locale as 'en' | 'es'];
+      const {
+        ssn,
+        termsAcceptedAt: _,
+        jscPayload: __,
+        userType: ___,
+        ...prefill
+      } = aPerson({ lastName: 'Alreadytest' });
+      const lost = await paidFor('demo', { ...prefill, ssn, middleName: 'Upstream9010' });
+      await atReport(lost, { account: 'demo', view, options: { prefill }, init: { locale } });
+      for (const text of texts) await host.frame.getByText(text, { exact: true }).waitFor();
+      const support = host.frame.getByRole('link', { name: 'support@example.test' });
+      expect(await support.getAttribute('href')).toBe('mailto:support@example.test');
+      expect(await host.hears('onReportUnavailable')).toEqual({ sessionId: lost, reasonCode: 'REPORT_NOT_AVAILABLE' });
+      const { transactionId } = (await (await embedding.service.signIn('demo')).status(lost)).body;
+
+      await button(again).press('Enter');
+      await host.frame.getByLabel(details.ssn, { exact: true }).fill(String(ssn));
+      await host.frame.getByRole('checkbox').press('Space');
+      await button(details.send).press('Enter');
+      await page().waitFor();
+      const paid = { sessionId: lost, overallStatus: 'COMPLETED', score: expect.any(Number) };
+      expect(await host.hears('onScreeningSuccess', 2)).toEqual({
+        ...paid,
+        sessionId: expect.not.stringMatching(lost),
+      });
+      expect(await names()).not.toContain('onError');
+      const money = await new Processor(embedding.service.sandboxUrl).money({ transaction: transactionId });
+      expect([money.succeeded, money.received, money.refunded]).toEqual([1, 3_500, 0]);
+    },
+  );
+
+  it('cannot be made with this verification: who has not paid is asked for no money and verifies again', async () => {
+    const id = await verified({}, await embedding.service.signIn('demo'));
+    host = await embedding.open();
+    const error = { code: 'REPORT_NOT_AVAILABLE', message: 'As the service says it.', recoverable: true };
+    await host.page.route('**/payments/create-intent', (route) =>
+      route.fulfill({ status: 409, headers: { 'access-control-allow-origin': '*' }, json: { error } }),
+    );
+    await host.mount({ options: { screeningId: id } });
+    await host.frame.getByRole('alert').getByText('Please verify your identity again').waitFor();
+    await host.frame.getByText('There is nothing to pay for the earlier verification.').waitFor();
+    await host.frame.getByRole('link', { name: 'support@example.test' }).waitFor();
+    expect(await host.hears('onError')).toEqual(error);
+    await host.press(button('Verify again'));
+    await heading('Your details').waitFor();
   });
 
   it('has no score where the file is too thin, and says so', async () => {

@@ -51,7 +51,12 @@ import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
 import { Checkouts, type ReportFlags } from '../../../src/published/checkouts.js';
 import { Parties, type PartyFacts, type PartyKind } from '../../../src/published/parties.js';
-import { Screenings, type ScreeningFacts, type VendorReference } from '../../../src/published/screenings.js';
+import {
+  Screenings,
+  type ReportProspect,
+  type ScreeningFacts,
+  type VendorReference,
+} from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
 import { SetClock } from '../../support/clock.js';
 
@@ -123,8 +128,9 @@ class PlayedScreenings extends Screenings {
     if (vendor === undefined || this.erased.has(sessionId)) return null;
     return { vendor, token: this.unknown.has(sessionId) ? null : `person-at-${vendor}` };
   }
-  override reportProspect(): Promise<never> {
-    throw new Error('Not a matter of reports');
+  override async reportProspect(sessionId: string): Promise<ReportProspect> {
+    if (this.erased.has(sessionId)) return 'person-erased';
+    return this.unknown.has(sessionId) ? 'none' : 'possible';
   }
   override paidInVain(): Promise<never> {
     throw new Error('Not a matter of reports');

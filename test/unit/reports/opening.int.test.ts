@@ -317,6 +317,32 @@ describe('the bureau has nothing', () => {
   });
 });
 
+describe('a report that was never made and cannot be made', () => {
+  it.each(['the bureau does not know the person', 'the session of the vendor is over'])(
+    'is told apart from one that has expired where %s',
+    async (why) => {
+      const accountId = await house.account(1);
+      const sessionId = house.session(accountId);
+      if (why.startsWith('the bureau')) house.screenings.unknown.add(sessionId);
+      house.bureau.answers = [{ kind: 'session-over' }];
+      await expect(here.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+        code: 'report.expired',
+        detail: { reasonCode: 'REPORT_NOT_AVAILABLE' },
+      });
+    },
+  );
+
+  it('is not, where the person was erased', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.screenings.erased.add(sessionId);
+    await expect(here.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+      code: 'report.expired',
+      detail: expect.not.objectContaining({ reasonCode: expect.anything() }),
+    });
+  });
+});
+
 describe('a person who was erased', () => {
   it('before the first read: nothing is pulled or set aside', async () => {
     const accountId = await house.account(1);

@@ -150,6 +150,7 @@ export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAft
     case 'VENDOR_UNAVAILABLE':
       return new DomainError('service.unavailable');
     case 'VENDOR_SESSION_OVER':
+      return outOfReach();
     case 'PERSON_ERASED':
       return new DomainError('report.expired');
     case 'CREDIT_EXHAUSTED':
@@ -159,4 +160,9 @@ export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAft
     default:
       return end.cause satisfies never;
   }
+}
+
+/** There was no report, and with this verification none can be made. What was paid counts for the next one. */
+export function outOfReach(): DomainError {
+  return new DomainError('report.expired', { reasonCode: 'REPORT_NOT_AVAILABLE' });
 }

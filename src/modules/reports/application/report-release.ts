@@ -16,7 +16,7 @@ import {
   type ReportState,
 } from '../domain/report.js';
 import { ReportPolicy } from './report-policy.js';
-import { ReportPull, refusalOf } from './report-pull.js';
+import { outOfReach, ReportPull, refusalOf } from './report-pull.js';
 
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
@@ -68,7 +68,10 @@ export class ReportRelease {
     if (seen.status === 'RELEASED') return seen;
     if (seen.status === 'REQUESTED') return this.awaited(sessionId);
     if (seen.status === 'NOT_TO_BE_HAD' && this.again(seen).retryAfterSeconds !== undefined) return seen;
-    if (!(await this.screenings.reference(sessionId, 'credit'))?.token) throw new DomainError('report.expired');
+    if (!(await this.screenings.reference(sessionId, 'credit'))?.token) {
+      const isErased = (await this.screenings.reportProspect(sessionId)) === 'person-erased';
+      throw isErased ? new DomainError('report.expired') : outOfReach();
+    }
     const attemptId = nextAttemptId(sessionId, seen);
     // An account without credit leaves nothing in the log, however often it asks.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');

@@ -8,6 +8,7 @@ import { fill, useTexts } from '../../parts/language.js';
 import { money } from '../../parts/money.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
 import { loadScript } from '../../trusted-types.js';
+import { VerifyAgain } from '../report/unavailable.js';
 import { openPayment } from './open.js';
 import { type CardForm, openCardForm } from './processor.js';
 import { settled } from './settle.js';
@@ -146,6 +147,7 @@ export function PaymentStep({ journey }: StepProps) {
     setProblem((before) => ({ what, count: (before?.count ?? 0) + 1 }));
   }
 
+  if (shown.kind === 'no-report') return <VerifyAgain journey={journey} />;
   // What is charged, where that is known: the price may have changed since the view was opened.
   const { price: told } = journey.options;
   const price = intent.current ?? told;
@@ -173,11 +175,6 @@ export function PaymentStep({ journey }: StepProps) {
           <Alert focus>{texts.unavailable}</Alert>
           <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
         </>
-      ) : shown.kind === 'no-report' ? (
-        <>
-          <Alert focus>{texts.noReport}</Alert>
-          <Button onPress={() => journey.startAgain()}>{texts.verifyAgain}</Button>
-        </>
       ) : (
         <dl class="total">
           <dt>{texts.amount}</dt>
@@ -185,7 +182,7 @@ export function PaymentStep({ journey }: StepProps) {
         </dl>
       )}
       {shown.kind === 'opening' && <Spinner text={texts.opening} />}
-      {problem && !['unavailable', 'no-report', 'slow'].includes(shown.kind) && (
+      {problem && !['unavailable', 'slow'].includes(shown.kind) && (
         <Alert key={problem.count}>{texts[problem.what]}</Alert>
       )}
       <form

@@ -29,8 +29,6 @@ type Key =
   | 'checkAgain'
   | 'unavailable'
   | 'tryAgain'
-  | 'noReport'
-  | 'verifyAgain'
   | Problem;
 
 /** `{amount}` stands for the price with its currency. */
@@ -51,9 +49,6 @@ export const TEXTS: Texts<Key> = {
     unavailable:
       'We could not go on with the payment. Check your connection and try again: you are never charged twice.',
     tryAgain: 'Try again',
-    noReport:
-      'Your report cannot be made with this verification, so there is nothing to pay. Please verify your identity again: that costs nothing extra.',
-    verifyAgain: 'Verify again',
     declined: 'Your bank declined the card. You have not been charged. Try another card, or ask your bank.',
     insufficientFunds: 'The card does not have enough funds. You have not been charged. Try another card.',
     expiredCard: 'The card has expired. Try another card.',
@@ -84,9 +79,6 @@ export const TEXTS: Texts<Key> = {
     unavailable:
       'No pudimos continuar con el pago. Revise su conexión e inténtelo de nuevo: nunca se le cobrará dos veces.',
     tryAgain: 'Intentar de nuevo',
-    noReport:
-      'No podemos preparar su informe con esta verificación, así que no tiene que pagar nada. Verifique su identidad de nuevo: no tiene costo adicional.',
-    verifyAgain: 'Verificar de nuevo',
     declined: 'Su banco rechazó la tarjeta. No se le cobró nada. Use otra tarjeta o consulte con su banco.',
     insufficientFunds: 'La tarjeta no tiene fondos suficientes. No se le cobró nada. Use otra tarjeta.',
     expiredCard: 'La tarjeta está vencida. Use otra tarjeta.',

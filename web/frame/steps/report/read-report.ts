@@ -53,3 +53,8 @@ export function textOf({ code }: Refusal): TextKey {
 export function mayPass({ code }: Refusal): boolean {
   return ['busy', 'later', 'notCompleted', 'visitOver'].includes(textOf({ code } as Refusal));
 }
+
+/** There was no report, and none can be made with this verification. One that was made and has expired says no reason. */
+export function isOutOfReach({ code, reasonCode }: Refusal): boolean {
+  return code === 'SCREENING_REPORT_EXPIRED' && reasonCode !== undefined;
+}

@@ -4,11 +4,11 @@ import type { StepProps } from '../../journey.js';
 import { useTexts } from '../../parts/language.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
 import { Actions } from './actions.js';
-import { mayPass, type ReadReport, readReport, textOf } from './read-report.js';
+import { isOutOfReach, mayPass, type ReadReport, readReport, textOf } from './read-report.js';
 import { ReportPage } from './report-page.js';
 import { Share } from './share.js';
 import { TEXTS } from './texts.js';
-import { Unavailable } from './unavailable.js';
+import { Unavailable, VerifyAgain } from './unavailable.js';
 
 export function ReportStep({ journey }: StepProps) {
   const texts = useTexts(TEXTS);
@@ -34,6 +34,8 @@ export function ReportStep({ journey }: StepProps) {
       const { refusal } = result;
       // What may pass may still bring the score. A lifted freeze may take days, and the score is told when it comes.
       if (isCompleted(journey) && (refusal.reasonCode !== undefined || !mayPass(refusal))) journey.screened(null);
+      const { reasonCode } = refusal;
+      if (journey.session && reasonCode !== undefined) journey.tell('onReportUnavailable', { sessionId, reasonCode });
     });
     return () => gone.abort();
   }, [visit]);
@@ -44,7 +46,8 @@ export function ReportStep({ journey }: StepProps) {
         <Spinner text={texts.opening} />
       </StepFrame>
     );
-  if (!read.ok && read.refusal.reasonCode !== undefined)
+  if (!read.ok && !isRecipient && isOutOfReach(read.refusal)) return <VerifyAgain journey={journey} />;
+  if (!read.ok && read.refusal.reasonCode !== undefined && !isOutOfReach(read.refusal))
     return (
       <Unavailable
         journey={journey}

@@ -3,16 +3,20 @@ import type { Texts } from '../../journey.js';
 /** Why the bureau gives no report: the `reasonCode` of the refusal. */
 export type UnavailableReason = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
 
-/** Of each reason a heading, and below it whose lock it is and where it is lifted. `{time}` stands for minutes or seconds. */
+/** Of each reason a heading, and below it whose lock it is and where it is lifted. VERIFY_AGAIN is no reason of the bureau. `{time}` stands for minutes or seconds. */
 export const UNAVAILABLE: Texts<
   | UnavailableReason
   | `${UnavailableReason}_what`
+  | 'VERIFY_AGAIN'
+  | 'VERIFY_AGAIN_what'
   | 'title'
   | 'howToLift'
   | 'howToLiftUrl'
   | 'notChargedAgain'
   | 'costsNothing'
+  | 'nothingToPay'
   | 'tryAgain'
+  | 'verifyAgain'
   | 'wait'
   | 'ready'
 > = {
@@ -33,11 +37,16 @@ export const UNAVAILABLE: Texts<
     FILE_CONDITION: 'The credit bureau gives no report',
     FILE_CONDITION_what:
       'The credit bureau does not give a report of your file as it is now. Ask the credit bureau why. Then try again here.',
+    VERIFY_AGAIN: 'Please verify your identity again',
+    VERIFY_AGAIN_what:
+      'Your earlier verification can no longer be used to get your report from the credit bureau. Verify your identity again, and you get your report.',
     howToLift: 'How to lift a freeze',
     howToLiftUrl: 'https://www.usa.gov/credit-freeze',
     notChargedAgain: 'You will not be charged again.',
     costsNothing: 'Trying again costs you nothing.',
+    nothingToPay: 'There is nothing to pay for the earlier verification. Verifying again costs nothing extra.',
     tryAgain: 'Try again',
+    verifyAgain: 'Verify again',
     wait: 'You can try again in {time}. You can also leave this page and come back later.',
     ready: 'You can try again now.',
   },
@@ -58,11 +67,16 @@ export const UNAVAILABLE: Texts<
     FILE_CONDITION: 'La agencia de crédito no da el informe',
     FILE_CONDITION_what:
       'La agencia de crédito no da un informe de su historial tal como está ahora. Pregúntele por qué. Después, inténtelo aquí de nuevo.',
+    VERIFY_AGAIN: 'Verifique su identidad de nuevo',
+    VERIFY_AGAIN_what:
+      'Su verificación anterior ya no sirve para pedir su informe a la agencia de crédito. Verifique su identidad de nuevo y recibirá su informe.',
     howToLift: 'Cómo quitar un congelamiento (en inglés)',
     howToLiftUrl: 'https://www.usa.gov/credit-freeze',
     notChargedAgain: 'No se le cobrará de nuevo.',
     costsNothing: 'Intentarlo de nuevo no le cuesta nada.',
+    nothingToPay: 'No tiene que pagar nada por la verificación anterior. Verificar de nuevo no tiene costo adicional.',
     tryAgain: 'Intentar de nuevo',
+    verifyAgain: 'Verificar de nuevo',
     wait: 'Puede intentarlo de nuevo en {time}. También puede salir de esta página y volver más tarde.',
     ready: 'Ya puede intentarlo de nuevo.',
   },

@@ -1,6 +1,6 @@
-// The bureau refuses the report: why, whose lock it is, where it is lifted, and the button that asks again.
-import { useEffect } from 'preact/hooks';
-import type { Journey } from '../../journey.js';
+// There is no report: the bureau refuses it, or none can be made with this verification. Why, what it costs, and the button that goes on.
+import type { ComponentChildren } from 'preact';
+import type { Journey, StepProps } from '../../journey.js';
 import { useCountdown } from '../../parts/countdown.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { duration } from '../../parts/refusals.js';
@@ -16,37 +16,76 @@ export interface UnavailableProps {
   readonly onAgain: () => void;
 }
 
+/** The bureau refuses the report: whose lock it is, where it is lifted, and the button that asks again. */
 export function Unavailable({ journey, reasonCode, waitSeconds, onAgain }: UnavailableProps) {
   const texts = useTexts(UNAVAILABLE);
   const [wait] = useCountdown(waitSeconds);
   const reason = reasonIn(reasonCode);
-  const { session, options, language } = journey;
-  const paid = session !== null && 'paymentStatus' in session && session.paymentStatus === 'SUCCEEDED';
+  return (
+    <NoReport
+      journey={journey}
+      problem={texts[reason]}
+      cost={isPaid(journey) ? texts.notChargedAgain : texts.costsNothing}
+      action={
+        <>
+          <Button disabled={wait > 0} onPress={onAgain}>
+            {texts.tryAgain}
+          </Button>
+          <p class="hint">{wait > 0 ? fill(texts.wait, { time: duration(journey.language, wait) }) : texts.ready}</p>
+        </>
+      }
+    >
+      <p>{texts[`${reason}_what`]}</p>
+      {reason === 'FILE_FROZEN' && (
+        <p>
+          <a href={texts.howToLiftUrl} target="_blank" rel="noopener noreferrer">
+            {texts.howToLift}
+          </a>
+        </p>
+      )}
+    </NoReport>
+  );
+}
 
-  useEffect(() => {
-    if (session) journey.tell('onReportUnavailable', { sessionId: session.id, reasonCode });
-  }, []);
+/** No report can be made with this verification. The person verifies again; what was paid counts for the next verification. */
+export function VerifyAgain({ journey }: StepProps) {
+  const texts = useTexts(UNAVAILABLE);
+  return (
+    <NoReport
+      journey={journey}
+      problem={texts.VERIFY_AGAIN}
+      cost={isPaid(journey) ? texts.notChargedAgain : texts.nothingToPay}
+      action={<Button onPress={() => journey.startAgain()}>{texts.verifyAgain}</Button>}
+    >
+      <p>{texts.VERIFY_AGAIN_what}</p>
+    </NoReport>
+  );
+}
 
+interface NoReportProps {
+  readonly journey: Journey;
+  readonly problem: string;
+  readonly cost: string;
+  readonly action: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+function NoReport({ journey, problem, cost, action, children }: NoReportProps) {
+  const texts = useTexts(UNAVAILABLE);
   return (
     <StepFrame title={texts.title}>
-      <Alert kind="problem" title={texts[reason]} focus>
-        <p>{texts[`${reason}_what`]}</p>
-        {reason === 'FILE_FROZEN' && (
-          <p>
-            <a href={texts.howToLiftUrl} target="_blank" rel="noopener noreferrer">
-              {texts.howToLift}
-            </a>
-          </p>
-        )}
+      <Alert kind="problem" title={problem} focus>
+        {children}
       </Alert>
-      <p>{paid ? texts.notChargedAgain : texts.costsNothing}</p>
-      <Button disabled={wait > 0} onPress={onAgain}>
-        {texts.tryAgain}
-      </Button>
-      <p class="hint">{wait > 0 ? fill(texts.wait, { time: duration(language, wait) }) : texts.ready}</p>
-      <Support contact={options.support} />
+      <p>{cost}</p>
+      {action}
+      <Support contact={journey.options.support} />
     </StepFrame>
   );
+}
+
+function isPaid({ session }: Journey): boolean {
+  return session !== null && 'paymentStatus' in session && session.paymentStatus === 'SUCCEEDED';
 }
 
 /** A later service may know more reasons. */
