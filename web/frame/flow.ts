@@ -184,8 +184,8 @@ export class Flow {
 
   private move(place: Place): void {
     const { place: before } = this;
-    if (before && before !== place && isStep(before) && place !== 'ended')
-      this.tell('onStepComplete', { step: before });
+    const isOver = place !== 'ended' && !(before === 'report' && place === 'payment');
+    if (before && before !== place && isStep(before) && isOver) this.tell('onStepComplete', { step: before });
     this.go(place);
   }
 

@@ -1,13 +1,19 @@
 // The report in the embedded component: shown, printed, downloaded, shared and taken back; and what is said when there is none.
+import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
+import { CertificateAuthority } from '../../support/certificates.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { CARD_LABELS } from '../../support/embedded-walk.js';
 import { soon, until } from '../../support/eventually.js';
-import { Processor } from '../../support/processor.js';
+import { EndpointOwner, trustFile } from '../../support/endpoint-owner.js';
+import { HttpsReceiver, type ReceivedRequest } from '../../support/https-receiver.js';
+import { paymentStream, Processor, shownEvents } from '../../support/processor.js';
 import { freePort } from '../../support/redis.js';
 import { aPerson, type Credentials, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 import { TEXTS as DETAILS } from '../../../web/frame/steps/details/texts.js';
+
+const DAY_MS = 86_400_000;
 
 let embedding: Embedding;
 let nopay: PlatformCaller;
@@ -330,6 +336,83 @@ describe('a report that cannot be shown', () => {
       expect(await pulls()).toMatchObject({ executed: 3, billed: 1 });
     } finally {
       await short.stop();
+    }
+  });
+
+  it('is refused until the payment is given back: the person reads so, pays again and sees the report', async () => {
+    const authority = new CertificateAuthority();
+    const [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
+    const returning = await Embedding.start({
+      ...WITH_BROWSER,
+      NODE_EXTRA_CA_CERTS: trust.file,
+      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+      REPORT_RETRY_INTERVAL: '1',
+    });
+    try {
+      const { service } = returning;
+      const owner = new EndpointOwner(service, returning.credentials.accounts.demo);
+      await owner.register(receiver.url('/'), { enabled_events: ['payment.refunded', 'payment.succeeded'] });
+      const told = (type: string): ReceivedRequest[] =>
+        receiver.requests.filter(({ body }) => JSON.parse(body.toString()).type === type);
+      const person = { lastName: 'Frozentest', ssn: '666443218' };
+      const screeningId: string = (await (await service.signIn('demo')).submit(person)).body.id;
+      host = await returning.open();
+      await host.mount({ options: { screeningId } });
+      await payInComponent();
+      await host.frame.getByText('Your credit file is frozen').waitFor();
+      const { transactionId } = await host.hears('onPaymentSuccess');
+      await until('the refund is planned', async () =>
+        (await shownEvents(service, paymentStream(transactionId))).some(({ type }) => type === 'PaymentRefundPlanned'),
+      );
+
+      // `refund_after_days` of the demo account.
+      await service.passDays(14);
+      await until('the account is told of the refund', () => told('payment.refunded').length > 0);
+      const [refund] = told('payment.refunded').map((request) => owner.verified(request, 14 * DAY_MS));
+      const money = { transaction_id: transactionId, amount_cents: 3_500, currency: 'usd' };
+      expect(refund.data).toEqual({ session_id: screeningId, ...money, reason_code: 'report_unavailable' });
+
+      const { refundedAt } = (await (await service.signIn('demo')).status(screeningId)).body;
+      const date = new Date(refundedAt).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'America/Chicago' });
+      const reads = async (): Promise<void> => {
+        await host.frame.getByText(`We gave your earlier payment back to you on ${date}.`).waitFor();
+        await host.frame.getByRole('button', { name: 'Pay $35.00' }).waitFor();
+      };
+      await host.press(button('Try again').and(host.frame.locator(':enabled')));
+      await reads();
+      const over = (await host.told()).filter(([name]) => name === 'onStepComplete');
+      expect([over, await names()]).toEqual([
+        [[expect.any(String), { step: 'payment' }]],
+        expect.not.arrayContaining(['onError']),
+      ]);
+      // The second payment is begun by now.
+      await host.page.reload();
+      await host.mount({ options: { screeningId } });
+      await reads();
+      const lifted = await fetch(`${service.sandboxUrl}/control/lift-freeze`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ssn: person.ssn }),
+      });
+      expect(await lifted.json()).toEqual({ lifted: 1 });
+      await payInComponent();
+      await page().waitFor();
+      const second = (await host.hears('onPaymentSuccess')).transactionId;
+      expect(second).not.toBe(transactionId);
+      await host.hears('onScreeningSuccess');
+      expect(await names()).not.toContain('onError');
+      await until('the account is told of both payments', () => told('payment.succeeded').length === 2);
+      expect(told('payment.refunded')).toHaveLength(1);
+      const processor = new Processor(service.sandboxUrl);
+      for (const [transaction, refunded] of [
+        [transactionId, 3_500],
+        [second, 0],
+      ])
+        expect(await processor.money({ transaction })).toMatchObject({ succeeded: 1, received: 3_500, refunded });
+    } finally {
+      await returning.stop();
+      await receiver.close();
+      await rm(trust.folder, { recursive: true, force: true });
     }
   });
 

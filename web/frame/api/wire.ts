@@ -72,6 +72,8 @@ export interface SessionStatus extends Session {
   readonly userType: UserType;
   /** Of the payment that was begun last; absent before one. */
   readonly transactionId?: string;
+  /** When the payment was given back; absent before, and once it is paid again. */
+  readonly refundedAt?: string;
 }
 
 /** POST /payments/create-intent */

@@ -47,6 +47,8 @@ interface Followed {
   readonly updatedAt: string;
   /** When it was over (ISO 8601 UTC); null before. */
   readonly endedAt: string | null;
+  /** When its payment was given back (ISO 8601 UTC); null before, and once it is paid again. */
+  readonly refundedAt: string | null;
 }
 
 export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
@@ -85,7 +87,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 14,
+  version: 15,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -94,6 +96,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     if (session.status === 'NONE' || accountId === null || environment === null)
       throw new Error(`${event.stream} does not begin with a submission`);
     const isOver = session.status !== 'SUBMITTED' && !isOpen(session);
+    const paymentStatus = event.type === 'PaymentProgressed' ? session.payment?.status : null;
     return {
       accountId,
       environment,
@@ -102,10 +105,12 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
       // Tidying up is no news of the session.
       updatedAt: doc !== null && event.type === DISCARDED ? doc.updatedAt : occurredAt,
       endedAt: doc?.endedAt ?? (isOver ? occurredAt : null),
+      refundedAt:
+        paymentStatus === 'REFUNDED' ? occurredAt : paymentStatus === 'SUCCEEDED' ? null : (doc?.refundedAt ?? null),
     };
   },
 
-  view: ({ accountId, environment, session, createdAt, updatedAt }) => ({
+  view: ({ accountId, environment, session, createdAt, updatedAt, refundedAt }) => ({
     accountId,
     environment,
     session: summaryOf(session),
@@ -114,6 +119,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     transactionId: session.payment?.transactionId ?? null,
     createdAt,
     updatedAt,
+    refundedAt,
     overdueAt: expiresAt(session),
   }),
   entries: ({ environment, session, endedAt }) => {

@@ -4,6 +4,7 @@ import type { Intent, Payment, Refusal } from '../../api/wire.js';
 import { browser } from '../../browser.js';
 import type { Journey, StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
+import { day } from '../../parts/day.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { money } from '../../parts/money.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
@@ -155,9 +156,12 @@ export function PaymentStep({ journey }: StepProps) {
   const amount = price ? money(journey.language, price.amount, price.currency, exponent) : '';
   const showsCard = shown.kind === 'card';
   const { session } = journey;
-  const isRefunded = session !== null && 'paymentStatus' in session && session.paymentStatus === 'REFUNDED';
+  const refundedAt = session !== null && 'refundedAt' in session && session.refundedAt;
   return (
-    <StepFrame title={texts.title} lead={isRefunded ? texts.refunded : texts.why}>
+    <StepFrame
+      title={texts.title}
+      lead={refundedAt ? fill(texts.refunded, { date: day(journey.language, refundedAt) }) : texts.why}
+    >
       {shown.kind === 'processing' ? (
         <>
           <Spinner text={texts.processing} />

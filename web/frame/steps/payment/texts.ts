@@ -31,12 +31,13 @@ type Key =
   | 'tryAgain'
   | Problem;
 
-/** `{amount}` stands for the price with its currency. */
+/** `{amount}` stands for the price with its currency, `{date}` for a day. */
 export const TEXTS: Texts<Key> = {
   en: {
     title: 'Pay for your screening',
     why: 'Your identity is confirmed. Your report is ready for you as soon as you have paid.',
-    refunded: 'Your earlier payment was given back to you. To get your report, pay again.',
+    refunded:
+      'We gave your earlier payment back to you on {date}. You have not been charged since. To get your report, pay again.',
     amount: 'Amount to pay',
     whoSeesTheCard: 'Your card details go straight to the payment processor. We never see them.',
     opening: 'Opening the payment form…',
@@ -65,7 +66,8 @@ export const TEXTS: Texts<Key> = {
   es: {
     title: 'Pague la evaluación',
     why: 'Su identidad está confirmada. Podrá ver su informe en cuanto pague.',
-    refunded: 'Le devolvimos su pago anterior. Para ver su informe, pague otra vez.',
+    refunded:
+      'El {date} le devolvimos su pago anterior. Desde entonces no se le cobró nada. Para ver su informe, pague otra vez.',
     amount: 'Monto',
     whoSeesTheCard: 'Los datos de su tarjeta van directamente al procesador de pagos. Nosotros nunca los vemos.',
     opening: 'Abriendo el formulario de pago…',

@@ -1,5 +1,6 @@
 // The steps `report` and `share`, on one screen: the report, what can be done with it, and below it whether it is shared.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SessionStatus } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
 import { useTexts } from '../../parts/language.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
@@ -26,8 +27,10 @@ export function ReportStep({ journey }: StepProps) {
   useEffect(() => {
     const gone = new AbortController();
     setRead(null);
-    void readReport(journey, sessionId, gone.signal).then((result) => {
+    void readReport(journey, sessionId, gone.signal).then(async (result) => {
+      const payable = await payableAgain(journey, result, gone.signal);
       if (gone.signal.aborted) return;
+      if (payable) return journey.follow(payable);
       setRead(result);
       if (result.ok) return journey.screened(result.report.score?.value ?? null);
       if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
@@ -81,6 +84,18 @@ export function ReportStep({ journey }: StepProps) {
       {fitted && <Share journey={journey} sessionId={sessionId} onAsked={ask} onAnswered={answer} />}
     </StepFrame>
   );
+}
+
+/** The session, where its payment was given back since the screen came, and the view is one to pay in. */
+async function payableAgain(
+  { api, session, start }: StepProps['journey'],
+  read: ReadReport,
+  signal: AbortSignal,
+): Promise<SessionStatus | null> {
+  if (read.ok || read.refusal.code !== 'PAYMENT_REQUIRED' || session === null || start.view !== 'screening')
+    return null;
+  const status = await api.call<SessionStatus>({ method: 'GET', path: `/screening/${session.id}/status` }, signal);
+  return status.ok && status.body.refundedAt !== undefined ? status.body : null;
 }
 
 /** A report that cannot be read is no reason to doubt the screening; one that is not completed is. */

@@ -1,10 +1,10 @@
 // Whether the consumer shares the report, and how that is taken back.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Language } from '../../../contract/language.js';
 import { isJudged } from '../../api/api.js';
 import type { Revoked, Shared, Sharing } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
+import { day } from '../../parts/day.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { Alert, Button, Spinner } from '../../parts/step.js';
 import { randomId } from '../../random-id.js';
@@ -216,8 +216,4 @@ function Panel({ title, takesFocus, children }: PanelProps) {
       {children}
     </section>
   );
-}
-
-function day(language: Language, time: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(new Date(time));
 }

@@ -61,6 +61,11 @@ export class StatusResult extends SessionResult {
   readonly overallStatus!: ScreeningStatus['overallStatus'];
   @ApiPropertyOptional({ description: 'Of the payment that was begun last: `txn_` and a UUID' })
   readonly transactionId?: string;
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'When the payment was given back; absent once it is paid again',
+  })
+  readonly refundedAt?: string;
   @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly userType!: SessionSummary['userType'];
 }
 
@@ -93,7 +98,7 @@ export function sessionResult(
 
 export function statusResult(
   id: string,
-  { session, paymentStatus, overallStatus, transactionId }: ScreeningStatus,
+  { session, paymentStatus, overallStatus, transactionId, refundedAt }: ScreeningStatus,
   questions: readonly KbaQuestion[] | null,
 ): StatusResult {
   return {
@@ -102,6 +107,7 @@ export function statusResult(
     paymentStatus,
     overallStatus,
     ...(transactionId !== null && { transactionId }),
+    ...(refundedAt !== null && { refundedAt }),
     userType: session.userType,
   };
 }
