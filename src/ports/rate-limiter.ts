@@ -34,6 +34,12 @@ export abstract class RateLimiter {
   /** Uncounts what was taken and not used after all. */
   abstract giveBack(uses: readonly RateUse[]): Promise<void>;
 
+  /** Remembers under a name what was taken, for an hour, where it turns out later whether it was used. */
+  abstract setAside(name: string, uses: readonly RateUse[]): Promise<void>;
+
+  /** Uncounts what was set aside under the name: once, however often it is called. */
+  abstract giveBackSetAside(name: string): Promise<void>;
+
   /** Takes, or refuses the caller. */
   async admit(uses: readonly RateUse[]): Promise<void> {
     const refusal = await this.take(uses);

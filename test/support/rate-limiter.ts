@@ -2,6 +2,7 @@ import { RateLimiter, type RateRefusal, type RateUse, type RateVerdict } from '.
 
 /** Counts in memory; a window ends when the test says so. The real one has a suite of its own (test/contract/rate-limiter). */
 export class CountedInMemory extends RateLimiter {
+  private readonly aside = new Map<string, readonly RateUse[]>();
   private readonly windows = new Map<string, { count: number; windowSeconds: number; callers: Map<string, number> }>();
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
@@ -24,6 +25,15 @@ export class CountedInMemory extends RateLimiter {
 
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
     for (const use of uses) if ((this.windows.get(use.key)?.count ?? 0) > 0) this.change(use, -1);
+  }
+
+  override async setAside(name: string, uses: readonly RateUse[]): Promise<void> {
+    this.aside.set(name, uses);
+  }
+
+  override async giveBackSetAside(name: string): Promise<void> {
+    await this.giveBack(this.aside.get(name) ?? []);
+    this.aside.delete(name);
   }
 
   /** Windows of that length are over. */

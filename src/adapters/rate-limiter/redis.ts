@@ -79,6 +79,8 @@ for at, key in ipairs(KEYS) do
 end`;
 
 const LIMIT_MS = 2_000;
+const SET_ASIDE = 'rate:set-aside:';
+const SET_ASIDE_MS = 3_600_000;
 
 export class RedisRateLimiter extends RateLimiter {
   private readonly connection: BoundedRedis;
@@ -98,41 +100,51 @@ export class RedisRateLimiter extends RateLimiter {
   }
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
-    const counted =
-      limit === 0
-        ? null
-        : await this.ask([{ key, limit, windowSeconds }], (redis, [name = '']) =>
-            redis.hitRateWindow(name, milliseconds(windowSeconds)),
-          );
+    const counted = await this.ask(limited([{ key, limit, windowSeconds }]), (redis, [name = '']) =>
+      redis.hitRateWindow(name, milliseconds(windowSeconds)),
+    );
     if (counted === null) return { allowed: true, limit, remaining: limit, resetSeconds: windowSeconds };
     const [used, leftMs] = counted;
     return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: seconds(leftMs) };
   }
 
   override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
-    const limited = uses.filter(({ limit }) => limit > 0);
-    if (limited.length === 0) return null;
-    const [refusing, leftMs] = (await this.ask(limited, (redis, names, told) =>
+    const counting = limited(uses);
+    const [refusing, leftMs] = (await this.ask(counting, (redis, names, told) =>
       redis.takeFromRateWindows(names.length, ...names, told),
     )) ?? [0, 0];
-    const refused = limited[refusing - 1];
+    const refused = counting[refusing - 1];
     if (refused === undefined) return null;
     const { key, rule } = refused;
     return { key, retryAfterSeconds: seconds(leftMs), ...(rule !== undefined && { rule }) };
   }
 
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
-    const limited = uses.filter(({ limit }) => limit > 0);
-    if (limited.length === 0) return;
-    await this.ask(limited, (redis, names, told) => redis.giveBackToRateWindows(names.length, ...names, told));
+    await this.ask(limited(uses), (redis, names, told) => redis.giveBackToRateWindows(names.length, ...names, told));
   }
 
-  /** Null when Redis could not be asked, or the key of the names not be had. */
+  override async setAside(name: string, uses: readonly RateUse[]): Promise<void> {
+    await this.ask(limited(uses), (redis, names, told) =>
+      redis.set(SET_ASIDE + name, JSON.stringify([names, told]), 'PX', SET_ASIDE_MS),
+    );
+  }
+
+  override async giveBackSetAside(name: string): Promise<void> {
+    await this.unlessAway(async () => {
+      const kept = await this.connection.use((redis) => redis.getdel(SET_ASIDE + name));
+      const [names, told] = JSON.parse(kept ?? '[[]]') as [string[], string];
+      if (names.length > 0)
+        await this.connection.use((redis) => redis.giveBackToRateWindows(names.length, ...names, told));
+    });
+  }
+
+  /** Null also when there is nothing to ask. */
   private async ask<Reply>(
     uses: readonly RateUse[],
     send: (redis: Redis, names: readonly string[], told: string) => Promise<Reply>,
   ): Promise<Reply | null> {
-    try {
+    if (uses.length === 0) return null;
+    return this.unlessAway(async () => {
       const hashing = (this.hashing ??= await this.hashKey());
       const named = (name: string): string => keyedId(hashing, name);
       const names = uses.map(({ key, callers }) => `rate:${callers ? 'shared:' : ''}${named(key)}`);
@@ -141,13 +153,25 @@ export class RedisRateLimiter extends RateLimiter {
         windowMs: milliseconds(windowSeconds),
         ...(callers && { callers: callers.map(named) }),
       }));
-      return await this.connection.use((redis) => send(redis, names, JSON.stringify(told)));
+      return this.connection.use((redis) => send(redis, names, JSON.stringify(told)));
+    });
+  }
+
+  /** Null when Redis could not be asked, or the key of the names not be had. */
+  private async unlessAway<Reply>(work: () => Promise<Reply>): Promise<Reply | null> {
+    try {
+      return await work();
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       this.notCounted();
       return null;
     }
   }
+}
+
+/** A limit of 0 is none. */
+function limited(uses: readonly RateUse[]): readonly RateUse[] {
+  return uses.filter(({ limit }) => limit > 0);
 }
 
 function milliseconds(windowSeconds: number): number {

@@ -56,6 +56,28 @@ describe('rate limiter in Redis', () => {
     expect(new Set(verdicts.map(({ remaining }) => remaining)).size).toBe(60);
   });
 
+  it('gives back what was set aside once, whoever asks for it and however often', async () => {
+    const [name, key, shared] = [randomUUID(), randomUUID(), randomUUID()];
+    const uses = [
+      { key, limit: 5, windowSeconds: 3_600 },
+      { key: shared, limit: 5, windowSeconds: 3_600, callers: ['address', 'lineage'] },
+      { key: randomUUID(), limit: 0, windowSeconds: 3_600 },
+    ];
+    for (let use = 0; use < 3; use++) expect(await one.take(uses)).toBeNull();
+    await one.giveBackSetAside(name);
+    await one.setAside(name, uses);
+    await Promise.all([one.giveBackSetAside(name), two.giveBackSetAside(name), one.giveBackSetAside(name)]);
+    await two.giveBackSetAside(name);
+    expect(await redis.get(stored(key))).toBe('2');
+    const sharedKey = stored(shared).replace('rate:', 'rate:shared:');
+    expect(await redis.hget(sharedKey, 'all')).toBe('2');
+    await redis.del(sharedKey);
+    await one.setAside(name, uses);
+    expect(await redis.pttl(`rate:set-aside:${name}`)).toBeGreaterThan(3_500_000);
+    // Which key was used is not told.
+    expect(await redis.get(`rate:set-aside:${name}`)).not.toContain(key);
+  });
+
   it('keeps keys apart', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     expect((await one.hit(a, 1, 60)).allowed).toBe(true);

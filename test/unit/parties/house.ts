@@ -353,7 +353,7 @@ export class House {
     );
     const storing = new StoreVendorTokenHandler(access, aggregates, secrets, clock);
     const discard = new DiscardPartyRepliesHandler(aggregates, secrets, clock);
-    const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, clock);
+    const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, this.limiter, clock);
     return {
       calls,
       directory,

@@ -333,6 +333,19 @@ describe('codes', () => {
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
   });
 
+  it('count once the vendor turns out late never to have seen the call: not at all', async () => {
+    for (let number = 0; number < 7; number++) {
+      const slow = house.process();
+      slow.calls.make = async () => null;
+      await expect(slow.authenticate()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+      house.later(23);
+      await house.process().settle();
+      await house.process().settle();
+    }
+    for (let number = 0; number < 6; number++) await house.process().authenticate();
+    await expect(house.process().authenticate()).rejects.toMatchObject({ code: 'request.rate_limited' });
+  });
+
   it('are sent six times an hour to whom a stored token names, however many organizations it is stored for', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [0, 1, 2, 3, 4, 5, 6]) await house.process().storeToken(named(number), 'stored');

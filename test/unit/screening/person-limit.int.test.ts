@@ -183,8 +183,8 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   });
   const calls = new CallsAtOnce();
   const vendors = { takesSessionsOf: () => true } as unknown as Vendors;
-  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
   const limits = new SubmissionLimits(limiter, vault, policy);
+  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock, limits);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,

@@ -168,6 +168,7 @@ describe('a submission that is made again', () => {
     const secrets = new SessionSecrets(vault);
     externalCalls = new CallsAtOnce();
     const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
+    const submissions = new SubmissionLimits(new CountedInMemory(), vault, policy);
     const recorder = new VendorResultRecorder(
       aggregates,
       secrets,
@@ -175,6 +176,7 @@ describe('a submission that is made again', () => {
       { takesSessionsOf: () => true } as unknown as Vendors,
       policy,
       clock,
+      submissions,
     );
     const handler = new SubmitScreeningHandler(
       aggregates,
@@ -186,7 +188,7 @@ describe('a submission that is made again', () => {
       grants,
       reports,
       { reportProspect: async () => (reportCanBeHad ? 'possible' : 'none') } as unknown as Screenings,
-      new SubmissionLimits(new CountedInMemory(), vault, policy),
+      submissions,
       answers,
       policy,
       clock,

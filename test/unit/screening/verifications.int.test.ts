@@ -206,8 +206,8 @@ function house() {
   const secrets = new SessionSecrets(vault);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
   const vendors = { takesSessionsOf: (capability: string) => capability === 'credit' } as unknown as Vendors;
-  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
   const submissions = new SubmissionLimits(limits, vault, policy);
+  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock, submissions);
   const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, submissions, clock);
   const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
@@ -243,8 +243,8 @@ function house() {
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
     submitsOnPage: (sessionId: string) =>
       submit.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
-    answersOnPage: (sessionId: string) =>
-      otp.execute(new SubmitOtp(sessionId, newId(), '123456', by('platform-token'))),
+    answersOnPage: (sessionId: string, clientAddress: string | null = null) =>
+      otp.execute(new SubmitOtp(sessionId, newId(), '123456', by('platform-token'), clientAddress)),
   };
 }
 
@@ -362,6 +362,28 @@ describe('a registration', () => {
       });
       expect(await service.submitsOnPage(sessionId)).toMatchObject({ session: { status: 'EXPIRED' } });
     }
+  });
+
+  // One real use is counted before: what is given back twice would lend another.
+  it('that turns out late never to have reached the vendor uses up no limit, however often it is settled', async () => {
+    const service = house();
+    const real = async (): Promise<unknown> => {
+      limits.endWindows(60);
+      vendorSays.push(STEP_UP);
+      return service.submitsOnPage(newId());
+    };
+    await real();
+    for (let time = 0; time < 7; time++) {
+      const sessionId = newId();
+      limits.endWindows(60);
+      vendorSays.push('dies');
+      expect(await service.submitsOnPage(sessionId)).toMatchObject({ session: { status: 'SUBMITTED' } });
+      now = new Date(now.getTime() + 30_000);
+      await Promise.all([service.settles(sessionId), house().settles(sessionId)]);
+      await service.settles(sessionId);
+    }
+    expect(await real()).toMatchObject({ session: { status: 'STEP_UP_REQUIRED' } });
+    await expect(real()).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
   it('that its person does not know of yet finds the newest session that was paid in vain', async () => {
@@ -678,7 +700,39 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer', () => {
+  it('that turns out late never to have reached the vendor counts as no wrong one of its address', async () => {
+    const service = house();
+    vendorSays.push(STEP_UP);
+    const { sessionId } = await service.submitsOnPage(newId());
+    for (let time = 0; time < 21; time++) {
+      vendorSays.push('dies');
+      await expect(service.answersOnPage(sessionId, '192.0.2.9')).rejects.toMatchObject({
+        code: 'service.upstream_timeout',
+      });
+      now = new Date(now.getTime() + 30_000);
+      await service.settles(sessionId);
+    }
+    vendorSays.push(RIGHT);
+    expect(await service.answersOnPage(sessionId, '192.0.2.9')).toMatchObject({ status: 'VERIFIED' });
+  });
+});
+
 describe('another code', () => {
+  it('that turns out late never to have been asked for counts against no phone', async () => {
+    const { sessionId, verifications, settles } = await registered(STEP_UP);
+    const resend = () => verifications.resendOtp(sessionId, newId(), SERVER);
+    for (let time = 0; time < 4; time++) {
+      now = new Date(now.getTime() + 30_000);
+      vendorSays.push('dies');
+      expect(await resend()).toMatchObject({ end: 'timed-out' });
+      now = new Date(now.getTime() + 30_000);
+      await settles(sessionId);
+    }
+    vendorSays.push({ kind: 'sent', ...said(200, '{"sent":true}') });
+    expect(await resend()).toMatchObject({ end: 'answered', step: 'resend' });
+  });
+
   it('is asked for with the reply of the vendor, and counts against the phone', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push({ kind: 'sent', ...said(200, '{"sent":true}') });

@@ -56,7 +56,9 @@ export class ReauthenticationService {
       let codeSent = false;
       try {
         const made = await this.make(found, command, reference, call, context);
-        codeSent = made && (await this.mayHaveSentCode(found, command.attemptId));
+        const sent = made && (await this.hasSentCode(found, command.attemptId));
+        codeSent = sent !== false;
+        if (sent === 'unknown') await this.limiter.setAside(command.attemptId, codes);
       } finally {
         if (!codeSent) await this.limiter.giveBack(codes);
       }
@@ -109,10 +111,12 @@ export class ReauthenticationService {
     return this.persons.codesTo(sessionId, personIds, owner);
   }
 
-  /** True also where it is not known. */
-  private async mayHaveSentCode(before: Pick<FoundParty, 'partyId' | 'loaded'>, attemptId: string): Promise<boolean> {
+  private async hasSentCode(
+    before: Pick<FoundParty, 'partyId' | 'loaded'>,
+    attemptId: string,
+  ): Promise<boolean | 'unknown'> {
     const { attempt, challenge } = (await this.aggregates.load(party, before.partyId)).state;
-    if (attempt?.attemptId === attemptId) return true;
+    if (attempt?.attemptId === attemptId) return 'unknown';
     const again = (challenge?.resends ?? 0) > (before.loaded.state.challenge?.resends ?? 0);
     return challenge?.otp === true && (challenge.attemptId === attemptId || again);
   }

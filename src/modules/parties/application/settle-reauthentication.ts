@@ -4,6 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { party } from '../domain/party-decider.js';
 import { ReauthenticationRecorder } from './reauthentication-recorder.js';
@@ -29,6 +30,7 @@ export class SettleReauthenticationHandler implements ICommandHandler<SettleReau
     private readonly aggregates: AggregateStore,
     private readonly vendor: IdentityVendor,
     private readonly recorder: ReauthenticationRecorder,
+    private readonly limiter: RateLimiter,
     private readonly clock: Clock,
   ) {}
 
@@ -51,6 +53,7 @@ export class SettleReauthenticationHandler implements ICommandHandler<SettleReau
       outcome.kind === 'not-executed'
         ? await this.recorder.notExecuted(partyId, attempt, context)
         : (await this.aggregates.execute(party, partyId, giveUp, context)).state;
+    if (outcome.kind === 'not-executed') await this.limiter.giveBackSetAside(attemptId);
     await this.recorder.forgetIfOver(partyId, subjectId, settled);
   }
 }

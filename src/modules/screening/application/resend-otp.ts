@@ -7,6 +7,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { VendorCall } from '../../../ports/identity-vendor.js';
+import { pending } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -79,6 +80,7 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
       await this.calls.make(this.sendOtpAgain, attempt, null);
       const session = await this.stepUp.session(sessionId);
       smsSent = mayHaveSentSms(session, attemptId);
+      if (pending(session, attemptId)) await this.limits.setAside(attemptId, sms);
       return { session, attemptId };
     } finally {
       if (!smsSent) await this.limits.giveBack(sms);

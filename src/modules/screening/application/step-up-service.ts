@@ -9,7 +9,7 @@ import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
-import { attemptOf, isOverdue, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import { attemptOf, isOverdue, pending, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { PersonState } from '../domain/screened-person.js';
 import type { Session, SessionEvent, SessionState } from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
@@ -93,6 +93,7 @@ export class StepUpService {
       await this.calls.make(call, attempt, input());
       const session = await this.session(sessionId);
       isWrong = mayBeWrong(session, attemptId);
+      if (pending(session, attemptId)) await this.limits.setAside(attemptId, wrongAnswer);
       return { session, attemptId };
     } finally {
       if (!isWrong) await this.limits.giveBack(wrongAnswer);

@@ -96,4 +96,17 @@ export class SubmissionLimits {
   giveBack(uses: readonly RateUse[]): Promise<void> {
     return this.limiter.giveBack(uses);
   }
+
+  /** Of an attempt whose end is not known yet. A window of a minute is over when it is. */
+  setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
+    return this.limiter.setAside(
+      attemptId,
+      uses.filter(({ windowSeconds }) => windowSeconds > MINUTE),
+    );
+  }
+
+  /** The vendor has not executed the attempt. */
+  giveBackSetAside(attemptId: string): Promise<void> {
+    return this.limiter.giveBackSetAside(attemptId);
+  }
 }

@@ -59,7 +59,14 @@ import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 import type { StepTaken } from './step-up-service.js';
 import { SubmissionLimits } from './submission-limits.js';
-import { existing, mayHaveSentSms, refusalOf, VendorResultRecorder, type Attempted } from './vendor-result-recorder.js';
+import {
+  existing,
+  mayHaveSentSms,
+  refusalOf,
+  VendorResultRecorder,
+  wasNotExecuted,
+  type Attempted,
+} from './vendor-result-recorder.js';
 
 export type { Applicant };
 
@@ -214,7 +221,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
       smsSent = mayHaveSentSms(session, attemptId);
       // The vendor's trouble is not charged to the person, nor to anybody else.
-      if (wasNotExecuted(session)) await this.limits.giveBack(uses);
+      if (wasNotExecuted(session, attemptId)) await this.limits.giveBack(uses);
+      else if (pending(session, attemptId)) await this.limits.setAside(attemptId, [...uses, ...sms]);
       return { session, attemptId };
     } catch (error) {
       // What one limit refuses counts against none; nor does what the party refuses, as it does the later one of two at once.
@@ -437,11 +445,4 @@ function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): E
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);
-}
-
-function wasNotExecuted(session: Session): boolean {
-  return (
-    (session.status === 'ERROR' && session.cause === 'VENDOR_UNAVAILABLE') ||
-    (session.status === 'EXPIRED' && session.cause === 'NOT_EXECUTED')
-  );
 }

@@ -34,6 +34,7 @@ import { lockEnd, type Standing } from '../domain/verdicts.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
+import { SubmissionLimits } from './submission-limits.js';
 
 /** The vendor call a verdict belongs to. */
 export interface Attempted {
@@ -59,6 +60,7 @@ export class VendorResultRecorder {
     private readonly vendors: Vendors,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
+    private readonly limits: SubmissionLimits,
   ) {}
 
   /** The vendor's tokens, its questions and its reply are in the vault before the log says what it said. */
@@ -220,8 +222,14 @@ export class VendorResultRecorder {
     return session;
   }
 
-  private async record({ sessionId, context, known }: Attempted, command: SessionCommand): Promise<Session> {
-    return existing((await this.aggregates.execute(screeningSession, sessionId, command, context, known)).state);
+  private async record(attempted: Attempted, command: SessionCommand): Promise<Session> {
+    const { sessionId, attemptId, context, known } = attempted;
+    const session = existing(
+      (await this.aggregates.execute(screeningSession, sessionId, command, context, known)).state,
+    );
+    // The caller may have been answered before that was known.
+    if (wasNotExecuted(session, attemptId)) await this.limits.giveBackSetAside(attemptId);
+    return session;
   }
 }
 
@@ -320,6 +328,14 @@ export function mayHaveSentSms(session: Session, attemptId: string): boolean {
     default:
       return session satisfies never;
   }
+}
+
+/** Whether it is certain that the vendor did nothing for this attempt. */
+export function wasNotExecuted(session: Session, attemptId: string): boolean {
+  if (isOpen(session)) return session.abandoned?.attemptId === attemptId;
+  return session.status === 'ERROR'
+    ? session.cause === 'VENDOR_UNAVAILABLE'
+    : session.status === 'EXPIRED' && session.cause === 'NOT_EXECUTED';
 }
 
 /** Whether the vendor may have taken the answer of this attempt for wrong; true also where it is not known. */
