@@ -9,7 +9,7 @@ export abstract class Reports {
   abstract isOutOfReach(sessionId: string): Promise<boolean>;
 }
 
-/** Where it is decided, before a payment is given back, that nothing is pulled for it any more. */
+/** Where it is decided, before a payment is given back or counts for another session, that nothing is pulled for it any more. */
 export abstract class ReportPulls {
   /**
    * Ends the pulls for a payment, for the reason that was given first. Throws `payment.report_under_way` while a pull is under way, and
@@ -20,6 +20,12 @@ export abstract class ReportPulls {
     refund: { readonly transactionId: string; readonly reasonCode: RefundReason; readonly evenIfReleased: boolean },
     context: ActionContext,
   ): Promise<PullsEnded>;
+
+  /**
+   * Ends the pulls for a payment that is about to count for a newer session. False, and nothing ends, while a pull is under way and when
+   * the report is released. Safe to repeat.
+   */
+  abstract carryOver(sessionId: string, transactionId: string, context: ActionContext): Promise<boolean>;
 }
 
 export interface PullsEnded {

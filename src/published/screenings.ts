@@ -68,8 +68,8 @@ export abstract class Screenings {
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
-   * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED ends with a refund of that
-   * transaction only; a later transaction of the session counts more than an earlier one, and of one transaction what it said last.
+   * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED ends when that transaction is
+   * given back or carried over, and only then; a later transaction of the session counts more than an earlier one, and of one transaction what it said last.
    * Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
@@ -108,5 +108,6 @@ export interface PaymentNews {
   readonly ordinal: number;
   /** Counts the payment's own events. */
   readonly observation: number;
-  readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'>;
+  /** `CARRIED_OVER`: it counts for a newer session of the person, and for this one no more. */
+  readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'> | 'CARRIED_OVER';
 }

@@ -247,7 +247,7 @@ describe('a payment', () => {
 
     describe('by itself', () => {
       const refusedAt = new Date('2026-03-01T12:00:00.000Z');
-      const PLAN: PaymentCommand = { kind: 'plan-refund', refusedAt };
+      const PLAN: PaymentCommand = { kind: 'plan-refund', sessionId: 'session', refusedAt };
       const delayed: PaymentEvent = {
         ...OPENED,
         data: { ...OPENED.data, refundAfterDays: 14 },
@@ -259,13 +259,22 @@ describe('a payment', () => {
 
       it('is due so many days after the first refusal', () => {
         const planned = given(payment, delayed, CREATED, SUCCEEDED).when(PLAN).then(PLANNED);
-        planned.when({ kind: 'plan-refund', refusedAt: new Date('2026-03-09T12:00:00.000Z') }).then();
+        planned.when({ ...PLAN, refusedAt: new Date('2026-03-09T12:00:00.000Z') }).then();
         expect(lookAt(planned.state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-15T12:00:00.000Z'));
       });
 
       it('is never due where the account had set nothing when it was opened, nor before it is paid', () => {
         paid.when(PLAN).then();
         given(payment, delayed, CREATED).when(PLAN).then();
+      });
+
+      it('is planned for the session that the payment counts for now, and begins again there', () => {
+        const carried = given(payment, delayed, CREATED, SUCCEEDED, PLANNED)
+          .when({ kind: 'carry-over', from: 'session', to: 'newer' })
+          .then({ type: 'PaymentCarriedOver', data: { sessionId: 'newer' } });
+        expect(lookAt(carried.state, '2026-03-01T12:00:00.000Z')).toBeNull();
+        carried.when(PLAN).then();
+        carried.when({ ...PLAN, sessionId: 'newer' }).then(PLANNED);
       });
 
       it('is due no more once the plan is dropped, or the refund is requested', () => {

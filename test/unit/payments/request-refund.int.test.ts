@@ -63,6 +63,7 @@ async function paid(newer: readonly string[]) {
       if (to !== undefined) await aggregates.execute(payment, id, { kind: 'carry-over', from, to }, CONTEXT);
       return { transactionId, reasonCode };
     },
+    carryOver: async () => true,
   };
   const screenings = { find: async () => null } as unknown as Screenings;
   const request = new RequestRefund(aggregates, screenings, pulls, {} as Accounts);

@@ -762,6 +762,7 @@ it("what is not a settling event is none of the reaction's business", () => {
     ReportPullFailed: true,
     ReportPullAwaited: false,
     ReportPullsEnded: false,
+    ReportPaymentCarriedOver: false,
   };
   expect([...here.whenSettled.types].sort()).toEqual(
     Object.keys(all)

@@ -62,6 +62,29 @@ describe('the report of a session', () => {
     given(report).when(request(SECOND)).then();
   });
 
+  describe('whose payment is to count for a newer session', () => {
+    const carry: ReportCommand = { kind: 'carry-over', transactionId: 'txn' };
+    const carried: ReportEvent = { type: 'ReportPaymentCarriedOver', data: { transactionId: 'txn' } };
+
+    it.each([
+      ['before the first pull', [], FIRST],
+      ['after a pull that was refused', [requested(), frozen], SECOND],
+      ['after a pull that failed', [requested(), failed], SECOND],
+    ])('is not pulled for it any more %s', (_when, before, next) => {
+      const left = given(report, ...before)
+        .when(carry)
+        .then(carried);
+      left.when({ ...request(next), paidBy: 'txn' } as ReportCommand).thenRefused('report.consumer_has_not_paid');
+      left.when(request(next)).then(requested(next));
+      left.when(carry).then();
+    });
+
+    it('keeps it while a pull is under way, and once it is released', () => {
+      given(report, requested()).when(carry).then();
+      given(report, requested()).when(release()).decided.when(carry).then();
+    });
+  });
+
   describe('whose payment is given back', () => {
     const end = (more: object = {}): ReportCommand => ({
       kind: 'end-pulls',
@@ -292,7 +315,7 @@ describe('the report of a session', () => {
             if (event.type === 'ReportRequested') {
               expect(open.has(event.data.attemptId)).toBe(false);
               open.add(event.data.attemptId);
-            } else if (event.type !== 'ReportPullsEnded') {
+            } else if ('attemptId' in event.data) {
               expect(open.has(event.data.attemptId)).toBe(true);
             }
             if (event.type === 'ReportReleased') releases += 1;

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
 import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
 import type {
+  PaymentNews,
   PaymentProgress,
   Session,
   SessionEvent,
@@ -16,8 +17,8 @@ const progress = (status: PaymentProgress['status'], observation: number, ordina
   observation,
   status,
 });
-const paid = (payment: PaymentProgress): SessionCommand => ({ kind: 'record-payment', payment });
-const progressed = (payment: PaymentProgress): SessionEvent => ({ type: 'PaymentProgressed', data: payment });
+const paid = (payment: PaymentNews): SessionCommand => ({ kind: 'record-payment', payment });
+const progressed = (payment: PaymentNews): SessionEvent => ({ type: 'PaymentProgressed', data: payment });
 const completed = (transactionId: string | null): SessionEvent => ({
   type: 'ScreeningCompleted',
   data: { userType: 'CONSUMER', transactionId },
@@ -113,6 +114,24 @@ describe('the payment of a session', () => {
     owing
       .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'), progressed(progress('REFUNDED', 5, 1)))
       .when(paid(progress('FAILED', 4)))
+      .then();
+  });
+
+  it('is owed, with no transaction, once it counts for a newer session, however late it is heard of', () => {
+    const gone: PaymentNews = { ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' };
+    const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
+    const left = done.when(paid(gone)).then(progressed(gone));
+    expect(statuses(left.state)).toEqual(['PENDING', 'PAYMENT_PENDING']);
+    expect(left.state).not.toHaveProperty('payment');
+    for (const late of [gone, progress('SUCCEEDED', 3), progress('SUCCEEDED', 9), progress('REFUNDED', 9)])
+      left.when(paid(late)).then();
+    left.when(paid(progress('PENDING', 1, 1))).then(progressed(progress('PENDING', 1, 1)));
+  });
+
+  it('is not taken away by another transaction that counts for a newer session', () => {
+    owing
+      .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'))
+      .when(paid({ ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' }))
       .then();
   });
 

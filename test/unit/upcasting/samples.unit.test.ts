@@ -458,7 +458,7 @@ function everyEvent(): DomainEvent[] {
   const planned = [
     { ...open, subjectId: 'subject', refundAfterDays: 14 },
     seen('succeeded'),
-    { kind: 'plan-refund', refusedAt: at(0) },
+    { kind: 'plan-refund', sessionId: 'session', refusedAt: at(0) },
   ] as const;
   run(payment, ...planned, { kind: 'drop-refund-plan' });
   run(
@@ -522,6 +522,7 @@ function everyEvent(): DomainEvent[] {
     SUBMIT,
     { kind: 'record-payment', payment: progress },
     record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
+    { kind: 'record-payment', payment: { ...progress, status: 'CARRIED_OVER' } },
   );
   run(
     report,
@@ -537,6 +538,7 @@ function everyEvent(): DomainEvent[] {
     evenIfReleased: true,
   });
   run(report, { kind: 'end-pulls', transactionId: 'txn', reasonCode: 'duplicate', evenIfReleased: false });
+  run(report, { kind: 'carry-over', transactionId: 'txn' });
   run(
     report,
     reports.request(),

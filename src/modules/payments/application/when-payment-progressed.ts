@@ -6,7 +6,7 @@ import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
 import { isReturned, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 
-/** Tells the session how its payment is, and has a payment given back for which another one was made before. */
+/** Tells the session how its payment is, and those for which it counted before that it is theirs no more. Has a payment given back where another one was made before. */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {
   readonly name = 'payments_into_screenings';
@@ -33,7 +33,7 @@ export class WhenPaymentProgressed implements EventHandler {
     const id = idOf(event.stream);
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE') return;
-    const { ordinal, events, sessionId } = state;
+    const { ordinal, events: observation, sessionId, former } = state;
     const transactionId = transactionIdOf(id);
     const status = isReturned(state) ? 'REFUNDED' : state.status;
     const context = {
@@ -41,11 +41,10 @@ export class WhenPaymentProgressed implements EventHandler {
       correlationId: event.metadata.$correlationId,
       causationId: event.id,
     };
-    await this.screenings.paymentProgressed(
-      sessionId,
-      { transactionId, ordinal, observation: events, status },
-      context,
-    );
+    const news = { transactionId, ordinal, observation };
+    await this.screenings.paymentProgressed(sessionId, { ...news, status }, context);
+    for (const before of former)
+      await this.screenings.paymentProgressed(before, { ...news, status: 'CARRIED_OVER' }, context);
     if (status !== 'SUCCEEDED' || state.refund !== null) return;
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy === null || paidBy === transactionId) return;

@@ -50,7 +50,7 @@ export class WhenReportProgressed implements EventHandler {
     const paidAt = known.history.find(({ type }) => type === PAID)?.metadata.occurredAt;
     // A refusal that comes again, or before the payment, says nothing of this one.
     if (paidAt === undefined || metadata.occurredAt < paidAt) return;
-    const command = { kind: 'plan-refund', refusedAt: new Date(metadata.occurredAt) } as const;
+    const command = { kind: 'plan-refund', sessionId, refusedAt: new Date(metadata.occurredAt) } as const;
     await this.aggregates.execute(payment, id, command, context, known);
   }
 }

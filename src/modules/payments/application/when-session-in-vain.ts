@@ -25,12 +25,9 @@ export class WhenSessionInVain implements EventHandler {
     const session = await this.screenings.find(sessionId);
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (!session || id === null || !(await this.isInVain(session))) return;
-    const known = await this.aggregates.load(payment, id);
-    // It may count for a newer session by now.
-    if (known.state.status === 'NONE' || known.state.sessionId !== sessionId) return;
     const context = { ...systemContext('payments', metadata), correlationId: metadata.$correlationId, causationId };
-    const command = { kind: 'plan-refund', refusedAt: new Date(metadata.occurredAt) } as const;
-    await this.aggregates.execute(payment, id, command, context, known);
+    const command = { kind: 'plan-refund', sessionId, refusedAt: new Date(metadata.occurredAt) } as const;
+    await this.aggregates.execute(payment, id, command, context);
   }
 
   private async isInVain({ sessionId, status }: ScreeningFacts): Promise<boolean> {

@@ -83,6 +83,8 @@ export interface Payment {
   readonly status: PaymentStatus;
   /** For which it counts now. */
   readonly sessionId: string;
+  /** For which it counted before, oldest first. */
+  readonly former: readonly string[];
   readonly ordinal: number;
   readonly currency: string;
   readonly connectedAccount: string | null;
@@ -157,8 +159,11 @@ export type PaymentCommand =
   | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
   /** Of several that want to look at the same time one does. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
-  /** The bureau has refused the report. Decides nothing unless the account gives payments back by itself. */
-  | { readonly kind: 'plan-refund'; readonly refusedAt: Date }
+  /**
+   * `sessionId`: whose report the bureau has refused, or cannot give. Decides nothing when the payment is another session's, and unless the
+   * account gives payments back by itself.
+   */
+  | { readonly kind: 'plan-refund'; readonly sessionId: string; readonly refusedAt: Date }
   | { readonly kind: 'drop-refund-plan' }
   /**
    * `sessionId`: whose pulls have ended; decides nothing when the payment is another session's, or was requested before. Throws
@@ -301,7 +306,8 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
         ? [{ type: 'PaymentLookedUp', data: {} }]
         : [];
     case 'plan-refund': {
-      const { status, refund, refundAt, refundAfterDays } = state;
+      const { status, sessionId, refund, refundAt, refundAfterDays } = state;
+      if (sessionId !== command.sessionId) return [];
       if (status !== 'SUCCEEDED' || refund !== null || refundAt !== null || refundAfterDays === null) return [];
       const at = new Date(command.refusedAt.getTime() + refundAfterDays * DAY);
       return [{ type: 'PaymentRefundPlanned', data: { refundAt: at.toISOString() } }];
@@ -399,6 +405,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     return {
       status: 'PENDING',
       sessionId,
+      former: [],
       ordinal,
       currency,
       connectedAccount,
@@ -451,7 +458,8 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         currency: event.data.currency,
       };
     case 'PaymentCarriedOver':
-      return { ...next, sessionId: event.data.sessionId };
+      // The plan was for the session before: the report of this one may come.
+      return { ...next, sessionId: event.data.sessionId, former: [...state.former, state.sessionId], refundAt: null };
     case 'PaymentRefundPlanned':
       return { ...next, refundAt: event.data.refundAt };
     case 'PaymentRefundPlanDropped':

@@ -19,7 +19,7 @@ function ofIntent(intentId: string): string {
 /** Lists what is due, and each payment by its intent. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 6,
+  version: 7,
   category: payment.category,
 
   evolve(before, event) {

@@ -4,7 +4,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { ReportPulls, type PullsEnded } from '../../../published/reports.js';
 import { endFor, report } from '../domain/report.js';
 
-/** A refund and a pull are decided in one stream. When both come at once, the second sees the first. */
+/** A pull, a refund and a payment that leaves the session are decided in one stream. When two come at once, the second sees the first. */
 @Injectable()
 export class EndPulls extends ReportPulls {
   constructor(private readonly aggregates: AggregateStore) {
@@ -20,5 +20,12 @@ export class EndPulls extends ReportPulls {
     const ended = endFor(state, refund.transactionId);
     if (ended === undefined) throw new Error(`Pulls of the report of session ${sessionId} have not ended`);
     return ended;
+  }
+
+  override async carryOver(sessionId: string, transactionId: string, context: ActionContext): Promise<boolean> {
+    const command = { kind: 'carry-over', transactionId } as const;
+    return (await this.aggregates.execute(report, sessionId, command, context)).state.carriedOver.includes(
+      transactionId,
+    );
   }
 }

@@ -66,7 +66,9 @@ export type ReportEvent =
   /** The bureau gave an answer that cannot be classified. The attempt stays open: only its own key is never billed twice. */
   | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>
   /** This payment is to be given back: no pull for it begins any more. The payment hears of it after this is recorded. */
-  | DomainEvent<'ReportPullsEnded', PullsEnded>;
+  | DomainEvent<'ReportPullsEnded', PullsEnded>
+  /** This payment is to count for a newer session: no pull for it begins here any more. The payment hears of it after this is recorded. */
+  | DomainEvent<'ReportPaymentCarriedOver', { readonly transactionId: string }>;
 
 export interface PullsEnded {
   readonly transactionId: string;
@@ -99,6 +101,8 @@ export type PullEnd =
 interface BeforePulls {
   /** Payments that are given back: nothing is pulled for them. */
   readonly endedFor: readonly PullsEnded[];
+  /** Transactions that count for newer sessions: nothing is pulled for them here. */
+  readonly carriedOver: readonly string[];
 }
 
 interface Known extends BeforePulls {
@@ -149,6 +153,8 @@ export type ReportCommand =
       readonly reasonCode: RefundReason;
       readonly evenIfReleased: boolean;
     }
+  /** Decides nothing while a pull is under way, and when the report is released. */
+  | { readonly kind: 'carry-over'; readonly transactionId: string }
   | {
       readonly kind: 'release';
       readonly now: Date;
@@ -179,7 +185,7 @@ export type ReportCommand =
 /** One stream a screening session, named after it. */
 export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   category: 'report',
-  initial: { status: 'NONE', endedFor: [] },
+  initial: { status: 'NONE', endedFor: [], carriedOver: [] },
   decide,
   evolve,
 };
@@ -195,7 +201,8 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
       const { sessionId, attemptId, purpose, paidBy, settleAfter, giveUpAfter } = command;
       if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state))
         return [];
-      if (paidBy !== null && endFor(state, paidBy)) throw new DomainError('report.consumer_has_not_paid');
+      if (paidBy !== null && (endFor(state, paidBy) || state.carriedOver.includes(paidBy)))
+        throw new DomainError('report.consumer_has_not_paid');
       const { reportId, subjectId } = state.status === 'NONE' ? command : state;
       const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
       return [
@@ -220,6 +227,13 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
       const released = state.status === 'RELEASED';
       if (released && !evenIfReleased) throw new DomainError('payment.report_released');
       return [{ type: 'ReportPullsEnded', data: { transactionId, reasonCode, ...(released && { released }) } }];
+    }
+    case 'carry-over': {
+      const { transactionId } = command;
+      const isBusy = state.status === 'REQUESTED' || state.status === 'RELEASED';
+      return isBusy || state.carriedOver.includes(transactionId)
+        ? []
+        : [{ type: 'ReportPaymentCarriedOver', data: { transactionId } }];
     }
     case 'release': {
       if (!isPending(state, command.attemptId)) return [];
@@ -293,6 +307,8 @@ export function isExpired(released: ReleasedReport, now: Date): boolean {
 
 function evolve(state: ReportState, event: ReportEvent): ReportState {
   if (event.type === 'ReportPullsEnded') return { ...state, endedFor: [...state.endedFor, event.data] };
+  if (event.type === 'ReportPaymentCarriedOver')
+    return { ...state, carriedOver: [...state.carriedOver, event.data.transactionId] };
   if (event.type === 'ReportRequested') {
     const { reportId, subjectId, attemptId, inquiryId = attemptId, settleAfter, giveUpAfter } = event.data;
     const { attempts, unresolved, firstRefusedAt } =
@@ -302,6 +318,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
       reportId,
       subjectId,
       endedFor: state.endedFor,
+      carriedOver: state.carriedOver,
       attempts: attempts + 1,
       unresolved,
       firstRefusedAt,
@@ -317,6 +334,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
     reportId: state.reportId,
     subjectId: state.subjectId,
     endedFor: state.endedFor,
+    carriedOver: state.carriedOver,
     attempts: state.attempts,
     unresolved: null,
     firstRefusedAt: state.firstRefusedAt,

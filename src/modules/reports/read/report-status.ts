@@ -13,6 +13,7 @@ const known = exhaustiveEvents<ReportEvent>('report_status', {
   ReportPullFailed: true,
   ReportPullAwaited: true,
   ReportPullsEnded: true,
+  ReportPaymentCarriedOver: true,
 });
 
 interface Followed {
@@ -32,14 +33,15 @@ export interface ReportStatus {
 /** Has an open call while a pull awaits its verdict. */
 export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
-  version: 6,
+  version: 7,
   category: report.category,
 
   evolve(before, event) {
     const next = report.evolve(before?.report ?? report.initial, known(event));
     const { environment } = event.metadata;
     // The pulls for a payment can end before the first one.
-    if (environment === null || (next.status === 'NONE' && event.type !== 'ReportPullsEnded'))
+    const isEnd = event.type === 'ReportPullsEnded' || event.type === 'ReportPaymentCarriedOver';
+    if (environment === null || (next.status === 'NONE' && !isEnd))
       throw new Error(`${event.stream} does not begin with a request`);
     return { environment, report: next };
   },

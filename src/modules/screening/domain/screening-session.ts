@@ -8,7 +8,7 @@ import type {
   Attempt,
   KbaAnswer,
   OpenStepUp,
-  PaymentProgress,
+  PaymentNews,
   QuestionShape,
   Requested,
   Session,
@@ -35,7 +35,7 @@ type SaidWithSubmission = Pick<
 
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment' | 'refunded' | 'completed' | 'attemptIds'> &
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'spent' | 'completed' | 'attemptIds'> &
       SaidWithSubmission & { readonly kind: 'submit' })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
@@ -62,7 +62,7 @@ export type SessionCommand =
       readonly verdict: ResendVerdict;
       readonly policy: VerdictPolicy;
     }
-  | { readonly kind: 'record-payment'; readonly payment: PaymentProgress }
+  | { readonly kind: 'record-payment'; readonly payment: PaymentNews }
   /** The vendor never executed the call, and will not. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
   /** The end of the call is not known; an error once it is old enough. */
@@ -175,13 +175,14 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
 }
 
 /**
- * Succeeded ends with the refund of that transaction alone; else a later transaction counts more than an earlier one, and of one
- * transaction what it said last. What was given back counts no more. A payment that was carried over has
- * the ordinal of another session, so what is begun after its refund may have the same one.
+ * Succeeded ends with the refund or the carrying over of that transaction alone; else a later transaction counts more than an earlier one, and of one
+ * transaction what it said last. What was given back or carried over counts no more. A payment that was carried over from
+ * another session has the ordinal of that one, so what is begun after its refund may have the same one.
  */
-function isNews(payment: PaymentProgress, { payment: known, refunded = [] }: Submitted): boolean {
-  if (refunded.includes(payment.transactionId)) return false;
+function isNews(payment: PaymentNews, { payment: known, spent = [] }: Submitted): boolean {
+  if (spent.includes(payment.transactionId)) return false;
   if (known === undefined) return true;
+  if (payment.status === 'CARRIED_OVER') return payment.transactionId === known.transactionId;
   if (known.status === 'SUCCEEDED')
     return payment.status === 'REFUNDED' && payment.transactionId === known.transactionId;
   if (payment.status === 'SUCCEEDED') return true;
@@ -392,7 +393,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     vendors: state.vendors,
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
-    ...(state.refunded && { refunded: state.refunded }),
+    ...(state.spent && { spent: state.spent }),
     ...(state.completed && { completed: state.completed }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
     ...(state.grantId && { grantId: state.grantId }),
@@ -483,9 +484,13 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       return { ...submitted, status: 'ERROR', cause, ...(refusedInput && { refusedInput }) };
     }
     case 'PaymentProgressed': {
-      const { status, transactionId } = event.data;
-      const refunded = status === 'REFUNDED' && [...(state.refunded ?? []), transactionId];
-      return { ...state, payment: event.data, ...(refunded && { refunded }) };
+      const { status, ...news } = event.data;
+      const spent = [...(state.spent ?? []), news.transactionId];
+      if (status === 'CARRIED_OVER') {
+        const { payment: _, ...unpaid } = state;
+        return { ...unpaid, spent };
+      }
+      return { ...state, payment: { ...news, status }, ...(status === 'REFUNDED' && { spent }) };
     }
     case 'VendorReplyDiscarded':
       return { ...state, replyDiscarded: true };

@@ -134,7 +134,7 @@ export type SessionEvent =
   | DomainEvent<'BlockLifted', { readonly liftedAt: string }>
   | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
   /** How far the payment of the session is, as the payment itself tells. */
-  | DomainEvent<'PaymentProgressed', PaymentProgress>
+  | DomainEvent<'PaymentProgressed', PaymentNews>
   /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
   /** Of a session of a party that is over: what the vendor said last is kept no more. */
@@ -160,6 +160,11 @@ export interface PaymentProgress {
   readonly observation: number;
   readonly status: PaymentStatus;
 }
+
+export type PaymentNews = Omit<PaymentProgress, 'status'> & {
+  /** `CARRIED_OVER`: it counts for a newer session of the person, and for this one no more. */
+  readonly status: PaymentStatus | 'CARRIED_OVER';
+};
 
 export type Operation = 'registration' | 'otp' | 'otp-resend' | 'kba';
 
@@ -190,10 +195,10 @@ export interface Submitted {
   readonly vendors: VendorChoice;
   /** The duplicate guard is on for this person also in the test environment. */
   readonly duplicateGuard: boolean;
-  /** Absent while no payment was begun. */
+  /** Absent while no payment was begun, and after it was carried over. */
   readonly payment?: PaymentProgress;
-  /** Transactions that were given back: what is said of them counts no more. */
-  readonly refunded?: readonly string[];
+  /** Transactions that were given back or carried over: what is said of them counts no more. */
+  readonly spent?: readonly string[];
   /** It was COMPLETED once. */
   readonly completed?: true;
   readonly intendedRecipientId?: string;
