@@ -20,6 +20,7 @@ export interface PaymentIntent {
   readonly amountCents: number;
   /** What was received; 0 until it succeeded. */
   readonly receivedCents: number;
+  /** What the consumer got back; a refund that failed in the end is no part of it. */
   readonly refundedCents: number;
   /** Lowercase ISO 4217. */
   readonly currency: string;
@@ -111,8 +112,8 @@ export abstract class PaymentProcessor {
   abstract changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict>;
   /** Changes nothing; `attemptId` only names the job. */
   abstract retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict>;
-  /** Gives back all that is left of what was received by `charge`; of a destination charge both parts come back. */
-  abstract refundIntent(call: VendorCall, intentId: string, charge: Charge): Promise<RefundVerdict>;
+  /** Gives back all that is left of what was received; of a destination charge both parts come back, as the intent has them. */
+  abstract refundIntent(call: VendorCall, intentId: string): Promise<RefundVerdict>;
 
   /** Payable by card. What came of it is not in a repeated answer: that one is as old as the first. */
   abstract createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict>;

@@ -59,14 +59,24 @@ export function changedIntentParameters({
   return { ...common, application_fee_amount: applicationFeeCents === 0 ? '' : applicationFeeCents };
 }
 
-/** The processor refuses to give back a fee that there is none of. */
-export function newRefundParameters(
+/** How all parts of an intent are given back. The processor refuses to give back a transfer or a fee that there is none of. */
+export function readParts(
+  answer: Stripe.Response<Stripe.PaymentIntent>,
   intentId: string,
-  { connectedAccount, applicationFeeCents }: Charge,
-): Stripe.RefundCreateParams {
-  if (connectedAccount === null) return { payment_intent: intentId };
-  const fee = applicationFeeCents === 0 ? {} : { refund_application_fee: true };
-  return { payment_intent: intentId, reverse_transfer: true, ...fee };
+): { readonly kind: 'parts'; readonly parameters: Stripe.RefundCreateParams } | { readonly kind: 'unintelligible' } {
+  const {
+    id,
+    object,
+    transfer_data: transfer = null,
+    application_fee_amount: fee = null,
+  } = answer as Partial<typeof answer>;
+  const isIntent = answer.lastResponse.statusCode === 200 && object === 'payment_intent' && id === intentId;
+  if (!isIntent || (fee !== null && !isCents(fee))) return { kind: 'unintelligible' };
+  const parts = {
+    ...(transfer !== null && { reverse_transfer: true }),
+    ...(transfer !== null && fee !== null && fee > 0 && { refund_application_fee: true }),
+  };
+  return { kind: 'parts', parameters: { payment_intent: intentId, ...parts } };
 }
 
 /** Unintelligible unless it is a refund of the intent. What is pending is on its way to the consumer. */
@@ -169,10 +179,19 @@ function readEnd({ end, status }: ExchangeFailed): Unsettled {
   }
 }
 
-/** Without the charge itself, which is asked for, nothing is known of refunds, and none is claimed. */
-function refundedOf(charge: unknown): unknown {
+/**
+ * Without the charge itself, which is asked for, nothing is known of refunds, and none is claimed. A refund that failed may still be in the
+ * sum of the charge.
+ */
+function refundedOf(charge: Stripe.PaymentIntent['latest_charge'] | undefined): unknown {
   if (charge === null || charge === undefined || typeof charge === 'string') return 0;
-  return typeof charge === 'object' && 'amount_refunded' in charge ? charge.amount_refunded : null;
+  const { amount_refunded, refunds } = charge as Partial<typeof charge>;
+  if (!isCents(amount_refunded) || !Array.isArray(refunds?.data) || refunds.has_more) return amount_refunded;
+  const given = refunds.data.filter(({ status }) => status !== 'failed' && status !== 'canceled');
+  return Math.min(
+    amount_refunded,
+    given.reduce((sum, { amount }) => sum + amount, 0),
+  );
 }
 
 function isStatus(status: unknown): status is IntentStatus {

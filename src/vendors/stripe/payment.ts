@@ -19,9 +19,9 @@ import {
   changedIntentParameters,
   isIntentId,
   newIntentParameters,
-  newRefundParameters,
   readError,
   readIntent,
+  readParts,
   readRefund,
 } from './payment-wire.js';
 
@@ -41,7 +41,7 @@ export interface StripePaymentProcessorOptions {
 const API_VERSION = '2026-10-28.endive';
 const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
-const EXPAND = ['latest_charge'];
+const EXPAND = ['latest_charge.refunds'];
 /** For so long the processor keeps an answer under its key. */
 const KEY_KEPT_SECONDS = 86_400;
 const PAGE = 100;
@@ -121,11 +121,21 @@ export class StripePaymentProcessor extends PaymentProcessor {
     );
   }
 
-  override async refundIntent(call: VendorCall, intentId: string, charge: Charge): Promise<RefundVerdict> {
+  /** Which parts there are to give back, the intent says: what the service last wanted of it may never have reached the processor. */
+  override async refundIntent(call: VendorCall, intentId: string): Promise<RefundVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
-    const parameters = newRefundParameters(intentId, charge);
-    return this.change(call, async (keyed) =>
-      readRefund(await this.stripe.refunds.create(parameters, keyed), intentId),
+    const endsAt = this.limit();
+    const seen = await this.look(
+      call,
+      async (options) => readParts(await this.stripe.paymentIntents.retrieve(intentId, {}, options), intentId),
+      endsAt,
+    );
+    if (seen.kind !== 'parts') return seen;
+    const { parameters } = seen;
+    return this.change(
+      call,
+      async (keyed) => readRefund(await this.stripe.refunds.create(parameters, keyed), intentId),
+      endsAt,
     );
   }
 
@@ -186,16 +196,18 @@ export class StripePaymentProcessor extends PaymentProcessor {
   private async change<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     ask: Ask<Verdict>,
+    endsAt = this.limit(),
   ): Promise<Verdict | Ended> {
-    const changed = await this.settle(call, true, this.limit(), keyed(call, ask));
+    const changed = await this.settle(call, true, endsAt, keyed(call, ask));
     return changed.kind === 'failed' ? NOT_MADE : (changed as Verdict | Ended);
   }
 
   private async look<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     ask: Ask<Verdict>,
+    endsAt = this.limit(),
   ): Promise<Verdict | Ended> {
-    const seen = await this.settle(call, true, this.limit(), ask);
+    const seen = await this.settle(call, true, endsAt, ask);
     return seen.kind === 'failed' ? { kind: 'timed-out' } : (seen as Verdict | Ended);
   }
 

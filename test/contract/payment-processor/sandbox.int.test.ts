@@ -472,6 +472,27 @@ describe('a refund', () => {
   });
 });
 
+describe('a refund that the bank sends back', () => {
+  it('is failed, told twice, and no part of what was given back; without one 409', async () => {
+    const created = await sandbox.newIntent();
+    await sandbox.confirm(created, 'pm_card_visa');
+    const fail = (): Promise<any> => sandbox.control('refunds/fail', { intent: created.id });
+    await expect(fail()).rejects.toThrow('409');
+    const { body: made } = await sandbox.post('/v1/refunds', { payment_intent: created.id });
+    const failed = { id: made.id, object: 'refund', payment_intent: created.id, status: 'failed' };
+    expect(await fail()).toMatchObject(failed);
+    await expect(fail()).rejects.toThrow('409');
+    const shown = await sandbox.get(`/v1/payment_intents/${created.id}?expand[]=latest_charge.refunds`);
+    expect(shown.body.latest_charge).toMatchObject({
+      amount_refunded: 0,
+      refunded: false,
+      refunds: { object: 'list', data: [failed], has_more: false },
+    });
+    await settled(created.id, 'refund.failed');
+    await settled(created.id, 'charge.refund.updated');
+  });
+});
+
 describe('after a restart', () => {
   it('everything is as it was, and a payment under way is settled', async () => {
     const key = randomUUID();

@@ -20,6 +20,7 @@ async function throughTheSdk(): Promise<PaymentProcessorHarness> {
     cancel: async (id) => void (await sandbox.post(`/v1/payment_intents/${id}/cancel`)),
     refund: async (id, amountCents) =>
       void (await sandbox.post('/v1/refunds', { payment_intent: id, amount: String(amountCents) }, asMerchant())),
+    failRefund: (intent) => sandbox.control('refunds/fail', { intent }),
     refuseNextRefund: () => sandbox.control('refunds', { refuse: 1 }),
     refundOf: async (transactionId) =>
       (await sandbox.control(`charges?transaction=${transactionId}`)).charges.find(

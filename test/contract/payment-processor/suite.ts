@@ -22,6 +22,8 @@ export interface PaymentProcessorHarness {
   /** As the consumer does on the hosted page. Resolves with the HTTP status. */
   pay(session: CheckoutSession, paymentMethod: string): Promise<number>;
   refund(intentId: string, amountCents: number): Promise<void>;
+  /** The bank sends the newest refund back. */
+  failRefund(intentId: string): Promise<void>;
   /** The processor refuses the next refund, and keeps that under its key. */
   refuseNextRefund(): Promise<void>;
   /** Resolves once the processor has told that the intent succeeded. */
@@ -347,15 +349,38 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       ])('gives back all of a charge %s', async (_whose, charge, takenBack) => {
         const names = newNames();
         const { id } = await paid(charge, names);
-        expect(await processor.refundIntent(newCall(), id, charge)).toEqual({ kind: 'refunded' });
+        expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'refunded' });
         expect(await harness.refundOf(names.transactionId)).toMatchObject({ refunded: 2_500, takenBack });
         expect(await retrieve(id)).toMatchObject({ status: 'succeeded', refundedCents: 2_500 });
+      });
+
+      // A change that was wanted last may never have reached the processor.
+      it.each([
+        [0, { transfer: true, fee: false }],
+        [100, { transfer: true, fee: true }],
+      ])('gives back the parts that the intent has in the end, with a fee of %s', async (fee, takenBack) => {
+        const names = newNames();
+        const charge = aCharge({ connectedAccount: 'acct_1', applicationFeeCents: fee === 0 ? 100 : 0 });
+        const intent = await create(charge, names);
+        await processor.changeIntent(newCall(), intent.id, { ...charge, applicationFeeCents: fee });
+        await harness.confirm(intent, 'pm_card_visa');
+        expect(await processor.refundIntent(newCall(), intent.id)).toEqual({ kind: 'refunded' });
+        expect(await harness.refundOf(names.transactionId)).toMatchObject({ refunded: 2_500, takenBack });
+      });
+
+      it('says nothing given back once the bank has sent the refund back, and a further refund is told', async () => {
+        const { id } = await paid(aCharge());
+        await processor.refundIntent(newCall(), id);
+        await harness.failRefund(id);
+        expect(await retrieve(id)).toMatchObject({ status: 'succeeded', refundedCents: 0 });
+        await harness.refund(id, 2_500);
+        expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
 
       it('gives back what is left after a part was given back', async () => {
         const { id } = await paid(aCharge());
         await harness.refund(id, 700);
-        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({ kind: 'refunded' });
+        expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'refunded' });
         expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
 
@@ -363,8 +388,8 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         const { id } = await paid(aCharge());
         const call = newCall();
         await harness.loseNextAnswer();
-        expect(await processor.refundIntent(call, id, aCharge())).toEqual({ kind: 'refunded' });
-        expect(await processor.refundIntent(call, id, aCharge())).toEqual({ kind: 'refunded' });
+        expect(await processor.refundIntent(call, id)).toEqual({ kind: 'refunded' });
+        expect(await processor.refundIntent(call, id)).toEqual({ kind: 'refunded' });
         expect(await harness.calls(call.attemptId)).toMatchObject({ executed: 1 });
         expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
@@ -374,25 +399,25 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         const call = newCall();
         const refused = { kind: 'refused', code: 'balance_insufficient' };
         await harness.refuseNextRefund();
-        expect(await processor.refundIntent(call, id, aCharge())).toEqual(refused);
-        expect(await processor.refundIntent(call, id, aCharge())).toEqual(refused);
-        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({ kind: 'refunded' });
+        expect(await processor.refundIntent(call, id)).toEqual(refused);
+        expect(await processor.refundIntent(call, id)).toEqual(refused);
+        expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'refunded' });
       });
 
       it('refuses what was given back already, and what was never paid', async () => {
         const { id } = await paid(aCharge());
         await harness.refund(id, 2_500);
-        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({
+        expect(await processor.refundIntent(newCall(), id)).toEqual({
           kind: 'refused',
           code: 'charge_already_refunded',
         });
-        expect(await processor.refundIntent(newCall(), (await create()).id, aCharge())).toMatchObject({
+        expect(await processor.refundIntent(newCall(), (await create()).id)).toMatchObject({
           kind: 'refused',
         });
       });
 
       it.each(['ch_0123456789', '', '../refunds'])('does not find %j', async (id) => {
-        expect(await processor.refundIntent(newCall(), id, aCharge())).toEqual({ kind: 'not-found' });
+        expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'not-found' });
       });
     });
 

@@ -10,7 +10,6 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PaymentProcessor } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { isRefundOpen, payment, refundKeyOf } from '../domain/payment.js';
-import { chargeOf } from './charge-of.js';
 import { endOf, existing, PaymentCall, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } from './request-refund.js';
@@ -55,7 +54,6 @@ export class MakeRefund extends PaymentCall<null> {
     const verdict = await this.processor.refundIntent(
       { ...call, attemptId: refundKeyOf(id, refusals) },
       state.paymentIntentId,
-      chargeOf(state.price, state),
     );
     if (verdict.kind === 'not-made' || (verdict.kind === 'refused' && verdict.code !== ALREADY_REFUNDED)) {
       endOf(verdict);

@@ -2,6 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from './engine.js';
 import type { DeliveryPlan } from './event-delivery.js';
+import { failRefund } from './intents.js';
+import { refundObject } from './objects.js';
 import type { StoredEvent } from './record.js';
 import { sendError } from '../../../vendor-kit/double/sandbox-part.js';
 import type { Intent } from './state.js';
@@ -114,6 +116,21 @@ function mountFaults(controls: FastifyInstance, engine: Engine): void {
     (request, reply) => {
       engine.faults.refundsToRefuse = request.body.refuse;
       return reply.send({ refuse: request.body.refuse });
+    },
+  );
+  controls.post<{ Body: { intent: string } }>(
+    '/refunds/fail',
+    { schema: { body: strict({ intent: text }, ['intent']) } },
+    async (request, reply) => {
+      const failed = failRefund(engine.intent(request.body.intent));
+      if (failed === null) return sendError(reply, 409, 'no_refund', 'the intent has no refund that could fail');
+      const { intent, charge, refund } = failed;
+      const object = refundObject(refund, charge, intent);
+      const events = ['charge.refund.updated', 'refund.failed'].map((type) =>
+        engine.event(type, object, intent.id, null),
+      );
+      await engine.happen({ intents: [intent], events });
+      return reply.send(object);
     },
   );
   controls.post<{ Body: { ms: number } }>(

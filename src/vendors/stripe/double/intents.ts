@@ -4,7 +4,7 @@ import { isChargeable } from './amounts.js';
 import { ProcessorError, invalid, unexpectedState } from './errors.js';
 import { intentObject, messageOf } from './objects.js';
 import { reactionOf } from './payment-methods.js';
-import type { Charge, Decline, Intent, TakenBack } from './state.js';
+import type { Charge, Decline, Intent, Refund, TakenBack } from './state.js';
 
 export type IntentEvent =
   | 'payment_intent.created'
@@ -178,7 +178,8 @@ export function refundIntent(
   intent: Intent,
   amount: number | null,
   { transfer, fee }: TakenBack,
-): { readonly intent: Intent; readonly charge: Charge; readonly amount: number } {
+  now: number,
+): IntentRefund {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   if (paid === undefined)
     throw invalid('payment_intent', null, 'This PaymentIntent does not have a successful charge to refund.');
@@ -196,17 +197,36 @@ export function refundIntent(
     throw invalid('reverse_transfer', null, 'The charge has no transfer to reverse.');
   if (fee && intent.applicationFee === null)
     throw invalid('refund_application_fee', null, 'The charge has no application fee to refund.');
-  const { takenBack } = paid;
-  const changed: Charge = {
+  const { takenBack, refunds = [] } = paid;
+  const refund: Refund = { id: newId('re'), amount: refunded, created: now };
+  const charge: Charge = {
     ...paid,
     refunded: paid.refunded + refunded,
     takenBack: { transfer: transfer || takenBack?.transfer === true, fee: fee || takenBack?.fee === true },
+    refunds: [...refunds, refund],
   };
-  return {
-    intent: { ...intent, charges: intent.charges.map((each) => (each.id === paid.id ? changed : each)) },
-    charge: changed,
-    amount: refunded,
-  };
+  return { intent: withCharge(intent, charge), charge, refund };
+}
+
+/** The bank sends the newest refund back. Null where there is none. */
+export function failRefund(intent: Intent): IntentRefund | null {
+  const paid = intent.charges.find(({ status }) => status === 'succeeded');
+  const made = paid?.refunds?.findLast(({ failed }) => failed !== true);
+  if (paid === undefined || made === undefined) return null;
+  const refund: Refund = { ...made, failed: true };
+  const refunds = paid.refunds?.map((each) => (each.id === made.id ? refund : each)) ?? [];
+  const charge: Charge = { ...paid, refunded: paid.refunded - made.amount, refunds };
+  return { intent: withCharge(intent, charge), charge, refund };
+}
+
+interface IntentRefund {
+  readonly intent: Intent;
+  readonly charge: Charge;
+  readonly refund: Refund;
+}
+
+function withCharge(intent: Intent, charge: Charge): Intent {
+  return { ...intent, charges: intent.charges.map((each) => (each.id === charge.id ? charge : each)) };
 }
 
 export function declineError(decline: Decline, object: object): ProcessorError {

@@ -1,10 +1,10 @@
 // The objects as the processor shows them on the wire: snake case, seconds since 1970, ids or whole objects.
-import type { Charge, CheckoutSession, Decline, Intent } from './state.js';
+import type { Charge, CheckoutSession, Decline, Intent, Refund } from './state.js';
 
 export const API_VERSION = '2026-10-28.endive';
 
-/** `chargeToo`: the latest charge as an object instead of its id. */
-export function intentObject(intent: Intent, chargeToo = false): object {
+/** `chargeToo`: the latest charge as an object instead of its id, or with its refunds. */
+export function intentObject(intent: Intent, chargeToo: boolean | 'with-refunds' = false): object {
   const latest = intent.charges.at(-1);
   return {
     ...publicIntentObject(intent),
@@ -12,7 +12,7 @@ export function intentObject(intent: Intent, chargeToo = false): object {
     amount_received: intent.status === 'succeeded' ? intent.amount : 0,
     application_fee_amount: intent.applicationFee,
     customer: null,
-    latest_charge: latest === undefined ? null : chargeToo ? chargeObject(latest, intent) : latest.id,
+    latest_charge: latest === undefined ? null : chargeToo ? chargeObject(latest, intent, chargeToo) : latest.id,
     metadata: intent.metadata,
     transfer_data: intent.destination === null ? null : { destination: intent.destination },
   };
@@ -66,7 +66,8 @@ function lastError(decline: Decline): object {
   return { type, code, decline_code: declineCode, message: messageOf(decline) };
 }
 
-export function chargeObject(charge: Charge, intent: Intent): object {
+export function chargeObject(charge: Charge, intent: Intent, shown?: unknown): object {
+  const refunds = (charge.refunds ?? []).toReversed().map((refund) => refundObject(refund, charge, intent));
   return {
     id: charge.id,
     object: 'charge',
@@ -84,15 +85,14 @@ export function chargeObject(charge: Charge, intent: Intent): object {
     paid: charge.status === 'succeeded',
     payment_intent: intent.id,
     refunded: charge.refunded === charge.amount,
+    ...(shown === 'with-refunds' && {
+      refunds: { object: 'list', data: refunds, has_more: false, url: `/v1/charges/${charge.id}/refunds` },
+    }),
     status: charge.status,
   };
 }
 
-export function refundObject(
-  refund: { readonly id: string; readonly amount: number; readonly created: number },
-  charge: Charge,
-  intent: Intent,
-): object {
+export function refundObject(refund: Refund, charge: Charge, intent: Intent): object {
   return {
     id: refund.id,
     object: 'refund',
@@ -101,7 +101,8 @@ export function refundObject(
     created: seconds(refund.created),
     currency: intent.currency,
     payment_intent: intent.id,
-    status: 'succeeded',
+    status: refund.failed ? 'failed' : 'succeeded',
+    ...(refund.failed && { failure_reason: 'expired_or_canceled_card' }),
   };
 }
 

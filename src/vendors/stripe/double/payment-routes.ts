@@ -12,7 +12,6 @@ import {
   confirmIntent,
   createIntent,
   type IntentChange,
-  newId,
   refundIntent,
 } from './intents.js';
 import { chargeObject, intentObject, publicIntentObject, refundObject, sessionObject } from './objects.js';
@@ -207,10 +206,11 @@ class PaymentRoutes {
           message: 'The balance does not cover the refund.',
         });
       }
-      const { intent, charge, amount: refunded } = refundIntent(this.engine.intent(found.id), amount, takenBack);
-      const refund = refundObject({ id: newId('re'), amount: refunded, created: this.engine.now() }, charge, intent);
+      const now = this.engine.now();
+      const { intent, charge, refund } = refundIntent(this.engine.intent(found.id), amount, takenBack, now);
       const event = this.engine.event('charge.refunded', chargeObject(charge, intent), intent.id, key);
-      return { answer: { status: 200, body: refund }, changes: { intents: [intent], events: [event] } };
+      const body = refundObject(refund, charge, intent);
+      return { answer: { status: 200, body }, changes: { intents: [intent], events: [event] } };
     };
   }
 
@@ -345,7 +345,9 @@ function expands(parameters: Parameters, field: string): boolean {
 }
 
 function body(parameters: Parameters): (intent: Intent) => object {
-  const chargeToo = expands(parameters, 'latest_charge');
+  const chargeToo = expands(parameters, 'latest_charge.refunds')
+    ? 'with-refunds'
+    : expands(parameters, 'latest_charge');
   return (intent) => intentObject(intent, chargeToo);
 }
 

@@ -13,6 +13,14 @@ export interface TakenBack {
   readonly fee: boolean;
 }
 
+export interface Refund {
+  readonly id: string;
+  readonly amount: number;
+  readonly created: number;
+  /** The bank would not have it: the money came back. */
+  readonly failed?: true;
+}
+
 export interface Charge {
   readonly id: string;
   readonly status: 'succeeded' | 'pending' | 'failed';
@@ -20,6 +28,8 @@ export interface Charge {
   readonly refunded: number;
   /** Of a destination charge: which parts came back with its refunds. */
   readonly takenBack?: TakenBack;
+  /** In order. Absent where there is none, and in what was kept before they were. */
+  readonly refunds?: readonly Refund[];
   readonly created: number;
   readonly decline: Decline | null;
 }
