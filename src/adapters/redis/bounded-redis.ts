@@ -13,10 +13,7 @@ export class BoundedRedis {
     private readonly limitMs: number,
   ) {}
 
-  /**
-   * Throws ReadModelsUnavailable for whatever goes wrong with Redis; `send` must do nothing but talk to it. What `send` issues
-   * before it first waits leaves in one packet: half the cost of a read is the system call.
-   */
+  /** Throws ReadModelsUnavailable for whatever goes wrong with Redis; `send` must do nothing but talk to it. */
   async use<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
     let limitMs = this.limitMs;
     if (this.redis.status !== 'ready') {
@@ -24,21 +21,10 @@ export class BoundedRedis {
       await this.becomeReady();
       limitMs = Math.max(1, limitMs - (Date.now() - started));
     }
-    return this.within(this.inOnePacket(send), limitMs);
-  }
-
-  private inOnePacket<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
-    const { stream } = this.redis;
-    stream.cork();
-    try {
-      return send(this.redis);
-    } finally {
-      stream.uncork();
-    }
+    return this.within(send(this.redis), limitMs);
   }
 
   /** The reply, or ReadModelsUnavailable. */
-
   private within<Reply>(reply: Promise<Reply>, limitMs: number): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
