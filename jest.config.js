@@ -13,7 +13,8 @@ const SECOND_TIER = [
   '/test/e2e/platform/(live-reports|signing-keys|test-log-share)',
   '/test/contract/event-store/(copy-log|eventstoredb|shared-log-reader)',
   '/test/contract/(audit|pdf-renderer|published-package|vault/s3)',
-  '/test/contract/(external-calls/faults|[a-z-]+/sandbox-process)',
+  '/test/contract/[a-z-]+/(faults|sandbox-process)',
+  '/test/projections/faults',
 ];
 const leftOut = process.env.TIER === 'first' ? SECOND_TIER : [];
 

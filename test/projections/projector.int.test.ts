@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
@@ -9,11 +7,10 @@ import { Projector } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection, CommitFault } from '../../src/ports/projection-store.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { appendParcels as appendParcelsTo, caughtUp as hasCaughtUp } from './catching-up.js';
 import {
   append,
-  delivered,
   event,
-  expectedDocuments,
   Failures,
   listed,
   liveContents,
@@ -37,7 +34,6 @@ describe('the projector', () => {
   let store: RedisProjectionStore;
   let told: Told;
   const running: Projector[] = [];
-  const children: ChildProcess[] = [];
 
   function start(
     projections: readonly AnyProjection[] = [parcels, weights],
@@ -56,60 +52,14 @@ describe('the projector', () => {
     await projector.stop();
   }
 
-  function startProcess(holder: string): ChildProcess {
-    const root = join(import.meta.dirname, '../..');
-    const child = spawn(
-      process.execPath,
-      [
-        '--import',
-        join(root, 'test/support/typescript.js'),
-        join(root, 'test/projections/projector-process.ts'),
-        log.folder,
-        server.url,
-        holder,
-      ],
-      { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } },
-    );
-    children.push(child);
-    return child;
-  }
-
-  async function kill(child: ChildProcess): Promise<void> {
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await exited;
-  }
-
   async function holder(projection: AnyProjection = parcels): Promise<string | undefined> {
     return (await redis.get(`{${projection.name}:v1}:lease`)) ?? undefined;
   }
 
-  /** Resolves when the live generation holds exactly what the log says. */
-  async function caughtUp(...projections: readonly AnyProjection[]): Promise<void> {
-    for (const projection of projections) {
-      const expected = await expectedDocuments(log.store, projection);
-      await until(`${projection.name} has caught up`, async () => {
-        const stored = await storedDocuments(redis, projection);
-        return (
-          stored.size === expected.size &&
-          [...expected].every(([id, { revision }]) => stored.get(id)?.revision === revision)
-        );
-      });
-      expect(await storedDocuments(redis, projection)).toEqual(expected);
-    }
-  }
-
-  async function appendParcels(count: number, stamps = 3): Promise<string[]> {
-    const ids = Array.from({ length: count }, newId);
-    await Promise.all(
-      ids.map(async (id, n) => {
-        await append(log.store, id, opened(`account-${n % 7}`, '2024-01-01T00:00:00.000Z'));
-        for (let stamp = 0; stamp < stamps; stamp++) await append(log.store, id, stamped());
-        if (n % 2 === 0) await append(log.store, id, delivered());
-      }),
-    );
-    return ids;
-  }
+  const caughtUp = (...projections: readonly AnyProjection[]): Promise<void> =>
+    hasCaughtUp(log.store, redis, ...projections);
+  const appendParcels = (count: number, stamps?: number): Promise<string[]> =>
+    appendParcelsTo(log.store, count, stamps);
 
   beforeAll(async () => {
     server = await RedisServer.start();
@@ -124,7 +74,6 @@ describe('the projector', () => {
   });
 
   afterEach(async () => {
-    for (const child of children.splice(0)) if (child.exitCode === null && child.signalCode === null) await kill(child);
     await Promise.all(running.splice(0).map((projector) => projector.stop()));
     await log.close();
   });
@@ -226,49 +175,6 @@ describe('the projector', () => {
   });
 
   describe('with several processes', () => {
-    it('has one writer, and another one soon after that was killed', async () => {
-      await appendParcels(20);
-      startProcess('one');
-      await until(
-        'the first holds the leases',
-        async () => (await holder()) === 'one' && (await holder(weights)) === 'one',
-      );
-      await caughtUp(parcels, weights);
-      const second = start();
-      expect(second.status().map(({ state }) => state)).toEqual(['standby', 'standby']);
-      const { live } = await store.generations(parcels);
-      await kill(children[0]!);
-      await appendParcels(5);
-      await caughtUp(parcels, weights);
-      expect(second.status().map(({ state }) => state)).toEqual(['live', 'live']);
-      expect((await store.generations(parcels)).live).toBe(live);
-    });
-
-    it('loses and repeats nothing when writers are killed again and again in the middle of it', async () => {
-      let appending = true;
-      const writing = (async (): Promise<void> => {
-        while (appending) await appendParcels(40);
-      })();
-      for (let round = 0; round < 4; round++) {
-        const { length } = await log.store.readAll(null, Infinity);
-        const child = startProcess(`process-${round}`);
-        await until('it holds the lease', async () => (await holder()) === `process-${round}`);
-        await until('it has written something', async () => {
-          const { live, building } = await store.generations(parcels);
-          const generation = live ?? building;
-          const { live: served, building: built } = await store.sizes(parcels);
-          return generation !== null && Math.max(served, built) > length / 10;
-        });
-        await kill(child);
-      }
-      appending = false;
-      await writing;
-      start();
-      await caughtUp(parcels, weights);
-      const reports = await rebuild(log.store, store, [parcels, weights]);
-      expect(reports.map(({ differences }) => differences)).toEqual([[], []]);
-    });
-
     it('steps back when somebody took over while it slept', async () => {
       await appendParcels(5);
       const projector = start();

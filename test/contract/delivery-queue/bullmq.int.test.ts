@@ -1,7 +1,4 @@
 // The delivery queue on a real Redis: when jobs run, how many at once, and that receivers which hang cost the others nothing.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
@@ -10,6 +7,7 @@ import {
   Deliveries,
   deliveries,
   delivery,
+  enqueueAll,
   type Process,
   type ProcessOptions,
   Receivers,
@@ -20,11 +18,6 @@ const now = (): Date => new Date();
 
 /** As the line has those that are due at the same time. */
 const byId = (one: DueDelivery, other: DueDelivery): number => (one.deliveryId < other.deliveryId ? -1 : 1);
-
-function enqueueAll({ queue }: Process, jobs: readonly DueDelivery[]): Promise<unknown> {
-  const at = now();
-  return Promise.all(jobs.map((job) => queue.enqueue(job, at)));
-}
 
 describe('The delivery queue', () => {
   let world: Deliveries;
@@ -188,38 +181,6 @@ describe('The delivery queue', () => {
       await prove(one, 'ok');
       await world.server.kill9();
       await one.close();
-    });
-
-    it('gives the jobs of a process that was killed to another', async () => {
-      const one = await world.process(receivers.perform);
-      const child = spawn(
-        process.execPath,
-        [
-          '--import',
-          fileURLToPath(new URL('../../support/typescript.js', import.meta.url)),
-          fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
-          world.server.url,
-        ],
-        {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        },
-      );
-      try {
-        let begun = '';
-        child.stdout.on('data', (data: Buffer) => (begun += data.toString()));
-        const jobs = deliveries('ok', 3);
-        await enqueueAll(one, jobs);
-        await until(() => begun.split('\n').length > 3);
-      } finally {
-        const exited = once(child, 'exit');
-        child.kill('SIGKILL');
-        await exited;
-      }
-      expect(await one.queue.backlog()).toMatchObject({ waiting: 0, active: 3 });
-      one.workers.start();
-      await until(() => receivers.answered.length === 3);
-      expect(one.reclaimed()).toBe(3);
-      await until(async () => (await one.queue.backlog()).active === 0);
     });
 
     it('gives all that a job had under way to the worker that takes it from a dead one', async () => {

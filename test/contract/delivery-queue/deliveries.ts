@@ -180,6 +180,11 @@ export function deliveries(endpointId: string, count: number): DueDelivery[] {
   return Array.from({ length: count }, () => delivery(endpointId));
 }
 
+export function enqueueAll({ queue }: Process, jobs: readonly DueDelivery[]): Promise<unknown> {
+  const at = new Date();
+  return Promise.all(jobs.map((job) => queue.enqueue(job, at)));
+}
+
 /** Endpoints that answer after a time, and what they saw. */
 export class Receivers {
   /** Delivery ids, in the order of their ends. */

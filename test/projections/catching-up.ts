@@ -1,0 +1,39 @@
+// What the tests of the projector, and of one that is killed, write into a log, and how they see that the read models have it.
+import { expect } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { newId } from '../../src/kernel/ids.js';
+import type { EventStore } from '../../src/ports/event-store.js';
+import type { AnyProjection } from '../../src/ports/projection-store.js';
+import { until } from '../support/eventually.js';
+import { append, delivered, expectedDocuments, opened, stamped, storedDocuments } from './fixtures.js';
+
+/** Resolves when the live generations hold exactly what the log says. */
+export async function caughtUp(
+  store: EventStore,
+  redis: Redis,
+  ...projections: readonly AnyProjection[]
+): Promise<void> {
+  for (const projection of projections) {
+    const expected = await expectedDocuments(store, projection);
+    await until(`${projection.name} has caught up`, async () => {
+      const stored = await storedDocuments(redis, projection);
+      return (
+        stored.size === expected.size &&
+        [...expected].every(([id, { revision }]) => stored.get(id)?.revision === revision)
+      );
+    });
+    expect(await storedDocuments(redis, projection)).toEqual(expected);
+  }
+}
+
+export async function appendParcels(store: EventStore, count: number, stamps = 3): Promise<string[]> {
+  const ids = Array.from({ length: count }, newId);
+  await Promise.all(
+    ids.map(async (id, n) => {
+      await append(store, id, opened(`account-${n % 7}`, '2024-01-01T00:00:00.000Z'));
+      for (let stamp = 0; stamp < stamps; stamp++) await append(store, id, stamped());
+      if (n % 2 === 0) await append(store, id, delivered());
+    }),
+  );
+  return ids;
+}
