@@ -3,18 +3,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Database, open } from 'lmdb';
+import { open } from 'lmdb';
 import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
-import { SetClock } from '../../support/clock.js';
-import { OtherProcess } from './other-process.js';
+import type { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
-
-const SLOT_BYTES = 128;
+import { AT, KEYS, SLOT_BYTES, text, VaultOnDisk } from './vault-on-disk.js';
 
 async function onDisk(): Promise<{ open(keys: string): Promise<DiskVault>; close(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'vault-'));
@@ -35,68 +33,27 @@ async function onDisk(): Promise<{ open(keys: string): Promise<DiskVault>; close
 describeVault('on disk', onDisk);
 
 describe('vault on disk', () => {
-  const keys = masterKey('k');
-  const at = '2026-01-02T03:04:05.678Z';
+  let disk: VaultOnDisk;
   let directory: string;
-  let vaults: DiskVault[];
-  let processes: OtherProcess[];
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'vault-'));
-    vaults = [];
-    processes = [];
+    disk = new VaultOnDisk();
+    ({ directory } = disk);
   });
-  afterEach(async () => {
-    for (const process of processes) await process.kill9();
-    for (const vault of vaults) await vault.close();
-    rmSync(directory, { recursive: true });
-  });
+  afterEach(() => disk.close());
 
-  const openVault = (): DiskVault => {
-    const vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new SetClock(Date.parse(at)) });
-    vaults.push(vault);
-    return vault;
-  };
-  const startProcess = async (): Promise<OtherProcess> => {
-    const process = new OtherProcess('disk', directory, keys);
-    processes.push(process);
-    await process.ready;
-    return process;
-  };
-  const text = (value: Uint8Array | null): string => Buffer.from(value ?? []).toString();
+  const keys = KEYS;
+  const at = AT;
+  const openVault = (): DiskVault => disk.open();
+  const startProcess = (): Promise<OtherProcess> => disk.process();
+  const slot = (index: number): Buffer => disk.slot(index);
   const everyFile = (): Buffer[] => readdirSync(directory).map((name) => readFileSync(join(directory, name)));
-  const slot = (index: number): Buffer =>
-    readFileSync(join(directory, 'data-keys')).subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES);
-  /** The database as somebody who broke in would change it. */
-  const tamper = async (
-    change: (
-      subjects: Database<{ slot: number; erasedAt?: string }, string>,
-      entries: Database<Buffer, string>,
-      condemned: Database<boolean, number>,
-    ) => void,
-  ): Promise<void> => {
-    const root = open({ path: join(directory, 'values.mdb'), noSubdir: true, maxDbs: 8 });
-    change(
-      root.openDB({ name: 'subjects', encoding: 'json' }),
-      root.openDB({ name: 'entries', encoding: 'binary' }),
-      root.openDB({ name: 'condemned', encoding: 'json' }),
-    );
-    await root.close();
-  };
+  const tamper: VaultOnDisk['tamper'] = (change) => disk.tamper(change);
 
   it('refuses what it has no room for, stays readable and erasable, and goes on when it is given more', async () => {
     const alarms: unknown[] = [];
-    const open = (mapSizeBytes: number): DiskVault => {
-      const vault = DiskVault.open({
-        directory,
-        keys: MasterKeys.parse(keys),
-        clock: new SetClock(Date.parse(at)),
-        mapSizeBytes,
-        onNearlyFull: (usage) => alarms.push(usage),
-      });
-      vaults.push(vault);
-      return vault;
-    };
+    const open = (mapSizeBytes: number): DiskVault =>
+      disk.open(keys, { mapSizeBytes, onNearlyFull: (usage) => alarms.push(usage) });
     const mapSizeBytes = 2 * 2 ** 20;
     const vault = open(mapSizeBytes);
     const kept: string[] = [];
@@ -123,37 +80,6 @@ describe('vault on disk', () => {
     await larger.put(kept[1]!, 'contact', Buffer.from('goes on'));
     expect(text(await larger.get(kept[1]!, 'contact'))).toBe('goes on');
     for (const subject of kept.slice(1)) expect(text(await larger.get(subject, 'report'))).toBe(subject.repeat(1_000));
-  });
-
-  it('keeps every acknowledged value through a kill of the process', async () => {
-    for (let round = 0; round < 3; round++) {
-      const writer = await startProcess();
-      const acknowledged: string[] = [];
-      let enough: () => void = () => undefined;
-      const many = new Promise<void>((resolve) => (enough = resolve));
-      const lane = async (): Promise<void> => {
-        for (;;) {
-          const id = randomUUID();
-          await writer.do('put', id, 'token', `value of ${id}`);
-          acknowledged.push(id);
-          if (acknowledged.length === 200 + round * 37) enough();
-        }
-      };
-      for (let lanes = 0; lanes < 16; lanes++) void lane();
-      await many;
-      await writer.kill9();
-      const vault = openVault();
-      for (const id of acknowledged) expect(text(await vault.get(id, 'token'))).toBe(`value of ${id}`);
-      await vault.close();
-    }
-  });
-
-  it('keeps an acknowledged erasure through a kill of the process', async () => {
-    const writer = await startProcess();
-    await writer.do('put', 'p', 'token', 'x');
-    await writer.do('erase', 'p');
-    await writer.kill9();
-    await expect(openVault().get('p', 'token')).rejects.toThrow(SubjectErased);
   });
 
   it('shows each process what the other has put, removed and erased, at once', async () => {
@@ -295,61 +221,8 @@ describe('vault on disk', () => {
 
   describe('keys wrapped anew', () => {
     const second = masterKey('second');
-    const openWith = (text: string): DiskVault => {
-      const vault = DiskVault.open({ directory, keys: MasterKeys.parse(text), clock: new SetClock(Date.parse(at)) });
-      vaults.push(vault);
-      return vault;
-    };
-    const slots = (): Buffer[] => {
-      const file = readFileSync(join(directory, 'data-keys'));
-      return Array.from({ length: file.length / SLOT_BYTES }, (_, index) =>
-        file.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES),
-      );
-    };
-    const wrappedUnder = (id: string): number =>
-      slots().filter((found) => found.toString('latin1', 1, 1 + found[0]!) === id).length;
-
-    it('are all there after runs that were killed, beside a process that goes on, erases and makes new ones', async () => {
-      const service = openWith(`${second},${keys}`);
-      const before = openVault();
-      const ids = Array.from({ length: 3_000 }, (_, index) => `p${index}`);
-      await Promise.all(ids.map((id) => before.put(id, 'a', Buffer.from(id))));
-      await before.close();
-      const erased = new Set<string>();
-      const eraseSome = async (): Promise<void> => {
-        for (let index = 0; index < 20; index++) {
-          const id = ids[(erased.size * 37) % ids.length]!;
-          erased.add(id);
-          await service.erase(id);
-          await service.put(`new-${id}`, 'a', Buffer.from(id));
-        }
-      };
-      for (let round = 0; round < 3; round++) {
-        const process = new OtherProcess('disk', directory, `${second},${keys}`);
-        processes.push(process);
-        await process.ready;
-        const run = process.do('rewrap').catch(() => undefined);
-        await eraseSome();
-        if (round < 2) await process.kill9();
-        else await run;
-      }
-      expect(wrappedUnder('k')).toBe(0);
-      const alone = openWith(second);
-      await alone.checkMasterKeys();
-      for (const id of ids) {
-        if (erased.has(id)) await expect(alone.get(id, 'a')).rejects.toThrow(SubjectErased);
-        else expect(text(await alone.get(id, 'a'))).toBe(id);
-      }
-      for (const id of erased) expect(text(await alone.get(`new-${id}`, 'a'))).toBe(id);
-      const places = new Set<number>();
-      await service.close();
-      await alone.close();
-      await tamper((subjects) => {
-        for (const id of erased) places.add(subjects.get(id)!.slot);
-      });
-      expect(places.size).toBe(erased.size);
-      for (const place of places) expect(slot(place).equals(Buffer.alloc(SLOT_BYTES))).toBe(true);
-    });
+    const openWith = (text: string): DiskVault => disk.open(text);
+    const wrappedUnder = (id: string): number => disk.wrappedUnder(id);
 
     it('never are those of an erasure whose process died before it overwrote them', async () => {
       const vault = openVault();
