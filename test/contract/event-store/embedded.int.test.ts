@@ -1,78 +1,19 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, open as openLmdb } from 'lmdb';
 import { BELL_FILE } from '../../../src/adapters/event-store/append-bell.js';
-import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from '../../../src/adapters/event-store/embedded.js';
-import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EventLogDamaged, EventStoreUnavailable, type NewEvent } from '../../../src/ports/event-store.js';
-import type { LogFault } from '../../../src/ports/inspectable-log.js';
 import type { Acknowledged, Refused } from '../../support/event-store-writer.js';
-import {
-  describeEventStore,
-  type EventStoreHarness,
-  follow,
-  newCategory,
-  newEvent,
-  newEvents,
-  readLog,
-} from './suite.js';
-
-class EmbeddedHarness implements EventStoreHarness {
-  readonly logStartsEmpty = true;
-  /** There is no connection: the log is in the same process. */
-  readonly dropSubscriptions = 'cannot-drop';
-  readonly together = 'all-or-nothing';
-  directory: string;
-  private store: EmbeddedEventStore;
-
-  constructor(private readonly always: Partial<EmbeddedEventStoreOptions> = {}) {}
-
-  async open(options: Partial<EmbeddedEventStoreOptions> = {}): Promise<EmbeddedEventStore> {
-    this.directory = await mkdtemp(join(tmpdir(), 'event-store-'));
-    return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...this.always, ...options }));
-  }
-
-  async reopen(options: Partial<EmbeddedEventStoreOptions> = {}): Promise<EmbeddedEventStore> {
-    await this.store.close();
-    return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
-  }
-
-  /** Nobody has it open any more. */
-  async settle(): Promise<void> {
-    await this.store.close();
-  }
-
-  async close(): Promise<void> {
-    await this.store.close();
-    await rm(this.directory, { recursive: true });
-  }
-}
-
-/** As old as an event can be, and few of them at a time. */
-const COMPRESSED: Partial<EmbeddedEventStoreOptions> = { uncompressedEvents: 0, segmentEvents: 4 };
+import { COMPRESSED, EmbeddedHarness, expectSound, inspected, stop, until, Writers } from './embedded-harness.js';
+import { describeEventStore, follow, newCategory, newEvent, newEvents, readLog } from './suite.js';
 
 describeEventStore('embedded', new EmbeddedHarness());
 describeEventStore('embedded, with what is older compressed', new EmbeddedHarness(COMPRESSED));
-
-/** What is wrong with the log, all through. */
-async function inspected(store: EmbeddedEventStore): Promise<LogFault[]> {
-  const faults: LogFault[] = [];
-  for (let after: string | null = null; ;) {
-    const page = await store.inspect(after);
-    faults.push(...page.faults);
-    if (page.end !== null) return [...faults, ...page.end.faults];
-    after = page.through;
-  }
-}
 
 /** The key of a position. */
 function place(position: number): Buffer {
@@ -81,20 +22,11 @@ function place(position: number): Buffer {
   return key;
 }
 
-const WRITER = fileURLToPath(new URL('../../support/event-store-writer.ts', import.meta.url));
-const TYPESCRIPT = new URL('../../support/typescript.js', import.meta.url).href;
-
-interface Writer {
-  readonly child: ChildProcessByStdio<null, Readable, null>;
-  /** What it has said so far. */
-  readonly said: (Acknowledged | Refused)[];
-  /** Resolves when all that it said before it ended has been read. */
-  readonly closed: Promise<void>;
-}
-
 describe('embedded event store', () => {
   const harness = new EmbeddedHarness();
-  const children: ChildProcess[] = [];
+  const writers = new Writers(harness, () => category);
+  const start: Writers['start'] = (...command) => writers.start(...command);
+  const startWriter: Writers['startWriter'] = (...options) => writers.startWriter(...options);
   let category: string;
 
   beforeEach(() => {
@@ -102,52 +34,9 @@ describe('embedded event store', () => {
   });
 
   afterEach(async () => {
-    for (const child of children.splice(0)) await stop(child);
+    await writers.end();
     await harness.close();
   });
-
-  /** Without Jest's own options, which the child does not need. */
-  function start(command: string, ...args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-    const child = spawn(command, args, {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
-    children.push(child);
-    return child;
-  }
-
-  /** Another process that appends to the same directory. */
-  function startWriter(writers: number, appends: number, shell = 'exec "$@"', options: object = {}): Writer {
-    const command = [
-      process.execPath,
-      '--import',
-      TYPESCRIPT,
-      WRITER,
-      harness.directory,
-      category,
-      String(writers),
-      String(appends),
-      JSON.stringify(options),
-    ];
-    const child = start('sh', '-c', shell, 'sh', ...command);
-    const said: (Acknowledged | Refused)[] = [];
-    const lines = createInterface(child.stdout);
-    // A killed process may leave half a line.
-    lines.on('line', (line) => line.endsWith('}') && said.push(JSON.parse(line) as Acknowledged | Refused));
-    return { child, said, closed: once(lines, 'close').then(() => undefined) };
-  }
-
-  /** Everything that must hold of a log whatever happened to those who wrote it. */
-  function expectSound(log: readonly RecordedEvent[], acknowledged: readonly Acknowledged[]): void {
-    expect(log.map(({ position }) => Number(position))).toEqual(log.map((_event, index) => index + 1));
-    const streams = byStream(log);
-    for (const events of streams.values())
-      expect(events.map(({ revision }) => revision)).toEqual(events.map((_event, index) => index));
-    for (const { stream, revision, ids } of acknowledged) {
-      const events = streams.get(stream)?.slice(revision + 1 - ids.length, revision + 1) ?? [];
-      expect(events.map(({ id }) => id)).toEqual(ids);
-    }
-  }
 
   describe.each([
     ['', {}],
@@ -179,33 +68,6 @@ describe('embedded event store', () => {
       expect(log).toHaveLength(theirs + ours);
       expect(events).toEqual(log);
       expectSound(log, [...own, ...(said as Acknowledged[])]);
-    });
-
-    it('loses nothing that was acknowledged to a writer killed at work, and goes on writing at once', async () => {
-      let store = await harness.open(options);
-      const acknowledged: Acknowledged[] = [];
-      for (const enough of [1, 150, 400]) {
-        const { child, said, closed } = startWriter(16, 0, undefined, options);
-        await until(() => said.length >= enough, child.stdout, 'data');
-        await stop(child);
-        await closed;
-        acknowledged.push(...(said as Acknowledged[]));
-        // The killed process may have held the write lock and a read transaction.
-        const stream = `${category}-${newId()}`;
-        const events = newEvents(2);
-        expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 1 });
-        acknowledged.push({ stream, revision: 1, ids: events.map(({ id }) => id) });
-        expectSound(await readLog(store, null, category), acknowledged);
-      }
-      store = await harness.reopen(options);
-      const log = await readLog(store, null, category);
-      expectSound(log, acknowledged);
-      expect(await inspected(store)).toEqual([]);
-      // Batches of two are whole, and each has the one that was appended together with it.
-      const streams = byStream(log);
-      const own = [...streams.keys()].filter((stream) => stream.startsWith(`${category}-own-`));
-      for (const stream of own.filter((name) => !name.endsWith(':beside')))
-        expect(streams.get(stream)).toHaveLength(2 * (streams.get(`${stream}:beside`)?.length ?? 0));
     });
   });
 
@@ -401,8 +263,11 @@ describe('embedded event store', () => {
     async function aLog(events: number): Promise<readonly NewEvent[]> {
       const store = await harness.open(COMPRESSED);
       const appended = newEvents(events);
-      for (const [index, event] of appended.entries())
-        await store.append(`${category}-${index % 2}`, index < 2 ? 'no-stream' : Math.floor(index / 2) - 1, [event]);
+      await Promise.all(
+        appended.map((event, index) =>
+          store.append(`${category}-${index % 2}`, index < 2 ? 'no-stream' : Math.floor(index / 2) - 1, [event]),
+        ),
+      );
       await store.compress();
       return appended;
     }
@@ -670,28 +535,6 @@ describe('embedded event store', () => {
     });
   });
 });
-
-function byStream(log: readonly RecordedEvent[]): Map<string, RecordedEvent[]> {
-  const streams = new Map<string, RecordedEvent[]>();
-  for (const event of log) {
-    const events = streams.get(event.stream);
-    if (events) events.push(event);
-    else streams.set(event.stream, [event]);
-  }
-  return streams;
-}
-
-/** Kills, and resolves when the process is gone. */
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-}
-
-async function until(holds: () => boolean, emitter: NodeJS.EventEmitter, event: string): Promise<void> {
-  while (!holds()) await once(emitter, event);
-}
 
 /** How often the event loop turned while the work was done. */
 async function countTurns(work: () => Promise<unknown>): Promise<number> {
