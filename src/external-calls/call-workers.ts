@@ -51,7 +51,7 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
 };
 
 /** When the time for the vendor is over. */
-type Within = Required<Pick<VendorCall, 'signal' | 'endsAt'>>;
+type Within = Required<Pick<VendorCall, 'signal' | 'endsAt' | 'onEnd'>>;
 
 /** Those in the same process who wait. */
 export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over'>;
@@ -126,14 +126,17 @@ export class CallWorkers implements OnModuleInit {
     const leftMs = data ? data.deadline - this.clock.now().getTime() : this.settingsOf(vendor).timeoutMs;
     const giveUp = new AbortController();
     const timer = setTimeout(() => giveUp.abort(), leftMs).unref();
-    const work = this.workOf(vendor, job, data, { signal: giveUp.signal, endsAt: Date.now() + leftMs }).catch(
+    let retryAfter: number | undefined;
+    const onEnd: Within['onEnd'] = (_, seconds) => (retryAfter = seconds);
+    const work = this.workOf(vendor, job, data, { signal: giveUp.signal, endsAt: Date.now() + leftMs, onEnd }).catch(
       (error: unknown) => this.logger.error(`The outcome of a job was not recorded (${whatIs(job)}): ${nameOf(error)}`),
     );
     this.running.set(work, giveUp);
     const end = await work;
     clearTimeout(timer);
     this.running.delete(work);
-    if (data && job.id !== undefined) this.sayOver(data.waiter, job.id, typeof end === 'string' ? end : null);
+    if (data && job.id !== undefined)
+      this.sayOver(data.waiter, job.id, typeof end === 'string' ? end : null, retryAfter);
   }
 
   private async workOf(vendor: VendorKind, job: CallJob, data: CallJobData | null, within: Within): Promise<unknown> {
@@ -168,10 +171,10 @@ export class CallWorkers implements OnModuleInit {
     }
   }
 
-  private sayOver(waiter: string, jobId: string, end: string | null): void {
-    if (waiter === this.nearby.name) return this.nearby.over(jobId, end);
+  private sayOver(waiter: string, jobId: string, end: string | null, retryAfter?: number): void {
+    if (waiter === this.nearby.name) return this.nearby.over(jobId, end, retryAfter);
     this.redis
-      .publish(channelOf(waiter), end === null ? jobId : `${jobId} ${end}`)
+      .publish(channelOf(waiter), `${jobId} ${end ?? ''} ${retryAfter ?? ''}`.trimEnd())
       .catch((error: unknown) => this.logger.warn(`A process was not told that a call is over: ${nameOf(error)}`));
   }
 }

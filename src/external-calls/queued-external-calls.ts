@@ -35,7 +35,7 @@ const LISTEN_AGAIN_MS = 100;
 interface Waiter {
   /** Known when Redis has stored the job. */
   queue?: Queue;
-  over(end: string | typeof NOT_ASKED | null): void;
+  over(end: string | typeof NOT_ASKED | null, retryAfter?: number): void;
 }
 
 export interface Backlog {
@@ -75,8 +75,8 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     this.names = new Set(queuesOf(vendors).map(({ name }) => name));
     this.listener = redis.duplicate({ lazyConnect: true, autoResubscribe: false, enableAutoPipelining: false });
     this.listener.on('message', (_channel: string, message: string) => {
-      const [jobId = '', end = null] = message.split(' ');
-      this.over(jobId, end);
+      const [jobId = '', end = '', retryAfter] = message.split(' ');
+      this.over(jobId, end === '' ? null : end, retryAfter === undefined ? undefined : Number(retryAfter));
     });
     this.listener.on('error', () => undefined);
     // It writes nothing, and would not notice that the address leads to another server now.
@@ -125,8 +125,8 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
-  over(jobId: string, end: string | null): void {
-    this.waiting.get(jobId)?.over(end);
+  over(jobId: string, end: string | null, retryAfter?: number): void {
+    this.waiting.get(jobId)?.over(end, retryAfter);
   }
 
   /** For metrics. Throws when Redis is away. */
@@ -170,8 +170,9 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const data: CallJobData = { ...ids, payloadRef, deadline, waiter: this.name };
     if (attempt.context.effect) attempt.context.effect.done = true;
     return new Promise((resolve) => {
-      const over = (end: string | typeof NOT_ASKED | null): void => {
+      const over: Waiter['over'] = (end, retryAfter) => {
         clearTimeout(timer);
+        if (attempt.context.effect && retryAfter !== undefined) attempt.context.effect.retryAfterSeconds = retryAfter;
         this.waiting.delete(jobId);
         resolve(end);
       };

@@ -43,12 +43,15 @@ export function routedVendor<Port extends object>(
         return { kind: 'timed-out' };
       }
       const ends: string[] = [];
-      const asked = { ...call, onEnd: (end: string) => void ends.push(end) };
+      const onEnd: VendorCall['onEnd'] = (end, retryAfterSeconds) => {
+        ends.push(end);
+        call.onEnd?.(end, retryAfterSeconds);
+      };
       call.onAsked?.();
       const startedAt = performance.now();
       const verdict = await unlessAborted(
         call.signal,
-        (adapter[operation] as Operation)(asked, ...input).catch((error: unknown) => {
+        (adapter[operation] as Operation)({ ...call, onEnd }, ...input).catch((error: unknown) => {
           const name = error instanceof Error ? error.name : typeof error;
           logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
           return { kind: 'unintelligible' };

@@ -12,6 +12,8 @@ export interface Owner {
 export interface Effect {
   /** Whether an event was appended or a vendor was asked. */
   done: boolean;
+  /** When the vendor that turned the last call away wants to be asked again. */
+  retryAfterSeconds?: number;
 }
 
 /** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */

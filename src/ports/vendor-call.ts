@@ -22,8 +22,11 @@ export interface VendorCall {
   readonly signal?: AbortSignal;
   /** Epoch milliseconds of that time: a process that stood still may look at the clock before its timers run. */
   readonly endsAt?: number;
-  /** Is told how each exchange ended, for the log: the status of the answer, or a word where none came. */
-  readonly onEnd?: (end: string) => void;
+  /**
+   * Is told how each exchange ended: the status of the answer, or a word where none came. `retryAfterSeconds`: when a vendor that
+   * is busy or down wants to be asked again.
+   */
+  readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
   /** Told by the port just before it asks the vendor. */
   readonly onAsked?: () => void;
 }

@@ -7,6 +7,8 @@ export interface VendorAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly text: string | null;
+  /** When the vendor wants to be asked again, where it turned the call away and says so. */
+  readonly retryAfterSeconds?: number;
 }
 
 export function answerOf(status: number, text: string): VendorAnswer {

@@ -1,5 +1,5 @@
 // Connections to a vendor, the time limit of a call, and what is known of a call when a connection fails.
-import { buildConnector, errors, Pool } from 'undici';
+import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 
 /** The connection was never made, so nothing was sent. */
 class NotConnected extends Error {
@@ -59,4 +59,15 @@ export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous'
   if (error instanceof NotConnected) return 'not-sent';
   if (error instanceof errors.InvalidArgumentError) throw error;
   return error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code) ? 'unusable' : 'ambiguous';
+}
+
+const LONGEST_RETRY_AFTER = 600;
+
+/** Of an answer with 429 or 503 that says it, in seconds or as a date: whole seconds from 1 to 600. */
+export function retryAfterOf({ statusCode, headers }: Dispatcher.ResponseData): number | undefined {
+  const said = headers['retry-after'];
+  if ((statusCode !== 429 && statusCode !== 503) || typeof said !== 'string') return undefined;
+  const date = said.endsWith(' GMT') ? Date.parse(said) : NaN;
+  const seconds = /^\d+$/.test(said) ? Number(said) : Math.ceil((date - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.min(LONGEST_RETRY_AFTER, Math.max(1, seconds));
 }

@@ -2,7 +2,7 @@
 import type { Pool } from 'undici';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, answerOf, fromGateway } from './answer.js';
-import { failureOf, limited, poolOf } from './connection.js';
+import { failureOf, limited, poolOf, retryAfterOf } from './connection.js';
 
 export interface VendorHttpOptions {
   /** Address of the vendor; a path in it is kept as prefix. */
@@ -94,7 +94,8 @@ export class VendorHttp {
   /** The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that. */
   private async exchange(call: VendorCall, request: Request, limit: Limit): Promise<Exchange> {
     const exchange = await Promise.race([this.request(request, limit), whenOver(limit)]);
-    call.onEnd?.(exchange.end === 'answered' ? String(exchange.answer.status) : exchange.end);
+    if (exchange.end === 'answered') call.onEnd?.(String(exchange.answer.status), exchange.answer.retryAfterSeconds);
+    else call.onEnd?.(exchange.end);
     return exchange;
   }
 
@@ -102,7 +103,9 @@ export class VendorHttp {
     try {
       const response = await this.pool.request({ ...request, signal: limit });
       const answer = answerOf(response.statusCode, await response.body.text());
-      return fromGateway(answer) ? { end: 'ambiguous' } : { end: 'answered', answer };
+      if (fromGateway(answer)) return { end: 'ambiguous' };
+      const retryAfterSeconds = retryAfterOf(response);
+      return { end: 'answered', answer: { ...answer, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } };
     } catch (error) {
       return limit.aborted ? { end: 'timed-out' } : { end: failureOf(error) };
     }

@@ -42,7 +42,10 @@ export class ErrorReplies implements ExceptionFilter {
       this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
     else if (status === 500 || status === 503) request.notServedFor = shortCauseOf(error);
     if (reply.sent) return;
-    void reply.status(status).headers(headers).type(JSON_TYPE).send(body);
+    const seconds = request.effect?.retryAfterSeconds;
+    void reply.status(status).headers(headers).type(JSON_TYPE);
+    if (status >= 502 && seconds !== undefined) void reply.header('retry-after', seconds);
+    void reply.send(body);
   }
 }
 

@@ -35,7 +35,17 @@ const one = (name: string, schema: object): object => ({
   properties: { [name]: schema },
 });
 const CALLS = { querystring: { ...NO_QUERY, properties: { key: { type: 'string', minLength: 1, maxLength: 255 } } } };
-const OUTAGE = { querystring: NO_QUERY, body: one('seconds', { type: 'number', minimum: 0, maximum: 86_400 }) };
+const OUTAGE = {
+  querystring: NO_QUERY,
+  body: {
+    ...NO_QUERY,
+    required: ['seconds'],
+    properties: {
+      seconds: { type: 'number', minimum: 0, maximum: 86_400 },
+      retryAfter: { type: 'integer', minimum: 0, maximum: 86_400 },
+    },
+  },
+};
 const FAULT = { querystring: NO_QUERY, body: one('fault', { type: 'string', enum: FAULTS }) };
 const LOST_ANSWERS = { querystring: NO_QUERY, body: one('calls', { type: 'integer', minimum: 0, maximum: 1_000 }) };
 
@@ -45,6 +55,8 @@ export class VendorCalls<Operation extends string, Effect> {
   private readonly silentMs: number;
   private readonly timers = new Set<NodeJS.Timeout>();
   private outageEnds = 0;
+  /** What it says of the outage, seconds. */
+  private retryAfter: number | undefined;
   private answersToLose = 0;
   private nextFault: Fault | null = null;
 
@@ -60,6 +72,7 @@ export class VendorCalls<Operation extends string, Effect> {
   /** Refuses a call without the credential, and meets the next one with the fault that was asked for. */
   guard(routes: FastifyInstance): void {
     routes.addHook('onRequest', (request, reply, next) => {
+      if (this.outage() && this.retryAfter !== undefined) void reply.header('retry-after', this.retryAfter);
       if (this.mayCall(request.headers.authorization)) next();
       else sendError(reply, 401, 'unauthorized', 'the credential is missing or wrong');
     });
@@ -80,8 +93,10 @@ export class VendorCalls<Operation extends string, Effect> {
       const { key } = request.query;
       return reply.send(key === undefined ? this.record.allCounts() : { key, ...this.record.countsOf(key) });
     });
-    server.post<{ Body: { seconds: number } }>(`${prefix}/outage`, { schema: OUTAGE }, (request, reply) => {
+    type Outage = { seconds: number; retryAfter?: number };
+    server.post<{ Body: Outage }>(`${prefix}/outage`, { schema: OUTAGE }, (request, reply) => {
       this.outageEnds = this.now() + request.body.seconds * 1_000;
+      this.retryAfter = request.body.retryAfter;
       return reply.send({ until: new Date(this.outageEnds).toISOString() });
     });
     server.post<{ Body: { fault: Fault } }>(`${prefix}/fault`, { schema: FAULT }, (request, reply) => {

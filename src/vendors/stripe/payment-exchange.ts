@@ -1,8 +1,8 @@
 // One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
 import type Stripe from 'stripe';
-import { errors, type Pool } from 'undici';
+import { type Dispatcher, errors, type Pool } from 'undici';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import { failureOf, limited, poolOf } from '../../vendor-kit/connection.js';
+import { failureOf, limited, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
 
 /** How an exchange without a usable answer ended. */
 export type ExchangeEnd =
@@ -22,6 +22,7 @@ export class ExchangeFailed extends Error {
     readonly end: ExchangeEnd,
     /** Of an answer that came, but was not usable. */
     readonly status?: number,
+    readonly retryAfterSeconds?: number,
   ) {
     super(`the exchange with the payment processor ended ${end}`);
   }
@@ -92,7 +93,8 @@ export class BoundedExchange {
       call?.onEnd?.(String(answer.getStatusCode()));
       return answer;
     } catch (error) {
-      call?.onEnd?.(error instanceof ExchangeFailed ? String(error.status ?? error.end) : 'not-sent');
+      const { status, end, retryAfterSeconds } = error instanceof ExchangeFailed ? error : { end: 'not-sent' };
+      call?.onEnd?.(String(status ?? end), retryAfterSeconds);
       throw error;
     }
   }
@@ -117,7 +119,7 @@ export class BoundedExchange {
         body: method === 'POST' ? body : null,
         signal,
       });
-      return new CompleteAnswer(response.statusCode, usable(response.statusCode, await response.body.text()));
+      return new CompleteAnswer(response.statusCode, usable(response, await response.body.text()));
     } catch (error) {
       if (error instanceof ExchangeFailed || error instanceof errors.InvalidArgumentError) throw error;
       if (signal.aborted) throw new ExchangeFailed('timed-out');
@@ -156,8 +158,9 @@ class CompleteAnswer implements Stripe.HttpClientResponse {
 }
 
 /** The body of an answer that the SDK may read. */
-function usable(status: number, text: string): object {
-  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable', status);
+function usable(response: Dispatcher.ResponseData, text: string): object {
+  const { statusCode: status } = response;
+  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable', status, retryAfterOf(response));
   if (status >= 500) throw new ExchangeFailed('ambiguous', status);
   const body = parsed(text);
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable', status);

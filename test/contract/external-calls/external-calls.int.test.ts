@@ -52,6 +52,28 @@ describe('external calls', () => {
     expect(await noted(attempt())).toBe(true);
   });
 
+  it.each([true, false])(
+    'note in the context when the vendor wants to be asked again (one process: %s)',
+    async (near) => {
+      const calls = await caller({ timeoutMs: 60_000 });
+      await worker(near ? { nearby: calls } : {});
+      const noted = async (...ends: [string, number?][]): Promise<object> => {
+        hens.answer = async ({ onEnd }) => {
+          for (const end of ends) onEnd?.(...end);
+          return { kind: 'unavailable' };
+        };
+        const one = attempt();
+        const effect = { done: false };
+        await make(calls, { ...one, context: { ...one.context, effect } });
+        return effect;
+      };
+      expect(await noted(['503', 7])).toEqual({ done: true, retryAfterSeconds: 7 });
+      hens.end = 'unavailable';
+      expect(await noted(['503', 9])).toEqual({ done: true, retryAfterSeconds: 9 });
+      expect(await noted(['503', 9], ['not-sent'])).toEqual({ done: true });
+    },
+  );
+
   it('are not announced through Redis where caller and worker share a process', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ nearby: calls });

@@ -462,3 +462,31 @@ describe('the request', () => {
     expect(connections).toBeLessThanOrEqual(2);
   });
 });
+
+describe('when the vendor wants to be asked again', () => {
+  const told = async (head: string): Promise<unknown[][]> => {
+    const { url } = await misbehaving((socket) => void socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 2\r\n\r\n{}`));
+    const ends: unknown[][] = [];
+    const call = { ...newCall(), onEnd: (...end: unknown[]) => void ends.push(end) };
+    expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'unavailable' });
+    return ends;
+  };
+
+  it.each([
+    ['503 Down', '7', 7],
+    ['429 Busy', '120', 120],
+    ['503 Down', '0', 1],
+    ['503 Down', '86400', 600],
+    ['503 Down', 'Thu, 01 Jan 2015 00:00:00 GMT', 1],
+    ['503 Down', 'Fri, 01 Jan 2999 00:00:00 GMT', 600],
+    ['503 Down', 'soon', undefined],
+    ['503 Down', '-5', undefined],
+    ['403 Forbidden', '7', undefined],
+  ])('%s with Retry-After %s is told as %s', async (status, retryAfter, seconds) => {
+    expect(await told(`${status}\r\nretry-after: ${retryAfter}`)).toEqual([[status.slice(0, 3), seconds]]);
+  });
+
+  it('a 503 without Retry-After tells none', async () => {
+    expect(await told('503 Down')).toEqual([['503', undefined]]);
+  });
+});

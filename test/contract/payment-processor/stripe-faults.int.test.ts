@@ -1,5 +1,5 @@
 // The SDK adapter behind a proxy that spoils exchanges: what each operation says, and that asking again makes nothing twice.
-import { type Socket, createServer } from 'node:net';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
@@ -297,4 +297,24 @@ it('keeps a path of the address as prefix', async () => {
   expect(await processor.retrieveIntent(newCall(), 'pi_1')).toEqual({ kind: 'unintelligible' });
   await processor.close();
   expect(proxy.seen).toEqual([]);
+});
+
+it.each(['429 Busy', '503 Down'])('tells when the processor wants to be asked again: %s', async (status) => {
+  const server = createServer(
+    (socket) =>
+      void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\n{}`)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl, timeoutMs: 120_000 });
+  try {
+    const ends: unknown[][] = [];
+    const call = { ...newCall(), onEnd: (...end: unknown[]) => void ends.push(end) };
+    expect(await processor.createIntent(call, aCharge(), newNames())).toEqual({ kind: 'unavailable' });
+    expect(ends).toEqual([[status.slice(0, 3), 7]]);
+  } finally {
+    await processor.close();
+    server.close();
+  }
 });

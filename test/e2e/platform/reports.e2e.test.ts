@@ -3,6 +3,7 @@
 // over): test/unit/reports/doors.int.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DirectCaller } from '../../support/direct.js';
 import { until } from '../../support/eventually.js';
 import { Service, type PlatformCaller, type Reply } from '../../support/service.js';
 
@@ -116,6 +117,25 @@ describe('GET /reports/{id}', () => {
       expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(600);
     }
     expect([await reportCalls(), await debits()]).toEqual([calls + 1, debited]);
+  });
+
+  it('503 (direct API: 502) with the Retry-After of the vendor on every surface', async () => {
+    const id = await submitted(nopay);
+    const { secretKey } = (await service.credentials()).accounts.nopay;
+    const direct = await DirectCaller.of(service, 'nopay');
+    expect((await direct.register('renters', 'renter-of-the-outage')).status).toBe(200);
+    const said = ({ status, headers }: Reply): unknown[] => [status, headers.get('retry-after')];
+    await control('outage', { seconds: 600, retryAfter: 37 });
+    try {
+      expect(said(await nopay.get(`/reports/${id}`))).toEqual([503, '37']);
+      expect(said(await nopay.submit())).toEqual([503, '37']);
+      const asServer = { headers: { 'x-secret-key': secretKey } };
+      expect(said(await service.request('GET', `/v1/reports/${id}`, asServer))).toEqual([503, '37']);
+      expect(said(await direct.get('/renters/renter-of-the-outage/report'))).toEqual([502, '37']);
+    } finally {
+      await control('outage', { seconds: 0 });
+    }
+    expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
   it('200 for Frozentest when the freeze is lifted and the interval is over, billed once', async () => {
