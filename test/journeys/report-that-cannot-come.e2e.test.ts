@@ -99,9 +99,10 @@ describe('a verified session without what the bureau knows the person by', () =>
     expect(refused(await createIntent(again))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect((await demo.get(`/reports/${again}`)).status).toBe(200);
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
-    // One payment, one report: the guard is up, and the first session has none.
+    // One payment, one report: the guard is up, and the payment has left the first session.
     expect(refused(await demo.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
-    expect(refused(await demo.get(`/reports/${first}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    expect(refused(await demo.get(`/reports/${first}`))).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect(refused(await createIntent(first))).toEqual([409, 'REPORT_NOT_AVAILABLE']);
   });
 
   it('of two sessions that the person verifies afterwards one is paid for', async () => {

@@ -164,7 +164,7 @@ describe('a consumer who pays in the component', () => {
     expect(refund.body.status).toBe('REFUNDED');
     host = await embedding.open();
     await host.mount({ options: { screeningId } });
-    await host.frame.getByText('Your earlier payment was given back to you.').waitFor();
+    await host.frame.getByText('We gave your earlier payment back to you on').waitFor();
     await pay(CARDS.good);
     const { transactionId } = (await host.hears('onPaymentSuccess')) as { readonly transactionId: string };
     expect(transactionId).not.toBe(first.transaction_id);

@@ -86,7 +86,7 @@ export function ReportStep({ journey }: StepProps) {
   );
 }
 
-/** The session, where its payment was given back since the screen came, and the view is one to pay in. */
+/** The session, where no payment counts for it any more since the screen came, and the view is one to pay in. */
 async function payableAgain(
   { api, session, start }: StepProps['journey'],
   read: ReadReport,
@@ -95,7 +95,7 @@ async function payableAgain(
   if (read.ok || read.refusal.code !== 'PAYMENT_REQUIRED' || session === null || start.view !== 'screening')
     return null;
   const status = await api.call<SessionStatus>({ method: 'GET', path: `/screening/${session.id}/status` }, signal);
-  return status.ok && status.body.refundedAt !== undefined ? status.body : null;
+  return status.ok && status.body.overallStatus !== 'COMPLETED' ? status.body : null;
 }
 
 /** A report that cannot be read is no reason to doubt the screening; one that is not completed is. */
