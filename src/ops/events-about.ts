@@ -2,8 +2,8 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { party } from '../modules/parties/domain/party-decider.js';
-import { checkout } from '../modules/payments/domain/checkout.js';
-import { payment, paymentId } from '../modules/payments/domain/payment.js';
+import { checkout, checkoutReference, type CheckoutEvent } from '../modules/payments/domain/checkout.js';
+import { checkoutPaymentId, payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';
 import { reportLooks } from '../modules/reports/domain/report-view.js';
 import { shareRegister } from '../modules/reports/domain/share-register.js';
@@ -48,11 +48,17 @@ async function ofPerson(
   );
 }
 
-/** All that is on record of the party that the session verifies, checkouts too: its other registrations explain this one. */
+/** All that is on record of the party that the session verifies, checkouts and what was paid at them too: its other registrations explain this one. */
 async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Promise<readonly RecordedEvent[]> {
   if (partyId === undefined) return [];
-  const streams = [party.category, checkout.category].map((category) => store.readStream(`${category}-${partyId}`));
-  return (await Promise.all(streams)).flat();
+  const read = (category: string, id: string): Promise<RecordedEvent[]> => store.readStream(`${category}-${id}`);
+  const checkouts = (await read(checkout.category, partyId)) as (RecordedEvent & CheckoutEvent)[];
+  const payments = checkouts.flatMap((event) =>
+    event.type === 'CheckoutPaid'
+      ? [read(payment.category, checkoutPaymentId(checkoutReference(partyId, event.data.ordinal)))]
+      : [],
+  );
+  return [...(await read(party.category, partyId)), ...checkouts, ...(await Promise.all(payments)).flat()];
 }
 
 /** What followed from the session in other streams. */

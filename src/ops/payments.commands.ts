@@ -10,7 +10,7 @@ import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { print, WrongInput } from './operator.js';
 
 const REFUSALS: Partial<Record<ErrorCode, string>> = {
-  'payment.not_found': 'There is no such payment. Its id begins with txn_.',
+  'payment.not_found': 'There is no such payment. Its id begins with txn_ or chk_.',
   'payment.not_completed': 'The payment has not succeeded. There is nothing to give back.',
   'payment.report_under_way': 'The report is being pulled now. Run this command again when the pull has ended.',
   'payment.report_released': 'The report was released. Giving this payment back needs --reason <text>.',

@@ -100,6 +100,7 @@ describe('the sweep of payments', () => {
   let processor: ProcessorInMemory;
   let told: PaymentNews[];
   let altered: string[];
+  let reversed: string[];
   let reconciler: PaymentReconciler;
   let lookUp: (id: string) => Promise<void>;
 
@@ -120,6 +121,7 @@ describe('the sweep of payments', () => {
   beforeEach(() => {
     told = [];
     altered = [];
+    reversed = [];
     const screenings = {
       find: async () => null,
       paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
@@ -135,6 +137,7 @@ describe('the sweep of payments', () => {
     processor = new ProcessorInMemory();
     reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings, {
       altered: (id) => void altered.push(id),
+      refundReversed: (id) => void reversed.push(id),
     });
     const handler = new LookUpPaymentHandler(
       aggregates,

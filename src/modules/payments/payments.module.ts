@@ -22,7 +22,7 @@ import { LookUpCheckout, LookUpCheckoutHandler } from './application/look-up-che
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
 import { OpenCheckoutHandler } from './application/open-checkout.js';
 import { PaymentPolicy } from './application/payment-policy.js';
-import { AlteredIntentObserver, PaymentReconciler } from './application/payment-reconciler.js';
+import { AlteredPaymentObserver, PaymentReconciler } from './application/payment-reconciler.js';
 import { PaymentSecrets } from './application/payment-secrets.js';
 import { checkoutPublisher, paymentPublisher } from './application/publish.js';
 import {
@@ -86,11 +86,15 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     },
     FollowProcessorEvent,
     {
-      provide: AlteredIntentObserver,
-      useFactory: (metrics: Metrics, log: Log): AlteredIntentObserver => ({
+      provide: AlteredPaymentObserver,
+      useFactory: (metrics: Metrics, log: Log): AlteredPaymentObserver => ({
         altered(paymentId, { accountId, environment }) {
           metrics.alteredIntents.inc({ environment: String(environment) });
           log.error({ accountId, environment, paymentId }, 'a payment intent was altered at the processor');
+        },
+        refundReversed(paymentId, { accountId, environment }) {
+          metrics.reversedRefunds.inc({ environment: String(environment) });
+          log.error({ accountId, environment, paymentId }, 'a refund came back to the processor');
         },
       }),
       inject: [Metrics, Log],

@@ -45,12 +45,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  readonly vendorCalls = new Counter({
-    name: 'vendor_calls_total',
-    help: 'Calls to a vendor by operation and kind of verdict.',
-    labelNames: ['vendor', 'operation', 'outcome'],
-    registers: [this.registry],
-  });
+  readonly vendorCalls = this.counter(
+    'vendor_calls_total',
+    'Calls to a vendor by operation and kind of verdict.',
+    'vendor',
+    'operation',
+    'outcome',
+  );
 
   readonly vendorDuration = new Histogram({
     name: 'vendor_call_duration_seconds',
@@ -60,43 +61,40 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  readonly wrongAnswers = new Counter({
-    name: 'wrong_answers_total',
-    help: 'Wrong codes and answers of persons, by whether they have locked the person.',
-    labelNames: ['environment', 'locked'],
-    registers: [this.registry],
-  });
-
-  readonly alteredIntents = new Counter({
-    name: 'payment_intents_altered_total',
-    help: 'Payment intents whose amount or currency was changed at the processor.',
-    labelNames: ['environment'],
-    registers: [this.registry],
-  });
-
-  readonly appendConflicts = new Counter({
-    name: 'event_append_conflicts_total',
-    help: 'Appends that found another revision than expected, by category.',
-    labelNames: ['category'],
-    registers: [this.registry],
-  });
-
-  readonly webhookAttempts = new Counter({
-    name: 'webhook_attempts_total',
-    help: 'Delivery attempts by what came of them.',
-    labelNames: ['outcome'],
-    registers: [this.registry],
-  });
-  readonly webhookMissing = new Counter({
-    name: 'webhook_deliveries_missing_total',
-    help: 'Deliveries that had not been made of a published event and were made by a check.',
-    registers: [this.registry],
-  });
-  readonly webhookReclaimed = new Counter({
-    name: 'webhook_jobs_reclaimed_total',
-    help: 'Delivery jobs taken from workers that had died.',
-    registers: [this.registry],
-  });
+  readonly wrongAnswers = this.counter(
+    'wrong_answers_total',
+    'Wrong codes and answers of persons, by whether they have locked the person.',
+    'environment',
+    'locked',
+  );
+  readonly alteredIntents = this.counter(
+    'payment_intents_altered_total',
+    'Payment intents whose amount or currency was changed at the processor.',
+    'environment',
+  );
+  readonly reversedRefunds = this.counter(
+    'payment_refunds_reversed_total',
+    'Refunds that were made and came back to the processor.',
+    'environment',
+  );
+  readonly appendConflicts = this.counter(
+    'event_append_conflicts_total',
+    'Appends that found another revision than expected, by category.',
+    'category',
+  );
+  readonly webhookAttempts = this.counter(
+    'webhook_attempts_total',
+    'Delivery attempts by what came of them.',
+    'outcome',
+  );
+  readonly webhookMissing = this.counter(
+    'webhook_deliveries_missing_total',
+    'Deliveries that had not been made of a published event and were made by a check.',
+  );
+  readonly webhookReclaimed = this.counter(
+    'webhook_jobs_reclaimed_total',
+    'Delivery jobs taken from workers that had died.',
+  );
   readonly webhookEndpoints = new Gauge({
     name: 'webhook_endpoints',
     help: 'Webhook endpoints by state.',
@@ -139,11 +137,10 @@ export class Metrics {
     labelNames: ['projection'],
     registers: [this.registry],
   });
-  readonly readModelFailures = new Counter({
-    name: 'read_model_apply_failures_total',
-    help: 'Writes to the read models after an append that failed and were left to the subscription.',
-    registers: [this.registry],
-  });
+  readonly readModelFailures = this.counter(
+    'read_model_apply_failures_total',
+    'Writes to the read models after an append that failed and were left to the subscription.',
+  );
   readonly redisSpace = new SpaceGauges('redis', 'Redis', this.registry);
   private readonly redisCommands = new Histogram({
     name: 'redis_command_seconds',
@@ -170,23 +167,18 @@ export class Metrics {
     help: 'Free bytes on the disk of the data folder, the reserve file not counted in.',
     registers: [this.registry],
   });
-  readonly logLinesDropped = new Counter({
-    name: 'log_lines_dropped_total',
-    help: 'Log lines that could not be written: standard output is stuck or its disk is full.',
-    registers: [this.registry],
-  });
-
-  readonly rateUncounted = new Counter({
-    name: 'rate_limit_uncounted_total',
-    help: 'Uses of something limited that went on uncounted because Redis did not answer.',
-    registers: [this.registry],
-  });
-
-  readonly repliesNotKept = new Counter({
-    name: 'idempotency_replies_not_kept_total',
-    help: 'Replies to keyed requests that were not kept, because the caller has as many kept replies as it may.',
-    registers: [this.registry],
-  });
+  readonly logLinesDropped = this.counter(
+    'log_lines_dropped_total',
+    'Log lines that could not be written: standard output is stuck or its disk is full.',
+  );
+  readonly rateUncounted = this.counter(
+    'rate_limit_uncounted_total',
+    'Uses of something limited that went on uncounted because Redis did not answer.',
+  );
+  readonly repliesNotKept = this.counter(
+    'idempotency_replies_not_kept_total',
+    'Replies to keyed requests that were not kept, because the caller has as many kept replies as it may.',
+  );
 
   constructor(lagSampledEveryMs = LAG_SAMPLED_EVERY_MS) {
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
@@ -226,6 +218,10 @@ export class Metrics {
       for (const { gauge, read } of gauges) gauge.set(delays.count === 0 ? 0 : read());
       delays.reset();
     });
+  }
+
+  private counter<Label extends string = never>(name: string, help: string, ...labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   redisCommandsOf(connection: string): (seconds: number) => void {

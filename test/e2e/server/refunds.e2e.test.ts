@@ -3,11 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { checkoutPaymentId } from '../../../src/modules/payments/domain/payment.js';
+import { DirectCaller } from '../../support/direct.js';
 import { EndpointOwner } from '../../support/endpoint-owner.js';
 import { until } from '../../support/eventually.js';
 import { HttpsReceiver } from '../../support/https-receiver.js';
 import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';
-import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { type Credentials, type Person, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const FEE = 3_500;
 type Account = keyof Credentials['accounts'];
@@ -18,6 +21,7 @@ let service: Service;
 let credentials: Credentials;
 let processor: Processor;
 let demo: PlatformCaller;
+let direct: DirectCaller;
 
 beforeAll(async () => {
   [folder, receiver] = await Promise.all([mkdtemp(join(tmpdir(), 'receiver-')), HttpsReceiver.start()]);
@@ -31,6 +35,7 @@ beforeAll(async () => {
   credentials = await service.credentials();
   processor = new Processor(service.sandboxUrl);
   demo = await service.signIn('demo');
+  direct = await DirectCaller.of(service, 'demo');
   await new EndpointOwner(service, credentials.accounts.demo).register(receiver.url('/status/200'), {
     enabled_events: ['payment.refunded', 'payment.succeeded', 'screening.completed'],
   });
@@ -77,6 +82,47 @@ const told = (type: string, session: string): any[] =>
   receiver.requests
     .map(({ body }) => JSON.parse(body.toString()))
     .filter((event) => event.type === type && event.data.session_id === session);
+
+const page = (renterId: string): Promise<Reply> =>
+  direct.send('POST', '/pay/payment/checkout-session', {
+    renterId,
+    successUrl: 'http://localhost:5173/paid',
+    cancelUrl: 'http://localhost:5173/canceled',
+  });
+const checkoutStream = (transactionId: string): string => `payment-${checkoutPaymentId(transactionId)}`;
+
+interface AtCheckout {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly intent: string;
+}
+
+async function payAtCheckout(renterId: string): Promise<AtCheckout> {
+  const { url, sessionId } = (await page(renterId)).body.payload;
+  const body = new URLSearchParams({ payment_method: 'pm_card_visa' });
+  expect((await fetch(`${url}/pay`, { method: 'POST', body, redirect: 'manual' })).status).toBe(303);
+  const session = await fetch(`${service.sandboxUrl}/v1/checkout/sessions/${sessionId}`, {
+    headers: { authorization: 'Bearer sk_test_sandbox_processor' },
+  });
+  const { client_reference_id: transactionId, payment_intent: intent } = (await session.json()) as any;
+  await until('it is recorded', async () => (await types(checkoutStream(transactionId))).length > 0);
+  const [made] = await shownEvents(service, checkoutStream(transactionId));
+  return { id: made?.data.sessionId, transactionId, intent };
+}
+
+async function renterWhoPaid(person: Person = {}): Promise<AtCheckout & { readonly renterId: string }> {
+  const renterId = `renter-${newId()}`;
+  expect((await direct.register('renters', renterId, person)).status).toBe(200);
+  return { renterId, ...(await payAtCheckout(renterId)) };
+}
+
+const reportOf = (renterId: string): Promise<Reply> => direct.get(`/renters/${renterId}/report?format=json`);
+const onServer = (path: string): Promise<Reply> =>
+  service.request('GET', `/v1${path}`, { headers: { 'x-secret-key': credentials.accounts.demo.secretKey } });
+const statusesOf = async (id: string): Promise<[string, string]> => {
+  const { body } = await onServer(`/screenings/${id}/status`);
+  return [body.payment_status, body.overall_status];
+};
 
 describe('POST /v1/payments/{transaction_id}/refund', () => {
   it('200: gives the whole payment back once, tells it once, and the consumer may pay again', async () => {
@@ -264,6 +310,125 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
     expect(await processor.calls(`${transactionId}:refund:1`)).toMatchObject({ executed: 1 });
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
+  });
+});
+
+describe('what a renter has paid at a hosted checkout', () => {
+  it('200: is given back once and told once; the report is 402, and the renter may pay again at once', async () => {
+    const { renterId, id, transactionId } = await renterWhoPaid();
+    expect(transactionId).toMatch(/^chk_/);
+    expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    const reply = await refund(transactionId);
+    const given = { transaction_id: transactionId, session_id: id, status: 'REFUNDED' };
+    const money = { amount: FEE, currency: 'usd', reason: 'requested_by_consumer' };
+    expect([reply.status, reply.body]).toEqual([200, { ...given, ...money }]);
+    expect((await refund(transactionId, 'other')).body).toEqual(reply.body);
+    expect(await statusesOf(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
+    expect((await reportOf(renterId)).status).toBe(402);
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, refunded: FEE });
+    expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ received: 1, executed: 1 });
+    expect((await payAtCheckout(renterId)).transactionId).not.toBe(transactionId);
+    expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    expect((await reportOf(renterId)).status).toBe(200);
+    await until('the account is told', async () => told('payment.succeeded', id).length === 2);
+    expect(told('payment.refunded', id).map(({ data }) => data)).toEqual([
+      {
+        session_id: id,
+        transaction_id: transactionId,
+        amount_cents: FEE,
+        currency: 'usd',
+        reason_code: 'requested_by_consumer',
+      },
+    ]);
+    expect((await service.ops('timeline', id)).stdout).toContain('PaymentRefundRequested');
+  });
+
+  it("404 PAYMENT_NOT_FOUND, the same, for another account's and for its payment under another name", async () => {
+    const { transactionId } = await renterWhoPaid();
+    const replies = [
+      await refund(transactionId, 'other', 'unrelated'),
+      await refund(`txn_${checkoutPaymentId(transactionId)}`),
+      await refund(`${transactionId}0`),
+      await refund(transactionId.replace('chk_', 'txn_')),
+    ];
+    for (const reply of replies) expect(refused(reply)).toEqual([404, 'PAYMENT_NOT_FOUND']);
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: 0 });
+  });
+
+  it('409 once the report of a session is released that it counts for; an operator gives it back and locks nothing', async () => {
+    const { renterId, id, transactionId } = await renterWhoPaid();
+    expect((await reportOf(renterId)).status).toBe(200);
+    expect((await direct.register('renters', renterId)).status).toBe(200);
+    expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
+    const { exitCode, stdout } = await service.ops('payments', 'refund', transactionId, '--reason', 'goodwill');
+    const { session: newer, ...shown } = JSON.parse(stdout);
+    const requested = { transaction: transactionId, refund: 'requested', reasonCode: 'other' };
+    expect([exitCode, shown, newer === id]).toEqual([0, requested, false]);
+    await until('it is given back', async () => (await statusesOf(newer))[0] === 'REFUNDED', 60_000);
+    expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
+    expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    expect((await onServer(`/reports/${id}`)).status).toBe(200);
+    expect((await page(renterId)).status).toBe(200);
+  });
+
+  it('is unpaid again in each session that it counted for', async () => {
+    const { renterId, id, transactionId } = await renterWhoPaid();
+    expect((await direct.register('renters', renterId)).status).toBe(200);
+    const { status, body } = await refund(transactionId);
+    expect([status, body.status, body.session_id === id]).toEqual([200, 'REFUNDED', false]);
+    for (const session of [id, body.session_id]) {
+      expect(await statusesOf(session)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
+      expect(refused(await onServer(`/reports/${session}`))).toEqual([402, 'PAYMENT_REQUIRED']);
+    }
+  });
+
+  it('is recorded where it is given back at the processor, told to nobody, and locks nothing again', async () => {
+    const { renterId, id, transactionId, intent } = await renterWhoPaid();
+    await processor.refund(intent);
+    await until('it is recorded', async () => (await types(checkoutStream(transactionId))).includes('PaymentRefunded'));
+    expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    expect((await reportOf(renterId)).status).toBe(200);
+    expect(told('payment.refunded', id)).toEqual([]);
+    // It counts for no newer session, for which the renter may pay.
+    await direct.register('renters', renterId);
+    expect((await page(renterId)).status).toBe(200);
+  });
+});
+
+describe('a refund that the bank sends back', () => {
+  const alarms = async (): Promise<number> => {
+    const { text } = await service.request('GET', '/metrics');
+    return Number(/^payment_refunds_reversed_total\{environment="test"\} (\d+)/m.exec(text)?.[1] ?? 0);
+  };
+
+  it.each([
+    [
+      'a payment intent',
+      async () => {
+        const { id, transactionId, secret } = await paidFor();
+        return { id, transactionId, intent: intentIn(secret), stream: paymentStream(transactionId) };
+      },
+    ],
+    [
+      'a hosted checkout',
+      async () => {
+        const paid = await renterWhoPaid();
+        return { ...paid, stream: checkoutStream(paid.transactionId) };
+      },
+    ],
+  ])('of %s raises one alarm: event, metric and log line', async (_of, paid) => {
+    const { id, transactionId, intent, stream } = await paid();
+    expect((await refund(transactionId)).body.status).toBe('REFUNDED');
+    const before = await alarms();
+    await processor.control('refunds/fail', { intent });
+    await until('it is noticed', async () => (await alarms()) > before);
+    await processor.settled(intent);
+    expect(await alarms()).toBe(before + 1);
+    expect((await types(stream)).slice(-2)).toEqual(['PaymentRefunded', 'PaymentRefundReversed']);
+    expect(service.program.output).toContain('a refund came back to the processor');
+    expect(service.program.output).toContain(stream.slice('payment-'.length));
+    expect(await statusesOf(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
+    expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ executed: 1 });
   });
 });
 

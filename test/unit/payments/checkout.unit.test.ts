@@ -150,6 +150,21 @@ describe('a hosted checkout', () => {
       .thenRefused('checkout.already_paid');
   });
 
+  it('may be opened again once its payment was given back, which is noted once', () => {
+    const refund = (ordinal: number): CheckoutCommand => ({ kind: 'record-refund', ordinal });
+    const refunded: CheckoutEvent = { type: 'CheckoutRefunded', data: { ordinal: 0 } };
+    given(checkout, opened(), created()).when(refund(0)).then();
+    given(checkout, opened(), created(), paid())
+      .when(refund(1))
+      .then()
+      .when(refund(0))
+      .then(refunded)
+      .when(refund(0))
+      .then()
+      .when(open(later(1)))
+      .then(opened(1));
+  });
+
   it('notes a newer registration once, and an older one not at all', () => {
     const register = (of: typeof ANEW): CheckoutCommand => ({ kind: 'register', ...of });
     const noted: CheckoutEvent = { type: 'RenterRegisteredAnew', data: ANEW };

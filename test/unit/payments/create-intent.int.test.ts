@@ -171,7 +171,8 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
     get: async (subject: string, entry: string) => unlessErased(kept.get(subject + entry) ?? null),
     remove: async (subject: string, entry: string) => void kept.delete(subject + entry),
   } as unknown as Vault);
-  const reconciler = new PaymentReconciler(aggregates, processor, secrets, screenings, { altered: () => undefined });
+  const observer = { altered: () => undefined, refundReversed: () => undefined };
+  const reconciler = new PaymentReconciler(aggregates, processor, secrets, screenings, observer);
   const calls = new CallsAtOnce();
   const takeUp = new TakeUpIntent(aggregates, processor, reconciler, secrets);
   const limiter = new CountedInMemory();

@@ -24,8 +24,10 @@ import {
 } from '../../../src/modules/payments/application/open-checkout.js';
 import { checkoutPublisher } from '../../../src/modules/payments/application/publish.js';
 import { WhenCheckoutPaid } from '../../../src/modules/payments/application/when-checkout-paid.js';
+import { WhenPaymentProgressed } from '../../../src/modules/payments/application/when-payment-progressed.js';
 import { WhenRenterRegistered } from '../../../src/modules/payments/application/when-renter-registered.js';
-import { checkoutReference } from '../../../src/modules/payments/domain/checkout.js';
+import { checkout, checkoutReference } from '../../../src/modules/payments/domain/checkout.js';
+import { checkoutPaymentId } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { CheckoutVerdict } from '../../../src/ports/payment-processor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -39,6 +41,7 @@ import { SetClock } from '../../support/clock.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 
 const ACCOUNT = newId();
+const SYSTEM = { environment: 'test', actor: { kind: 'system', id: 'test' } } as const;
 const GUARD = 30 * 86_400;
 const FIELDS = { email: 'customerEmail', successUrl: 'successUrl', cancelUrl: 'cancelUrl' };
 const WISH = {
@@ -104,6 +107,7 @@ function house() {
     connectedPaymentAccount: null as string | null,
     applicationFeeCents: 300,
     maxApplicationFeeCents: null,
+    refundAfterDays: null as number | null,
   };
   const sessions: ScreeningFacts[] = [];
   const facts = {
@@ -114,6 +118,7 @@ function house() {
     meanwhile: async (): Promise<void> => undefined,
   };
   const flags: { excludeBackground?: boolean } = {};
+  const altered: string[] = [];
   const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
   const screenings = {
     find: async (id: string) => sessions.find(({ sessionId }) => sessionId === id) ?? null,
@@ -152,7 +157,9 @@ function house() {
   const pages = new CheckoutPageStore(vault);
   const handlers = {
     handleInline: async (events: readonly RecordedEvent[]) => {
-      for (const event of events) if (paid.types.has(event.type as never)) await paid.handle(event);
+      for (const event of events)
+        for (const handler of [paid, progressed])
+          if (handler.types.has(event.type as never)) await handler.handle(event);
     },
   };
   const aggregates: AggregateStore = new AggregateStore(
@@ -163,7 +170,11 @@ function house() {
     () => 0,
     handlers,
   );
-  const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, screenings, policy);
+  const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, policy, {
+    altered: (id) => void altered.push(id),
+    refundReversed: () => undefined,
+  });
+  const progressed: WhenPaymentProgressed = new WhenPaymentProgressed(aggregates, screenings);
   const reconciler = new CheckoutReconciler(aggregates, processor, pages, clock);
   const calls = new MortalCalls();
   const terms = new CheckoutTerms(parties, screenings, {
@@ -211,6 +222,7 @@ function house() {
     ...{
       account,
       aggregates,
+      altered,
       calls,
       clock,
       erased,
@@ -271,6 +283,9 @@ function house() {
       return sessionId;
     },
     types: async (): Promise<string[]> => (await history()).map(({ type }) => type),
+    /** What the payment of an opening has recorded. */
+    payment: async (ordinal = 0): Promise<RecordedEvent[]> =>
+      store.readStream(`payment-${checkoutPaymentId(checkoutReference(partyId, ordinal))}`),
     /** Sessions at the processor that can still be paid. */
     payable: async (): Promise<string[]> => {
       const found = await Promise.all([...processor.made].map(async (id) => [id, await statusOf(id)] as const));
@@ -310,6 +325,60 @@ describe('a renter at a hosted checkout', () => {
       },
     });
     await expect(open()).rejects.toMatchObject(PAID);
+  });
+
+  it('has made a payment like any other, on the terms of when the page was opened', async () => {
+    const { open, pay, notice, account, altered, first, partyId, payment, registersAnew } = house();
+    Object.assign(account, { refundAfterDays: 14, connectedPaymentAccount: 'acct_1' });
+    const opened = await open();
+    Object.assign(account, { refundAfterDays: null, feeCents: 9_900 });
+    await pay(opened);
+    for (let time = 0; time < 2; time += 1) await notice(opened.checkoutSessionId);
+    const [made, ...more] = await payment();
+    expect([made?.data, more, altered]).toEqual([
+      {
+        sessionId: first,
+        reference: `chk_${partyId}_0`,
+        ordinal: 0,
+        amountCents: 3_500,
+        applicationFeeCents: 300,
+        currency: 'usd',
+        connectedAccount: 'acct_1',
+        refundAfterDays: 14,
+        paymentIntentId: expect.stringMatching(/^pi_/),
+      },
+      [],
+      [],
+    ]);
+    const newer = await registersAnew();
+    expect((await payment()).slice(1).map(({ type, data }) => ({ type, ...data }))).toEqual([
+      { type: 'PaymentExtended', sessionId: newer },
+    ]);
+  });
+
+  it('raises an alarm when the processor has received what the page was not over', async () => {
+    const { open, altered, aggregates, partyId, clock, payment } = house();
+    const { checkoutSessionId } = await open();
+    const received = { intentId: `pi_${partyId}`, amountCents: 50, currency: 'usd' };
+    const session = { id: checkoutSessionId, status: 'complete', payment: received } as const;
+    const context = { ...SYSTEM, accountId: ACCOUNT, correlationId: newId(), causationId: newId() };
+    const seen = { kind: 'observe', now: clock.now(), session, toReplace: false } as const;
+    await aggregates.execute(checkout, partyId, seen, context);
+    const recorded = await payment();
+    expect(recorded.map(({ type }) => type)).toEqual(['PaymentMadeAtCheckout', 'PaymentIntentAltered']);
+    expect(altered.map((id) => `payment-${id}`)).toEqual([recorded[0]?.stream]);
+  });
+
+  // Nothing was pulled for it, and nothing will be.
+  it('whose session another transaction has paid for is given back by itself as a duplicate', async () => {
+    const { open, pay, notice, sessions, payment } = house();
+    const opened = await open();
+    Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
+    await pay(opened);
+    for (let time = 0; time < 2; time += 1) await notice(opened.checkoutSessionId);
+    expect((await payment()).slice(1).map(({ type, data }) => ({ type, ...data }))).toEqual([
+      { type: 'PaymentRefundRequested', reasonCode: 'duplicate', keepsReport: true },
+    ]);
   });
 
   // Addresses to return to and whatever the caller says of people are personal.

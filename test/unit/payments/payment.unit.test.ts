@@ -3,14 +3,17 @@ import fc from 'fast-check';
 import type { FeeTerms } from '../../../src/kernel/consumer-price.js';
 import { admitPrice, applicationFeeOf } from '../../../src/modules/payments/domain/price.js';
 import {
+  checkoutPaymentId,
   isRefunded,
   isRefundOpen,
   isReturned,
   lookAt,
   payment,
   paymentId,
+  paymentIdIn,
   refundKeyOf,
   statusOf,
+  transactionIdOf,
   type IntentStatus,
   type ObservedIntent,
   type Payment,
@@ -223,6 +226,29 @@ describe('a payment', () => {
       expect([isRefunded(refunded.state as Payment), isReturned(refunded.state as Payment)]).toEqual([true, false]);
     });
 
+    // The consumer may have paid again by then, and the processor would only refuse: a person has to see to it.
+    it('stays given back when the bank sends the refund back, which is told once each time and is asked for no more', () => {
+      const reversed: PaymentEvent = { type: 'PaymentRefundReversed', data: { refundedCents: 0 } };
+      const again = paid
+        .when(REQUEST)
+        .then(REQUESTED)
+        .when(refundOf(3_500))
+        .then(WHOLE)
+        .when(observe(intent('succeeded'), 4))
+        .then()
+        .when(observe(intent('succeeded'), 5))
+        .then(reversed)
+        .when(refundOf(0))
+        .then();
+      expect([isReturned(again.state as Payment), isRefundOpen(again.state)]).toEqual([true, false]);
+      expect(lookAt(again.state, '2026-03-01T12:00:00.000Z')).toBeNull();
+      again
+        .when(refundOf(3_500))
+        .then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
+        .when(refundOf(0))
+        .then(reversed);
+    });
+
     it('is asked for under another key after the processor has refused, and less and less often', () => {
       const since = '2026-03-01T12:00:00.000Z';
       const delays: number[] = [];
@@ -334,6 +360,73 @@ describe('a payment', () => {
         }),
         { numRuns: 500 },
       );
+    });
+  });
+
+  describe('that was made at a hosted checkout', () => {
+    const made = {
+      ...{ sessionId: 'session', reference: 'chk_renter_0', ordinal: 0, amountCents: 3_500, currency: 'usd' },
+      ...{ paymentIntentId: 'pi_1', applicationFeeCents: 100, connectedAccount: null, refundAfterDays: 14 },
+    };
+    const asked = { amountCents: 3_500, currency: 'usd' };
+    const TAKE: PaymentCommand = { kind: 'take-from-checkout', ...made, asked };
+    const MADE: PaymentEvent = { type: 'PaymentMadeAtCheckout', data: made };
+    const EXTENDED: PaymentEvent = { type: 'PaymentExtended', data: { sessionId: 'newer' } };
+    const extend = (to: string): PaymentCommand => ({ kind: 'extend', to });
+    const request = (sessionId: string, more: object = {}): PaymentCommand => ({
+      ...{ kind: 'request-refund', sessionId, reasonCode: 'other', keepsReport: false },
+      ...more,
+    });
+
+    it('is recorded once, has succeeded, and is named as account holders know it', () => {
+      const { state } = given(payment).when(TAKE).then(MADE).when(TAKE).then();
+      expect(state).toMatchObject({ status: 'SUCCEEDED', sessionId: 'session', paymentIntentId: 'pi_1' });
+      expect(transactionIdOf('id', 'chk_renter_0')).toBe('chk_renter_0');
+      expect(refundKeyOf('id', 1, 'chk_renter_0')).toBe('chk_renter_0:refund:1');
+      expect(paymentIdIn('chk_renter_0')).toBe(checkoutPaymentId('chk_renter_0'));
+    });
+
+    it.each([
+      [3_400, 'usd'],
+      [3_500, 'eur'],
+    ])(
+      'says that it was altered when %s %s was received instead of what the checkout was over',
+      (amountCents, currency) => {
+        const altered: PaymentEvent = { type: 'PaymentIntentAltered', data: { amountCents, currency } };
+        const data = { ...made, amountCents, currency };
+        given(payment)
+          .when({ kind: 'take-from-checkout', ...data, asked })
+          .then({ type: 'PaymentMadeAtCheckout', data }, altered)
+          .when(observe(intent('succeeded', { amountCents, receivedCents: amountCents, currency })))
+          .then();
+      },
+    );
+
+    it('counts for each further session once, the newest of which the refund is decided for', () => {
+      const extended = given(payment, MADE).when(extend('session')).then().when(extend('newer')).then(EXTENDED);
+      extended.when(extend('newer')).then().when(extend('session')).then();
+      extended.when(request('session')).then();
+      const others = ['session'];
+      extended
+        .when(request('newer', { others }))
+        .then({ type: 'PaymentRefundRequested', data: { reasonCode: 'other', others } })
+        .when(extend('newest'))
+        .then();
+    });
+
+    it('counts for no further session once any of it was given back', () => {
+      given(payment, MADE, { type: 'PaymentRefunded', data: { refundedCents: 1 } })
+        .when(extend('newer'))
+        .then();
+    });
+
+    it('is planned to be given back, and no more so once the renter has registered again', () => {
+      const refusedAt = new Date('2026-03-01T12:00:00.000Z');
+      const plan = (sessionId: string): PaymentCommand => ({ kind: 'plan-refund', sessionId, refusedAt });
+      const planned: PaymentEvent = { type: 'PaymentRefundPlanned', data: { refundAt: '2026-03-15T12:00:00.000Z' } };
+      const extended = given(payment, MADE).when(plan('session')).then(planned).when(extend('newer')).then(EXTENDED);
+      expect(lookAt(extended.state, '2026-03-01T12:00:00.000Z')).toBeNull();
+      extended.when(plan('session')).then().when(plan('newer')).then(planned);
     });
   });
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { RequestRefund } from '../../../src/modules/payments/application/request-refund.js';
-import { payment, paymentId } from '../../../src/modules/payments/domain/payment.js';
+import { checkoutPaymentId, payment, paymentId } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Accounts } from '../../../src/published/accounts.js';
@@ -74,6 +75,60 @@ it('a payment that is carried over while the pulls end is given back for the new
   const { sessionId, ended, refund } = await paid(['newer']);
   expect(await refund()).toMatchObject({ sessionId: 'newer', refund: { reasonCode: 'other', keepsReport: false } });
   expect(ended).toEqual([sessionId, 'newer']);
+});
+
+/** A payment at a hosted checkout that counts for three sessions; of the reports of some it is said how they are. */
+async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'payment.report_under_way'>>) {
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => `${name}-${newId()}`);
+  const reference = `chk_${newId()}_0`;
+  const id = checkoutPaymentId(reference);
+  const asked = { amountCents: 3_500, currency: 'usd' };
+  const terms = { ordinal: 0, applicationFeeCents: 0, connectedAccount: null, paymentIntentId: 'pi_1', ...asked };
+  const take = { kind: 'take-from-checkout', sessionId: String(first), reference, ...terms, asked } as const;
+  await aggregates.execute(payment, id, take, CONTEXT);
+  for (const to of [second, third]) await aggregates.execute(payment, id, { kind: 'extend', to: String(to) }, CONTEXT);
+  const ended: string[] = [];
+  const nameOf = (session: string): string => session.split('-')[0] ?? '';
+  const pulls: ReportPulls = {
+    end: async (from, { transactionId, reasonCode, evenIfReleased }) => {
+      const report = reports[nameOf(from)];
+      if (report === 'payment.report_under_way') throw new DomainError(report);
+      if (report === 'released' && !evenIfReleased) throw new DomainError('payment.report_released');
+      ended.push(nameOf(from));
+      return { transactionId, reasonCode, ...(report === 'released' && { released: true as const }) };
+    },
+    carryOver: async () => true,
+  };
+  const screenings = { find: async () => ({ paidBy: reference }) } as unknown as Screenings;
+  const request = new RequestRefund(aggregates, screenings, pulls, {} as Accounts);
+  return {
+    ended,
+    refund: async (evenIfReleased = false) => {
+      const { refund } = await request.of(id, { reasonCode: 'other', evenIfReleased }, CONTEXT);
+      return refund && { keepsReport: refund.keepsReport, others: refund.others.map(nameOf) };
+    },
+  };
+}
+
+it('what was paid at a checkout is given back for each session that it counts for, the newest last', async () => {
+  const { ended, refund } = await paidAtCheckout({});
+  expect(await refund()).toEqual({ keepsReport: false, others: ['first', 'second'] });
+  expect(ended).toEqual(['first', 'second', 'third']);
+});
+
+it.each(['first', 'second', 'third'])('it is refused while the report of the %s session is pulled', async (name) => {
+  const { ended, refund } = await paidAtCheckout({ [name]: 'payment.report_under_way' });
+  await expect(refund()).rejects.toMatchObject({ code: 'payment.report_under_way' });
+  expect(ended).not.toContain('third');
+});
+
+it.each([
+  ['first', { keepsReport: false, others: ['second'] }],
+  ['third', { keepsReport: true, others: ['first', 'second'] }],
+])('it is refused once the report of the %s session is released; an operator gives it back', async (name, given) => {
+  const { refund } = await paidAtCheckout({ [name]: 'released' });
+  await expect(refund()).rejects.toMatchObject({ code: 'payment.report_released' });
+  expect(await refund(true)).toEqual(given);
 });
 
 it('a payment that is carried over each time is refused as unavailable, and given back on the next request', async () => {

@@ -12,6 +12,7 @@ import { WhenPaymentProgressed } from '../../../src/modules/payments/application
 import { WhenVerifiedAgain } from '../../../src/modules/payments/application/when-verified-again.js';
 import { checkout, checkoutReference, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import {
+  checkoutPaymentId,
   payment,
   paymentId,
   transactionIdOf,
@@ -61,28 +62,56 @@ function played(inVain: readonly PaidSession[], partyId: string | null, dying?: 
 const verifiedIn = (sessionId: string): RecordedEvent =>
   ({ id: newId(), stream: `screening-${sessionId}`, metadata: METADATA }) as RecordedEvent;
 
-describe('a payment intent', () => {
-  async function paidFor(sessionId: string): Promise<string> {
+const PRICE = { amountCents: 3_500, currency: 'usd' };
+const TERMS = { ordinal: 0, ...PRICE, applicationFeeCents: 0, connectedAccount: null } as const;
+const REGISTERED_AT = '2026-03-01T12:00:00.000Z';
+
+const KINDS = {
+  'a payment intent': async (sessionId: string) => {
     const id = paymentId(sessionId, 0);
-    const price = { amountCents: 3_500, currency: 'usd' };
     const intent = { id: 'pi_1', status: 'succeeded', receivedCents: 3_500, refundedCents: 0 } as const;
     const commands: readonly PaymentCommand[] = [
-      { kind: 'open', sessionId, ordinal: 0, ...price, applicationFeeCents: 0, connectedAccount: null },
-      { kind: 'observe', basedOn: 1, intent: { ...intent, ...price, lastErrorCode: null } },
+      { kind: 'open', sessionId, ...TERMS },
+      { kind: 'observe', basedOn: 1, intent: { ...intent, ...PRICE, lastErrorCode: null } },
     ];
     for (const command of commands) await aggregates.execute(payment, id, command, CONTEXT);
-    return id;
-  }
+    return { id, transactionId: transactionIdOf(id), partyId: null };
+  },
+  /** `newer`: registered after the guard. */
+  'a hosted checkout': async (sessionId: string, ...newer: readonly string[]) => {
+    const partyId = newId();
+    const reference = checkoutReference(partyId, 0);
+    const session = { id: 'cs_1', status: 'complete', payment: { intentId: 'pi_1', ...PRICE } } as const;
+    const commands: readonly CheckoutCommand[] = [
+      {
+        kind: 'open',
+        ...{ now: new Date(REGISTERED_AT), guardSeconds: 60, newest: { sessionId, registeredAt: REGISTERED_AT } },
+        ...{ attemptId: newId(), subjectId: newId(), reportFlags: {}, ...TERMS },
+      },
+      { kind: 'record-session', ordinal: 0, checkoutSessionId: 'cs_1', expiresAt: '2026-03-02T12:00:00.000Z' },
+      { kind: 'observe', now: new Date(REGISTERED_AT), toReplace: false, session },
+      ...newer.map(
+        (id, index) =>
+          ({ kind: 'register', sessionId: id, registeredAt: `2026-06-0${index + 1}T12:00:00.000Z` }) as const,
+      ),
+    ];
+    for (const command of commands) await aggregates.execute(checkout, partyId, command, CONTEXT);
+    const id = checkoutPaymentId(reference);
+    const paid = { sessionId, reference, ...TERMS, paymentIntentId: 'pi_1', asked: PRICE };
+    await aggregates.execute(payment, id, { kind: 'take-from-checkout', ...paid }, CONTEXT);
+    return { id, transactionId: reference, partyId };
+  },
+};
 
+describe.each(Object.entries(KINDS))('%s', (_kind, paidFor) => {
   it.each(['nobody', 'newer', 'older'] as const)(
     'counts for the newer session and then for the older one no more, where %s dies in between',
     async (dying) => {
       const [older, newer] = [newId(), newId()];
-      const id = await paidFor(older);
-      const transactionId = transactionIdOf(id);
+      const { id, transactionId, partyId } = await paidFor(older, newer);
       const { told, screenings } = played(
         [{ sessionId: older, transactionId }],
-        null,
+        partyId,
         { nobody: undefined, newer, older }[dying],
       );
       const progressed = new WhenPaymentProgressed(aggregates, screenings);
@@ -105,87 +134,37 @@ describe('a payment intent', () => {
 
   it('stays with a session whose report is being pulled', async () => {
     const [older, newer] = [newId(), newId()];
-    const transactionId = transactionIdOf(await paidFor(older));
-    const { told, screenings } = played([{ sessionId: older, transactionId }], null);
+    const { id, transactionId, partyId } = await paidFor(older, newer);
+    const { told, screenings } = played([{ sessionId: older, transactionId }], partyId);
     const busy = Object.assign(new EndPulls(aggregates), { carryOver: async () => false });
     await new WhenVerifiedAgain(aggregates, screenings, busy).handle(verifiedIn(newer));
     expect(told).toEqual([]);
-    const { state } = await aggregates.load(payment, paymentId(older, 0));
+    const { state } = await aggregates.load(payment, id);
     expect(state).toMatchObject({ sessionId: older });
   });
 });
 
 describe('a hosted checkout', () => {
-  /** What the sessions hear of payments when the renter is verified in the newest. */
-  async function toldAt(what: {
-    readonly isNewest?: boolean;
-    readonly isInVain?: boolean;
-    readonly dying?: 'first' | 'again';
-  }): Promise<object[]> {
-    const [partyId, first, again] = [newId(), newId(), newId()];
-    const transactionId = checkoutReference(partyId, 0);
-    const { told, screenings } = played(
-      what.isInVain === false ? [] : [{ sessionId: first, transactionId }],
-      partyId,
-      what.dying && { first, again }[what.dying],
-    );
-    const registeredAt = '2026-03-01T12:00:00.000Z';
-    const session = { id: 'cs_1', status: 'complete' } as const;
-    const commands: readonly CheckoutCommand[] = [
-      {
-        kind: 'open',
-        now: new Date(registeredAt),
-        guardSeconds: 60,
-        newest: { sessionId: first, registeredAt },
-        attemptId: newId(),
-        subjectId: newId(),
-        reportFlags: {},
-        amountCents: 3_500,
-        applicationFeeCents: 0,
-        currency: 'usd',
-        connectedAccount: null,
-      },
-      { kind: 'record-session', ordinal: 0, checkoutSessionId: 'cs_1', expiresAt: '2026-03-02T12:00:00.000Z' },
-      {
-        kind: 'observe',
-        now: new Date(registeredAt),
-        toReplace: false,
-        session: { ...session, payment: { intentId: 'pi_1', amountCents: 3_500, currency: 'usd' } },
-      },
-      { kind: 'register', sessionId: again, registeredAt: '2026-06-01T12:00:00.000Z' },
-      ...(what.isNewest === false
-        ? [{ kind: 'register', sessionId: newId(), registeredAt: '2026-06-02T12:00:00.000Z' } as const]
-        : []),
-    ];
-    for (const command of commands) await aggregates.execute(checkout, partyId, command, CONTEXT);
-    const handler = new WhenVerifiedAgain(aggregates, screenings, new EndPulls(aggregates));
-    for (let time = what.dying === undefined ? 1 : 0; time < 2; time++)
-      await handler.handle(verifiedIn(again)).catch(() => undefined);
-    const nameOf = new Map([
-      [first, 'first'],
-      [again, 'again'],
-    ]);
-    return told.map(([sessionId, status, transaction, observation]) => [
-      nameOf.get(sessionId),
-      status,
-      transaction.replace(partyId, 'renter'),
-      observation,
-    ]);
-  }
-  const COUNTED = ['again', 'SUCCEEDED', 'chk_renter_0', 4];
-  const LEFT = ['first', 'CARRIED_OVER', 'chk_renter_0', 4];
-
-  it('that was paid in vain counts for the newest session, however long ago it was, and for the older no more', async () => {
-    expect(await toldAt({})).toEqual([COUNTED, LEFT]);
-  });
-
-  it('counts so where a process dies in between', async () => {
-    expect(await toldAt({ dying: 'again' })).toEqual([COUNTED, LEFT]);
-    expect(await toldAt({ dying: 'first' })).toEqual([COUNTED, COUNTED, LEFT]);
-  });
+  const verify = async (older: string, newer: readonly string[], isInVain = true) => {
+    const { id, transactionId, partyId } = await KINDS['a hosted checkout'](older, ...newer);
+    const { told, screenings } = played(isInVain ? [{ sessionId: older, transactionId }] : [], partyId);
+    await new WhenVerifiedAgain(aggregates, screenings, new EndPulls(aggregates)).handle(verifiedIn(newer[0] ?? ''));
+    return { told, state: (await aggregates.load(payment, id)).state };
+  };
 
   it('counts for no session but the newest, and for none where it was not in vain', async () => {
-    expect(await toldAt({ isNewest: false })).toEqual([]);
-    expect(await toldAt({ isInVain: false })).toEqual([]);
+    const [older, newer] = [newId(), newId()];
+    expect((await verify(older, [newer, newId()])).told).toEqual([]);
+    expect((await verify(older, [newer], false)).told).toEqual([]);
+  });
+
+  it('that counts for two sessions within the guard counts for the newest alone once the older was in vain', async () => {
+    const [older, newer] = [newId(), newId()];
+    const { id, transactionId, partyId } = await KINDS['a hosted checkout'](older, newer);
+    await aggregates.execute(payment, id, { kind: 'extend', to: newer }, CONTEXT);
+    const { screenings } = played([{ sessionId: older, transactionId }], partyId);
+    await new WhenVerifiedAgain(aggregates, screenings, new EndPulls(aggregates)).handle(verifiedIn(newer));
+    const { state } = await aggregates.load(payment, id);
+    expect(state).toMatchObject({ sessionId: newer, others: [], former: [older] });
   });
 });

@@ -475,6 +475,22 @@ function everyEvent(): DomainEvent[] {
     keepsReport: true,
   });
   run(payment, open, seen('requires_payment_method', { amountCents: 50 }));
+  run(
+    payment,
+    {
+      kind: 'take-from-checkout',
+      ...{ sessionId: 'session', reference: 'chk_party_0', ordinal: 0, amountCents: 3_500, currency: 'usd' },
+      ...{ paymentIntentId: 'pi_1', applicationFeeCents: 0, connectedAccount: null, refundAfterDays: 14 },
+      asked: { amountCents: 3_500, currency: 'usd' },
+    },
+    { kind: 'extend', to: 'newer' },
+    {
+      kind: 'request-refund',
+      ...{ sessionId: 'newer', reasonCode: 'other', keepsReport: false, others: ['session'] },
+    },
+    seen('succeeded', { refundedCents: 3_500 }),
+    seen('succeeded', { refundedCents: 0 }),
+  );
   run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
   const opening: CheckoutCommand = {
     kind: 'open',
@@ -515,7 +531,9 @@ function everyEvent(): DomainEvent[] {
     { kind: 'look-up', basedOn: 2 },
     { kind: 'register', sessionId: 'newer', registeredAt: at(1).toISOString() },
     ended('complete', false),
+    { kind: 'record-refund', ordinal: 0 },
   );
+  run(checkout, { ...opening, refundAfterDays: 14 });
   const progress: PaymentProgress = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' };
   run(
     screeningSession,

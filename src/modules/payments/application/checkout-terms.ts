@@ -11,7 +11,7 @@ import { refuseInVain } from './refuse-in-vain.js';
 /** For whom, and what it costs. */
 export interface Terms extends Pick<
   Opening,
-  'subjectId' | 'amountCents' | 'applicationFeeCents' | 'currency' | 'connectedAccount'
+  'subjectId' | 'amountCents' | 'applicationFeeCents' | 'currency' | 'connectedAccount' | 'refundAfterDays'
 > {
   readonly partyId: string;
   readonly newest: Registration;
@@ -48,6 +48,7 @@ export class CheckoutTerms {
       ...price,
       currency: account.currency,
       connectedAccount: account.connectedPaymentAccount,
+      ...(account.refundAfterDays && { refundAfterDays: account.refundAfterDays }),
     };
   }
 

@@ -17,9 +17,12 @@ export interface Observed {
 }
 type NoIntent = Exclude<IntentVerdict, { kind: 'intent' }>;
 
-/** Hears that an intent was changed at the processor, for those who watch it. */
-export abstract class AlteredIntentObserver {
+/** Hears what became of money behind the service's back, for those who watch it. */
+export abstract class AlteredPaymentObserver {
+  /** The intent was changed at the processor. */
   abstract altered(paymentId: string, owner: Owner): void;
+  /** A refund that was made has come back: the consumer does not have the money. */
+  abstract refundReversed(paymentId: string, owner: Owner): void;
 }
 
 /** Asks the processor again when another process recorded something meanwhile. */
@@ -32,7 +35,7 @@ export class PaymentReconciler {
     private readonly processor: PaymentProcessor,
     private readonly secrets: PaymentSecrets,
     private readonly screenings: Screenings,
-    private readonly observer: AlteredIntentObserver,
+    private readonly observer: AlteredPaymentObserver,
   ) {}
 
   /** Retrieves the intent of a payment that has one, and records what is new. */
@@ -69,6 +72,7 @@ export class PaymentReconciler {
     const { events, ...loaded } = await this.aggregates.execute(payment, id, command, context, known);
     const state = existing(loaded.state);
     if (events.some(({ type }) => type === 'PaymentIntentAltered')) this.observer.altered(id, context);
+    if (events.some(({ type }) => type === 'PaymentRefundReversed')) this.observer.refundReversed(id, context);
     const ended = events.some(({ type }) => type === 'PaymentSucceeded' || type === 'PaymentCanceled');
     if (ended) await this.forgetSecret(id, state);
     return { kind: 'intent', payment: { ...loaded, state }, intent, recorded: events.length };

@@ -32,7 +32,7 @@ export const paymentPublisher: Publisher = {
         if (reasonCode === undefined) return null;
         return publishedAs(last, 'payment.refunded', {
           session_id: state.sessionId,
-          transaction_id: transactionIdOf(idOf(last.stream)),
+          transaction_id: transactionIdOf(idOf(last.stream), state.reference),
           amount_cents: refundedCents,
           currency: state.currency,
           reason_code: reasonCode,

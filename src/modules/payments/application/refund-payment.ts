@@ -51,10 +51,8 @@ export class MakeRefund extends PaymentCall<null> {
     const { state } = loaded;
     if (!isRefundOpen(state)) return 'recorded';
     const { refusals } = state.refund;
-    const verdict = await this.processor.refundIntent(
-      { ...call, attemptId: refundKeyOf(id, refusals) },
-      state.paymentIntentId,
-    );
+    const attemptId = refundKeyOf(id, refusals, state.reference);
+    const verdict = await this.processor.refundIntent({ ...call, attemptId }, state.paymentIntentId);
     if (verdict.kind === 'not-made' || (verdict.kind === 'refused' && verdict.code !== ALREADY_REFUNDED)) {
       endOf(verdict);
       const code = verdict.kind === 'refused' ? verdict.code : KEPT_FAILURE;

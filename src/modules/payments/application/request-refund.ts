@@ -27,9 +27,10 @@ export async function paymentNamed(
 ): Promise<{ readonly id: string; readonly owner: Owner | null }> {
   const id = paymentIdIn(transactionId);
   if (id === null || !isId(id)) throw new DomainError('payment.not_found');
-  const loaded: LoadedAggregate<PaymentState> = await aggregates.load(payment, id);
-  if (loaded.state.status === 'NONE' || !isOpen(loaded.owner)) throw new DomainError('payment.not_found');
-  return { id, owner: loaded.owner };
+  const { state, owner }: LoadedAggregate<PaymentState> = await aggregates.load(payment, id);
+  const isNamedSo = state.status !== 'NONE' && transactionIdOf(id, state.reference) === transactionId;
+  if (!isNamedSo || !isOpen(owner)) throw new DomainError('payment.not_found');
+  return { id, owner };
 }
 
 /** A payment and its refund as the account sees them. */
@@ -45,16 +46,22 @@ export interface RefundedPayment {
 }
 
 export function refundedPayment(id: string, state: Payment): RefundedPayment {
-  const { sessionId, price, currency, refund } = state;
+  const { sessionId, reference, price, currency, refund } = state;
   if (refund === null) throw new Error(`No refund of the payment ${id} is recorded`);
   return {
-    transactionId: transactionIdOf(id),
+    transactionId: transactionIdOf(id, reference),
     sessionId,
     status: isRefunded(state) ? 'REFUNDED' : 'SUCCEEDED',
     amountCents: price.amountCents,
     currency,
     reasonCode: refund.reasonCode,
   };
+}
+
+interface Ended {
+  readonly reasonCode: RefundReason;
+  /** The report was released before, or another transaction has paid for it. */
+  readonly released?: boolean;
 }
 
 interface Wanted {
@@ -94,28 +101,48 @@ export class RequestRefund {
     throw new DomainError('service.unavailable');
   }
 
-  private async once(id: string, { reasonCode, evenIfReleased }: Wanted, context: ActionContext): Promise<Payment> {
+  private async once(id: string, wanted: Wanted, context: ActionContext): Promise<Payment> {
     const known = await this.aggregates.load(payment, id);
     const state = existing(known.state);
     if (state.refund !== null) return state;
     if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
-    const transactionId = transactionIdOf(id);
-    const paidBy = (await this.screenings.find(state.sessionId))?.paidBy ?? null;
+    const transactionId = transactionIdOf(id, state.reference);
+    const others: string[] = [];
+    for (const other of state.others) {
+      const { released = false } = await this.ended(other, transactionId, wanted, context);
+      if (!released) others.push(other);
+    }
+    // The newest comes last: it goes on where the report of an earlier one is released or under way.
+    return this.record(
+      id,
+      state.sessionId,
+      await this.ended(state.sessionId, transactionId, wanted, context),
+      context,
+      others,
+    );
+  }
+
+  private async ended(
+    sessionId: string,
+    transactionId: string,
+    { reasonCode, evenIfReleased }: Wanted,
+    context: ActionContext,
+  ): Promise<Ended> {
+    const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     // Where another transaction has paid, nothing was or is pulled for this one.
-    const ended =
-      paidBy !== null && paidBy !== transactionId
-        ? { reasonCode, released: true }
-        : await this.pulls.end(state.sessionId, { transactionId, reasonCode, evenIfReleased }, context);
-    return this.record(id, state.sessionId, ended, context);
+    return paidBy !== null && paidBy !== transactionId
+      ? { reasonCode, released: true }
+      : this.pulls.end(sessionId, { transactionId, reasonCode, evenIfReleased }, context);
   }
 
   async record(
     id: string,
     sessionId: string,
-    { reasonCode, released = false }: { readonly reasonCode: RefundReason; readonly released?: boolean },
+    { reasonCode, released = false }: Ended,
     context: ActionContext,
+    others: readonly string[] = [],
   ): Promise<Payment> {
-    const command = { kind: 'request-refund', sessionId, reasonCode, keepsReport: released } as const;
+    const command = { kind: 'request-refund', sessionId, reasonCode, keepsReport: released, others } as const;
     return existing((await this.aggregates.execute(payment, id, command, context)).state);
   }
 }

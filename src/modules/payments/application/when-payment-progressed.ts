@@ -4,9 +4,13 @@ import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
-import { isReturned, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
+import { checkout, partyIn } from '../domain/checkout.js';
+import { isRefunded, isReturned, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 
-/** Tells the session how its payment is, and those for which it counted before that it is theirs no more. Has a payment given back where another one was made before. */
+/**
+ * Tells the session how its payment is, those for which it counted before that it is theirs no more, and the checkout that its payment was
+ * given back. Has a payment given back where another one was made before.
+ */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {
   readonly name = 'payments_into_screenings';
@@ -14,6 +18,7 @@ export class WhenPaymentProgressed implements EventHandler {
   readonly categories = [payment.category];
   readonly types: ReadonlySet<PaymentEvent['type']> = new Set<PaymentEvent['type']>([
     'PaymentOpened',
+    'PaymentMadeAtCheckout',
     'PaymentAwaited',
     'PaymentActionRequired',
     'PaymentProcessing',
@@ -21,6 +26,7 @@ export class WhenPaymentProgressed implements EventHandler {
     'PaymentCanceled',
     'PaymentSucceeded',
     'PaymentCarriedOver',
+    'PaymentExtended',
     'PaymentRefunded',
   ]);
 
@@ -33,19 +39,23 @@ export class WhenPaymentProgressed implements EventHandler {
     const id = idOf(event.stream);
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE') return;
-    const { ordinal, events: observation, sessionId, former } = state;
-    const transactionId = transactionIdOf(id);
+    const { ordinal, events: observation, sessionId, former, reference, refund } = state;
+    const transactionId = transactionIdOf(id, reference);
     const status = isReturned(state) ? 'REFUNDED' : state.status;
     const context = {
       ...systemContext('payments', event.metadata),
       correlationId: event.metadata.$correlationId,
       causationId: event.id,
     };
+    const partyId = reference !== null && event.type === 'PaymentRefunded' ? partyIn(reference) : null;
+    if (partyId !== null) await this.aggregates.execute(checkout, partyId, { kind: 'record-refund', ordinal }, context);
     const news = { transactionId, ordinal, observation };
     await this.screenings.paymentProgressed(sessionId, { ...news, status }, context);
     for (const before of former)
       await this.screenings.paymentProgressed(before, { ...news, status: 'CARRIED_OVER' }, context);
-    if (status !== 'SUCCEEDED' || state.refund !== null) return;
+    for (const other of isRefunded(state) ? (refund?.others ?? []) : [])
+      await this.screenings.paymentProgressed(other, { ...news, status: 'REFUNDED' }, context);
+    if (status !== 'SUCCEEDED' || refund !== null) return;
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy === null || paidBy === transactionId) return;
     // The recovery job has the processor make it. Nothing was pulled for this payment, and the session stays paid by the other.

@@ -10,7 +10,7 @@ import { RequestRefund } from './request-refund.js';
 
 /** A pull that failed so will not come later either. */
 const FINAL: readonly string[] = ['VENDOR_SESSION_OVER', 'PERSON_ERASED'];
-const PAID = 'PaymentSucceeded' satisfies PaymentEvent['type'];
+const PAID: readonly string[] = ['PaymentSucceeded', 'PaymentMadeAtCheckout'] satisfies PaymentEvent['type'][];
 
 /**
  * Plans the refund of a payment whose report the bureau refuses, and records a refund for the case that the process died between ending
@@ -47,7 +47,7 @@ export class WhenReportProgressed implements EventHandler {
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (id === null) return;
     const known = await this.aggregates.load(payment, id);
-    const paidAt = known.history.find(({ type }) => type === PAID)?.metadata.occurredAt;
+    const paidAt = known.history.find(({ type }) => PAID.includes(type))?.metadata.occurredAt;
     // A refusal that comes again, or before the payment, says nothing of this one.
     if (paidAt === undefined || metadata.occurredAt < paidAt) return;
     const command = { kind: 'plan-refund', sessionId, refusedAt: new Date(metadata.occurredAt) } as const;

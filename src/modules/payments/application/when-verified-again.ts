@@ -5,7 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { ReportPulls } from '../../../published/reports.js';
 import { IDENTITY_VERIFIED, Screenings, type PaidSession } from '../../../published/screenings.js';
-import { checkout, checkoutReference } from '../domain/checkout.js';
+import { checkout } from '../domain/checkout.js';
 import { payment, paymentIdIn } from '../domain/payment.js';
 
 /**
@@ -34,20 +34,17 @@ export class WhenVerifiedAgain implements EventHandler {
       correlationId: metadata.$correlationId,
       causationId,
     };
+    if (session.partyId !== null && !(await this.isNewestOf(session.partyId, to))) return;
     const isUnpaid = session.paymentStatus === 'PENDING' || session.paymentStatus === 'FAILED';
     // A process that has told the session of its payment may have died then. A checkout may have paid for several sessions.
     let { paidBy } = session;
     for (const paid of await this.screenings.paidInVain(to)) {
       if (paidBy === null ? !isUnpaid : paidBy !== paid.transactionId) continue;
-      const isCounted =
-        session.partyId === null
-          ? await this.countIntent(paid, to, context)
-          : await this.countCheckout(session.partyId, paid, to, context);
-      if (isCounted) paidBy = paid.transactionId;
+      if (await this.count(paid, to, context)) paidBy = paid.transactionId;
     }
   }
 
-  private async countIntent(
+  private async count(
     { sessionId: from, transactionId }: PaidSession,
     to: string,
     context: ActionContext,
@@ -62,23 +59,8 @@ export class WhenVerifiedAgain implements EventHandler {
     return true;
   }
 
-  private async countCheckout(
-    partyId: string,
-    { sessionId: from, transactionId }: PaidSession,
-    to: string,
-    context: ActionContext,
-  ): Promise<boolean> {
+  private async isNewestOf(partyId: string, sessionId: string): Promise<boolean> {
     const { state } = await this.aggregates.load(checkout, partyId);
-    if (state.status === 'NONE' || state.paidBy === null || state.newest.sessionId !== to) return false;
-    const { ordinal } = state.paidBy;
-    if (
-      checkoutReference(partyId, ordinal) !== transactionId ||
-      !(await this.pulls.carryOver(from, transactionId, context))
-    )
-      return false;
-    const news = { transactionId, ordinal, observation: state.events };
-    await this.screenings.paymentProgressed(to, { ...news, status: 'SUCCEEDED' }, context);
-    await this.screenings.paymentProgressed(from, { ...news, status: 'CARRIED_OVER' }, context);
-    return true;
+    return state.status !== 'NONE' && state.newest.sessionId === sessionId;
   }
 }

@@ -32,6 +32,8 @@ export interface Opening extends Price {
   /** Account at the processor that receives the money; null: the platform. */
   readonly connectedAccount: string | null;
   readonly reportFlags: ReportFlags;
+  /** The account's setting then: days from the first refused pull to the refund. Absent where it had none. */
+  readonly refundAfterDays?: number;
 }
 
 export type CheckoutEvent =
@@ -58,6 +60,8 @@ export type CheckoutEvent =
         readonly paidAt: string;
       }
     >
+  /** Some or all of that payment was given back, so that it keeps the renter from paying no more. */
+  | DomainEvent<'CheckoutRefunded', { readonly ordinal: number }>
   /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'CheckoutLookedUp', Record<never, never>>
   /** The renter has a newer screening session, which a payment counts for from now on. */
@@ -73,7 +77,7 @@ export interface Checkout {
   /** `cs_...`, of this opening; null before there is one. */
   readonly checkoutSessionId: string | null;
   readonly expiresAt: string | null;
-  /** The last payment. */
+  /** The last payment; null after its refund. */
   readonly paidBy: { readonly ordinal: number; readonly at: string } | null;
   /** At the processor, since something last changed. */
   readonly looks: number;
@@ -112,6 +116,7 @@ export type CheckoutCommand =
       readonly session: ObservedCheckout;
       readonly toReplace: boolean;
     }
+  | { readonly kind: 'record-refund'; readonly ordinal: number }
   /** Of several that want to look at the same time one does. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   | ({ readonly kind: 'register' } & Registration);
@@ -173,6 +178,10 @@ function decide(command: CheckoutCommand, state: CheckoutState): readonly Checko
         : [];
     case 'observe':
       return observe(command, state);
+    case 'record-refund':
+      return state.paidBy?.ordinal === command.ordinal
+        ? [{ type: 'CheckoutRefunded', data: { ordinal: command.ordinal } }]
+        : [];
     case 'look-up':
       return command.basedOn === state.events && isUnderWay(state) ? [{ type: 'CheckoutLookedUp', data: {} }] : [];
     case 'register': {
@@ -248,8 +257,10 @@ function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
       return { ...next, status: 'PAID', paidBy: { ordinal: event.data.ordinal, at: event.data.paidAt } };
     case 'CheckoutLookedUp':
       return { ...next, looks: state.looks + 1 };
+    // These two say nothing of the opening itself: the looks at the processor go on as planned.
+    case 'CheckoutRefunded':
+      return { ...next, looks: state.looks, paidBy: null };
     case 'RenterRegisteredAnew':
-      // Says nothing of the checkout itself: the looks at the processor go on as planned.
       return { ...next, looks: state.looks, newest: event.data };
     default:
       return assertNever(event, state);

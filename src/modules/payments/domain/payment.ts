@@ -1,4 +1,5 @@
 // One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled, and its refund.
+// What a renter has paid at a hosted checkout is one too, from then on.
 // Source: docs/contract/platform.md#payments and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -32,6 +33,21 @@ export type PaymentEvent =
         readonly refundAfterDays?: number;
       }
     >
+  /** A renter has paid at a hosted checkout. The amount is what was received. */
+  | DomainEvent<
+      'PaymentMadeAtCheckout',
+      Price & {
+        readonly sessionId: string;
+        /** `chk_...`: the transaction as account holders know it. */
+        readonly reference: string;
+        /** Counts the checkouts of the renter, from 0. */
+        readonly ordinal: number;
+        readonly currency: string;
+        readonly connectedAccount: string | null;
+        readonly paymentIntentId: string;
+        readonly refundAfterDays?: number;
+      }
+    >
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
   /** The caller wants another amount; the intent is changed after this is recorded. `change` counts from 1. */
   | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
@@ -52,6 +68,8 @@ export type PaymentEvent =
     >
   /** The session that it paid for can have no report: it counts for a newer one of the same person. */
   | DomainEvent<'PaymentCarriedOver', { readonly sessionId: string }>
+  /** The renter has registered once more within the guard: it counts for that session as well, which is the newest. */
+  | DomainEvent<'PaymentExtended', { readonly sessionId: string }>
   /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
   /** The bureau has refused the report for the first time. Without a report the payment is given back from then on (ISO 8601 UTC). */
@@ -65,6 +83,8 @@ export type PaymentEvent =
         readonly reasonCode: RefundReason;
         /** The session goes on counting as paid: its report was released, or another transaction has paid for it. */
         readonly keepsReport?: true;
+        /** Earlier sessions that are unpaid again too. */
+        readonly others?: readonly string[];
       }
     >
   /** `code` is the processor's. Another try follows, under a key of its own. */
@@ -77,7 +97,9 @@ export type PaymentEvent =
         /** Of a refund that was requested here and is complete. A refund made at the processor has none and re-locks nothing. */
         readonly reasonCode?: RefundReason;
       }
-    >;
+    >
+  /** Some of what was given back has come back to the processor: the consumer does not have it. In all so far it is this much. */
+  | DomainEvent<'PaymentRefundReversed', { readonly refundedCents: number }>;
 
 export interface Payment {
   readonly status: PaymentStatus;
@@ -85,6 +107,10 @@ export interface Payment {
   readonly sessionId: string;
   /** For which it counted before, oldest first. */
   readonly former: readonly string[];
+  /** Earlier ones of the renter, for which it counts as well. */
+  readonly others: readonly string[];
+  /** `chk_...`; null where it was not made at a hosted checkout. */
+  readonly reference: string | null;
   readonly ordinal: number;
   readonly currency: string;
   readonly connectedAccount: string | null;
@@ -104,11 +130,13 @@ export interface Payment {
   readonly refundAfterDays: number | null;
   /** When it is given back by itself (ISO 8601 UTC); null: not planned. */
   readonly refundAt: string | null;
-  /** The refund that was requested here; `refusals` counts those of the processor. */
+  /** The refund that was requested here; `refusals` counts those of the processor. `made`: also where it has come back since. */
   readonly refund: {
     readonly reasonCode: RefundReason;
     readonly keepsReport: boolean;
+    readonly others: readonly string[];
     readonly refusals: number;
+    readonly made: boolean;
   } | null;
   /** At the processor, since something last changed. */
   readonly looks: number;
@@ -151,6 +179,13 @@ export type PaymentCommand =
       readonly subjectId?: string;
       readonly refundAfterDays?: number;
     })
+  /** Does nothing when it is recorded already. `asked`: what the checkout was over. */
+  | (Extract<PaymentEvent, { readonly type: 'PaymentMadeAtCheckout' }>['data'] & {
+      readonly kind: 'take-from-checkout';
+      readonly asked: { readonly amountCents: number; readonly currency: string };
+    })
+  /** Decides nothing where it counts for that session, and when any of it was given back. */
+  | { readonly kind: 'extend'; readonly to: string }
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent; decides nothing when there is one. */
@@ -174,6 +209,7 @@ export type PaymentCommand =
       readonly sessionId: string;
       readonly reasonCode: RefundReason;
       readonly keepsReport: boolean;
+      readonly others?: readonly string[];
     }
   /** The processor refused a refund that was asked for under `refundKeyOf` of so many refusals. */
   | { readonly kind: 'refuse-refund'; readonly refusals: number; readonly code: string }
@@ -193,13 +229,21 @@ export function paymentId(sessionId: string, ordinal: number): string {
 }
 
 const PREFIX = 'txn_';
+const AT_CHECKOUT = 'chk_';
 
-export function transactionIdOf(id: string): string {
-  return PREFIX + id;
+/** `reference`: of a payment that was made at a hosted checkout. */
+export function transactionIdOf(id: string, reference: string | null = null): string {
+  return reference ?? PREFIX + id;
+}
+
+/** Stream id of the payment that was made at a hosted checkout. */
+export function checkoutPaymentId(reference: string): string {
+  return derivedId('payment', reference);
 }
 
 /** Null when the text cannot be a transaction id. */
 export function paymentIdIn(transactionId: string): string | null {
+  if (transactionId.startsWith(AT_CHECKOUT)) return checkoutPaymentId(transactionId);
   return transactionId.startsWith(PREFIX) ? transactionId.slice(PREFIX.length) : null;
 }
 
@@ -251,12 +295,12 @@ export function isPayable({ status, canceled }: Payment): boolean {
 
 /** A refund was requested, and the processor has not made it. */
 export function isRefundOpen(state: PaymentState): state is Paid & { readonly refund: NonNullable<Payment['refund']> } {
-  return state.status !== 'NONE' && state.refund !== null && !isWhole(state, state.refundedCents);
+  return state.status !== 'NONE' && state.refund?.made === false;
 }
 
 /** The whole payment was given back at the request of the account, the operator or the service. */
 export function isRefunded(state: Payment): boolean {
-  return state.refund !== null && isWhole(state, state.refundedCents);
+  return state.refund?.made === true;
 }
 
 /** The session is unpaid again: another transaction may follow. */
@@ -265,8 +309,8 @@ export function isReturned(state: Payment): boolean {
 }
 
 /** The processor's key of a refund: the same until the processor has refused what was asked for under it. */
-export function refundKeyOf(id: string, refusals: number): string {
-  return `${transactionIdOf(id)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
+export function refundKeyOf(id: string, refusals: number, reference: string | null = null): string {
+  return `${transactionIdOf(id, reference)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
 }
 
 function isWhole({ price }: Payment, refundedCents: number): boolean {
@@ -284,6 +328,15 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     const { kind: _, ...data } = command;
     return [{ type: 'PaymentOpened', data }];
   }
+  if (command.kind === 'take-from-checkout') {
+    if (state.status !== 'NONE') return [];
+    const { kind: _, asked, ...data } = command;
+    const { amountCents, currency } = data;
+    return [
+      { type: 'PaymentMadeAtCheckout', data },
+      ...(amountCents === asked.amountCents && currency === asked.currency ? [] : [altered(amountCents, currency)]),
+    ];
+  }
   if (state.status === 'NONE') return [];
   switch (command.kind) {
     case 'choose-amount': {
@@ -298,9 +351,13 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     case 'abandon':
       return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
     case 'carry-over':
-      return state.status === 'SUCCEEDED' && !isGivenBack(state) && state.sessionId === command.from
+      return state.status === 'SUCCEEDED' && !isGivenBack(state) && leaves(command, state)
         ? [{ type: 'PaymentCarriedOver', data: { sessionId: command.to } }]
         : [];
+    case 'extend':
+      return isGivenBack(state) || [state.sessionId, ...state.others].includes(command.to)
+        ? []
+        : [{ type: 'PaymentExtended', data: { sessionId: command.to } }];
     case 'look-up':
       return command.basedOn === state.events && (isOpen(state) || isRefundOpen(state))
         ? [{ type: 'PaymentLookedUp', data: {} }]
@@ -328,14 +385,17 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
 }
 
 function requestRefund(
-  { sessionId, reasonCode, keepsReport }: Extract<PaymentCommand, { kind: 'request-refund' }>,
+  { sessionId, reasonCode, keepsReport, others = [] }: Extract<PaymentCommand, { kind: 'request-refund' }>,
   state: Payment,
 ): readonly PaymentEvent[] {
   if (state.refund !== null || state.sessionId !== sessionId) return [];
   if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
   const { refundedCents } = state;
   return [
-    { type: 'PaymentRefundRequested', data: { reasonCode, ...(keepsReport && { keepsReport }) } },
+    {
+      type: 'PaymentRefundRequested',
+      data: { reasonCode, ...(keepsReport && { keepsReport }), ...(others.length > 0 && { others }) },
+    },
     // All of it was given back at the processor before.
     ...(isWhole(state, refundedCents)
       ? [{ type: 'PaymentRefunded', data: { refundedCents, reasonCode } } as const]
@@ -348,10 +408,14 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
   const created: PaymentEvent[] =
     state.paymentIntentId === null ? [{ type: 'PaymentIntentCreated', data: { paymentIntentId: intent.id } }] : [];
   const { refundedCents } = intent;
-  const reason = state.refund !== null && isWhole(state, refundedCents) && { reasonCode: state.refund.reasonCode };
+  const reason = isRefundOpen(state) && isWhole(state, refundedCents) && { reasonCode: state.refund.reasonCode };
   const refunded: PaymentEvent[] =
     refundedCents > state.refundedCents ? [{ type: 'PaymentRefunded', data: { refundedCents, ...reason } }] : [];
-  if (state.status === 'SUCCEEDED') return refunded;
+  if (state.status === 'SUCCEEDED')
+    // Less than before is news only where nothing was recorded since the processor was asked.
+    return refundedCents < state.refundedCents && basedOn >= state.events
+      ? [{ type: 'PaymentRefundReversed', data: { refundedCents } }]
+      : refunded;
   if (intent.status === 'succeeded') {
     return [
       ...created,
@@ -369,6 +433,11 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
   return next === state.status || next === 'SUCCEEDED' ? created : [...created, becoming(next, intent)];
 }
 
+/** Also a session of a renter that the payment counts for beside the newest: it may go on for the newest alone. */
+function leaves({ from, to }: Extract<PaymentCommand, { kind: 'carry-over' }>, state: Payment): boolean {
+  return state.sessionId === from || (state.sessionId === to && state.others.includes(from));
+}
+
 /** Given back in part or whole, or about to be. */
 function isGivenBack({ refund, refundedCents }: Payment): boolean {
   return refund !== null || refundedCents > 0;
@@ -379,7 +448,11 @@ function alteration({ id, amountCents, currency }: ObservedIntent, state: Paymen
   const isOurs = state.paymentIntentId === null || state.paymentIntentId === id;
   const isAsAsked = currency === state.currency && state.amounts.includes(amountCents);
   const isKnown = state.altered?.amountCents === amountCents && state.altered.currency === currency;
-  return !isOurs || isAsAsked || isKnown ? [] : [{ type: 'PaymentIntentAltered', data: { amountCents, currency } }];
+  return !isOurs || isAsAsked || isKnown ? [] : [altered(amountCents, currency)];
+}
+
+function altered(amountCents: number, currency: string): PaymentEvent {
+  return { type: 'PaymentIntentAltered', data: { amountCents, currency } };
 }
 
 function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedIntent): PaymentEvent {
@@ -398,24 +471,27 @@ function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedI
 }
 
 function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
-  if (event.type === 'PaymentOpened') {
-    const { sessionId, ordinal, currency, connectedAccount, subjectId, amountCents, applicationFeeCents } = event.data;
+  if (event.type === 'PaymentOpened' || event.type === 'PaymentMadeAtCheckout') {
+    const { sessionId, ordinal, currency, connectedAccount, amountCents, applicationFeeCents } = event.data;
     const { refundAfterDays } = event.data;
     const price = { amountCents, applicationFeeCents };
+    const atCheckout = event.type === 'PaymentMadeAtCheckout' ? event.data : null;
     return {
-      status: 'PENDING',
+      status: atCheckout === null ? 'PENDING' : 'SUCCEEDED',
       sessionId,
       former: [],
+      others: [],
+      reference: atCheckout?.reference ?? null,
       ordinal,
       currency,
       connectedAccount,
-      subjectId: subjectId ?? null,
+      subjectId: event.type === 'PaymentOpened' ? (event.data.subjectId ?? null) : null,
       opened: price,
       price,
       amounts: [amountCents],
       altered: null,
       changes: 0,
-      paymentIntentId: null,
+      paymentIntentId: atCheckout?.paymentIntentId ?? null,
       canceled: false,
       refundedCents: 0,
       refundAfterDays: refundAfterDays ?? null,
@@ -459,21 +535,39 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       };
     case 'PaymentCarriedOver':
       // The plan was for the session before: the report of this one may come.
-      return { ...next, sessionId: event.data.sessionId, former: [...state.former, state.sessionId], refundAt: null };
+      return {
+        ...next,
+        sessionId: event.data.sessionId,
+        others: [],
+        former: [...state.former, ...[...state.others, state.sessionId].filter((id) => id !== event.data.sessionId)],
+        refundAt: null,
+      };
+    case 'PaymentExtended':
+      return {
+        ...next,
+        sessionId: event.data.sessionId,
+        others: [...state.others, state.sessionId],
+        refundAt: null,
+      };
     case 'PaymentRefundPlanned':
       return { ...next, refundAt: event.data.refundAt };
     case 'PaymentRefundPlanDropped':
       return { ...next, refundAt: null };
     case 'PaymentRefundRequested': {
-      const { reasonCode, keepsReport = false } = event.data;
-      return { ...next, refund: { reasonCode, keepsReport, refusals: 0 } };
+      const { reasonCode, keepsReport = false, others = [] } = event.data;
+      return { ...next, refund: { reasonCode, keepsReport, others, refusals: 0, made: false } };
     }
     case 'PaymentRefundRefused': {
       const refund = state.refund && { ...state.refund, refusals: state.refund.refusals + 1 };
       // The looks go on as planned: what is refused again and again is asked for less and less.
       return { ...next, looks: state.looks, refund };
     }
-    case 'PaymentRefunded':
+    case 'PaymentRefunded': {
+      const { refundedCents, reasonCode } = event.data;
+      const refund = state.refund && { ...state.refund, made: state.refund.made || reasonCode !== undefined };
+      return { ...next, refundedCents, refund };
+    }
+    case 'PaymentRefundReversed':
       return { ...next, refundedCents: event.data.refundedCents };
     default:
       return assertNever(event, state);

@@ -39,6 +39,7 @@ const known = exhaustiveEvents<CheckoutEvent>('open_checkouts', {
   CheckoutReplaced: true,
   CheckoutExpired: true,
   CheckoutPaid: true,
+  CheckoutRefunded: true,
   CheckoutLookedUp: true,
   RenterRegisteredAnew: true,
 });

@@ -19,7 +19,7 @@ function ofIntent(intentId: string): string {
 /** Lists what is due, and each payment by its intent. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 7,
+  version: 8,
   category: payment.category,
 
   evolve(before, event) {
@@ -42,6 +42,7 @@ export const openPayments: Projection<{ readonly status: PaymentState['status'] 
 
 const known = exhaustiveEvents<PaymentEvent>('open_payments', {
   PaymentOpened: true,
+  PaymentMadeAtCheckout: true,
   PaymentIntentCreated: true,
   PaymentAmountChosen: true,
   PaymentIntentAltered: true,
@@ -53,11 +54,13 @@ const known = exhaustiveEvents<PaymentEvent>('open_payments', {
   PaymentCanceled: true,
   PaymentSucceeded: true,
   PaymentCarriedOver: true,
+  PaymentExtended: true,
   PaymentRefundPlanned: true,
   PaymentRefundPlanDropped: true,
   PaymentRefundRequested: true,
   PaymentRefundRefused: true,
   PaymentRefunded: true,
+  PaymentRefundReversed: true,
 });
 
 @Injectable()
