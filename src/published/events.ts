@@ -134,7 +134,10 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
     firesWhen: 'A refund that was requested here is made: the whole payment is given back.',
     fields: {
       session_id: SESSION,
-      transaction_id: { type: 'string', meaning: 'The payment that is given back.' },
+      transaction_id: {
+        type: 'string',
+        meaning: 'The payment that is given back: `txn_...`, or `chk_...` of a hosted checkout.',
+      },
       amount_cents: { type: 'integer', meaning: 'What was given back, in cents.' },
       currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
       reason_code: {

@@ -50,6 +50,7 @@ const NO_CHECKOUTS = {} as FollowCheckoutEvent;
 class ProcessorInMemory extends IntentsOnly {
   status: IntentStatus = 'requires_payment_method';
   amountCents = 3_500;
+  refundedCents = 0;
   trouble: Exclude<IntentVerdict, { kind: 'intent' }> | null = null;
   asked: string[] = [];
 
@@ -70,6 +71,7 @@ class ProcessorInMemory extends IntentsOnly {
         id,
         status: this.status,
         receivedCents,
+        refundedCents: this.refundedCents,
         amountCents: this.amountCents,
         transactionId: null,
         clientSecret: 'secret',
@@ -244,6 +246,33 @@ describe('the sweep of payments', () => {
     expect(told.at(-1)).toMatchObject({ status: 'SUCCEEDED', transactionId: transactionIdOf(id) });
     await receive();
     expect(processor.asked).toHaveLength(1);
+  });
+
+  it('whose refund came back raises one alarm, however often the processor says so', async () => {
+    const id = await opened();
+    processor.status = 'succeeded';
+    const follow = new FollowProcessorEvent(aggregates, processor, reconciler, payments);
+    const receive = (type: string): Promise<void> =>
+      new ReceiveProcessorWebhookEventHandler(
+        {
+          signatureHeader: 'signature',
+          read: () => ({
+            ...{ eventId: `evt_${type}_${id}`, type, environment: 'test', intentId: `pi_${id}` },
+            ...{ checkoutSessionId: null, transactionId: null },
+          }),
+        },
+        new CallsAtOnce(),
+        follow,
+        NO_CHECKOUTS,
+        clock,
+      ).execute(new ReceiveProcessorWebhookEvent(new Uint8Array(), { signature: 'signed' }, newId()));
+    processor.refundedCents = 3_500;
+    await receive('charge.refunded');
+    processor.refundedCents = 0;
+    await receive('charge.refund.updated');
+    await receive('refund.failed');
+    expect(await types(id)).toEqual(['PaymentSucceeded', 'PaymentRefunded', 'PaymentRefundReversed']);
+    expect(reversed).toEqual([id]);
   });
 
   it('whose amount was changed at the processor raises one alarm, and counts as paid once', async () => {

@@ -451,4 +451,25 @@ describe('a payment whose report the bureau refuses', () => {
     expect(second).not.toBe(transactionId);
     expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
   });
+
+  it('of a hosted checkout is given back by itself too, and the renter may pay again', async () => {
+    const { renterId, id, transactionId } = await renterWhoPaid({ lastName: 'Frozentest' });
+    expect((await reportOf(renterId)).status).not.toBe(200);
+    await until('the refund is planned', async () =>
+      (await types(checkoutStream(transactionId))).includes('PaymentRefundPlanned'),
+    );
+    await service.passDays(14);
+    await until('it is given back', async () => (await statusesOf(id))[0] === 'REFUNDED', 60_000);
+    const [given] = (await shownEvents(service, checkoutStream(transactionId))).slice(-1);
+    expect(given?.data).toEqual({ refundedCents: FEE, reasonCode: 'report_unavailable' });
+    expect((await page(renterId)).status).toBe(200);
+  });
+
+  it('is planned to be given back as well where the renter was locked out after paying', async () => {
+    const { renterId, transactionId } = await renterWhoPaid({ lastName: 'Lockedtest' });
+    expect((await direct.post(`/renters/${renterId}/otp`, { code: '000000' })).status).toBe(423);
+    await until('the refund is planned', async () =>
+      (await types(checkoutStream(transactionId))).includes('PaymentRefundPlanned'),
+    );
+  });
 });

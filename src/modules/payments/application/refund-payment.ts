@@ -13,6 +13,7 @@ import { isRefundOpen, payment, refundKeyOf } from '../domain/payment.js';
 import { endOf, existing, PaymentCall, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } from './request-refund.js';
+import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
  * Gives a whole payment back for the account's server (docs/contract/server.md#refunds). What is requested stays requested: where the
@@ -76,6 +77,7 @@ export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
     private readonly calls: ExternalCalls,
     private readonly makeRefund: MakeRefund,
     private readonly request: RequestRefund,
+    private readonly progressed: WhenPaymentProgressed,
   ) {}
 
   async execute({ transactionId, reasonCode, context }: RefundPayment): Promise<RefundedPayment> {
@@ -84,13 +86,15 @@ export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
     await this.calls.admit(this.makeRefund, attempt);
     let open = false;
     try {
-      const requested = await this.request.of(id, { reasonCode, evenIfReleased: false }, context);
-      open = isRefundOpen(requested);
-      if (!open) return refundedPayment(id, requested);
+      open = isRefundOpen(await this.request.of(id, { reasonCode, evenIfReleased: false }, context));
     } finally {
       if (!open) await this.calls.withdraw(this.makeRefund, attempt);
     }
-    await this.calls.make(this.makeRefund, attempt, null);
-    return refundedPayment(id, existing((await this.aggregates.load(payment, id)).state));
+    if (open) await this.calls.make(this.makeRefund, attempt, null);
+    const { state, history } = await this.aggregates.load(payment, id);
+    // What a notice of the processor recorded meanwhile may not have reached the sessions yet.
+    const last = history.at(-1);
+    if (last !== undefined) await this.progressed.handle(last);
+    return refundedPayment(id, existing(state));
   }
 }
