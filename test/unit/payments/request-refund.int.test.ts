@@ -79,7 +79,10 @@ it('a payment that is carried over while the pulls end is given back for the new
 
 /** A payment at a hosted checkout that counts for three sessions; of the reports of some it is said how they are. */
 async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'payment.report_under_way'>>) {
-  const [first, second, third] = ['first', 'second', 'third'].map((name) => `${name}-${newId()}`);
+  const sessions: Readonly<Record<string, string>> = Object.fromEntries(
+    ['first', 'second', 'third'].map((name) => [name, `${name}-${newId()}`]),
+  );
+  const { first, second, third } = sessions;
   const reference = `chk_${newId()}_0`;
   const id = checkoutPaymentId(reference);
   const asked = { amountCents: 3_500, currency: 'usd' };
@@ -94,7 +97,7 @@ async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'pay
       const report = reports[nameOf(from)];
       if (report === 'payment.report_under_way') throw new DomainError(report);
       if (report === 'released' && !evenIfReleased) throw new DomainError('payment.report_released');
-      ended.push(nameOf(from));
+      if (!ended.includes(nameOf(from))) ended.push(nameOf(from));
       return { transactionId, reasonCode, ...(report === 'released' && { released: true as const }) };
     },
     carryOver: async () => true,
@@ -103,6 +106,8 @@ async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'pay
   const request = new RequestRefund(aggregates, screenings, pulls, {} as Accounts);
   return {
     ended,
+    /** As from the report of a session whose pulls have ended. */
+    hear: (name: string) => request.record(id, sessions[name] ?? '', { reasonCode: 'other' }, CONTEXT),
     refund: async (evenIfReleased = false) => {
       const { refund } = await request.of(id, { reasonCode: 'other', evenIfReleased }, CONTEXT);
       return refund && { keepsReport: refund.keepsReport, others: refund.others.map(nameOf) };
@@ -114,6 +119,15 @@ it('what was paid at a checkout is given back for each session that it counts fo
   const { ended, refund } = await paidAtCheckout({});
   expect(await refund()).toEqual({ keepsReport: false, others: ['first', 'second'] });
   expect(ended).toEqual(['first', 'second', 'third']);
+});
+
+// The end of the pulls is in the log before the refund is: who hears of it there may record the refund first.
+it('it is given back for each of them by who hears first that the pulls of the newest have ended', async () => {
+  const { ended, refund, hear } = await paidAtCheckout({});
+  await hear('first');
+  expect(ended).toEqual([]);
+  await hear('third');
+  expect(await refund()).toEqual({ keepsReport: false, others: ['first', 'second'] });
 });
 
 it.each(['first', 'second', 'third'])('it is refused while the report of the %s session is pulled', async (name) => {

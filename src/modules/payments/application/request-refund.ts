@@ -107,19 +107,10 @@ export class RequestRefund {
     if (state.refund !== null) return state;
     if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
     const transactionId = transactionIdOf(id, state.reference);
-    const others: string[] = [];
-    for (const other of state.others) {
-      const { released = false } = await this.ended(other, transactionId, wanted, context);
-      if (!released) others.push(other);
-    }
     // The newest comes last: it goes on where the report of an earlier one is released or under way.
-    return this.record(
-      id,
-      state.sessionId,
-      await this.ended(state.sessionId, transactionId, wanted, context),
-      context,
-      others,
-    );
+    for (const other of state.others) await this.ended(other, transactionId, wanted, context);
+    const ended = await this.ended(state.sessionId, transactionId, wanted, context);
+    return this.record(id, state.sessionId, ended, context);
   }
 
   private async ended(
@@ -135,13 +126,22 @@ export class RequestRefund {
       : this.pulls.end(sessionId, { transactionId, reasonCode, evenIfReleased }, context);
   }
 
+  /** For a session whose pulls have ended, and so have those of the others. Decides nothing where the payment went on to a newer one. */
   async record(
     id: string,
     sessionId: string,
     { reasonCode, released = false }: Ended,
     context: ActionContext,
-    others: readonly string[] = [],
   ): Promise<Payment> {
+    const known = await this.aggregates.load(payment, id);
+    const state = existing(known.state);
+    if (state.sessionId !== sessionId || state.refund !== null) return state;
+    const others: string[] = [];
+    for (const other of state.others) {
+      const wanted = { reasonCode, evenIfReleased: true };
+      const earlier = await this.ended(other, transactionIdOf(id, state.reference), wanted, context);
+      if (!earlier.released) others.push(other);
+    }
     const command = { kind: 'request-refund', sessionId, reasonCode, keepsReport: released, others } as const;
     return existing((await this.aggregates.execute(payment, id, command, context)).state);
   }
