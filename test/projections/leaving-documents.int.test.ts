@@ -78,7 +78,8 @@ describe('documents that are old', () => {
 
   const reading = (keptForMs: number): RedisReadModels =>
     new RedisReadModels(server.client(), log.store, ALL, failures, keptForMs);
-  const storing = (keptForMs: number): RedisProjectionStore => new RedisProjectionStore(server.client(), keptForMs);
+  /** Its looks at documents that are ahead on one side follow each other quickly. */
+  const storing = (keptForMs: number): RedisProjectionStore => new RedisProjectionStore(server.client(), keptForMs, 5);
   const build = (keptForMs = KEPT_FOR_MS) => rebuild(log.store, storing(keptForMs), ALL);
   /** What Redis has of a document. */
   const stored = (id: string) =>
