@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import type { ActorKind } from '../../../src/kernel/actor.js';
 import type { CallerContext } from '../../../src/kernel/context.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -141,7 +142,12 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-function house() {
+/** A worker that dies leaves its caller to wait until the time is up. */
+class Workers extends CallsAtOnce {
+  override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
+}
+
+function house(calls: ExternalCalls = new Workers()) {
   const clock = { now: () => now };
   const policy = new ScreeningPolicy({
     vendorTimeoutSeconds: 20,
@@ -198,11 +204,6 @@ function house() {
     find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: true, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
-  /** A worker that dies leaves its caller to wait until the time is up. */
-  class Workers extends CallsAtOnce {
-    override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
-  }
-  const calls = new Workers();
   const secrets = new SessionSecrets(vault);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
   const vendors = { takesSessionsOf: (capability: string) => capability === 'credit' } as unknown as Vendors;
@@ -360,7 +361,8 @@ describe('a registration', () => {
         await service.settles(sessionId);
         throw new Error('The worker died');
       });
-      expect(await service.submitsOnPage(sessionId)).toMatchObject({ session: { status: 'EXPIRED' } });
+      await expect(service.submitsOnPage(sessionId)).rejects.toMatchObject({ code: 'service.unavailable' });
+      expect((await service.screenings.find(sessionId))?.status).toBe('EXPIRED');
     }
   });
 
@@ -423,6 +425,21 @@ describe('a registration', () => {
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'unavailable', reply: null });
+  });
+
+  it('that cannot be handed to a worker is EXPIRED and no error of the vendor, and its caller hears 503', async () => {
+    const calls = new Workers();
+    calls.make = async (call, attempt) => call.recordNotAsked(attempt);
+    const service = house(calls);
+    const sessionId = newId();
+    await expect(service.submitsOnPage(sessionId)).rejects.toMatchObject({
+      code: 'service.unavailable',
+      detail: { sessionId },
+    });
+    expect((await service.screenings.find(sessionId))?.status).toBe('EXPIRED');
+    expect((await service.verifications.latest(sessionId))?.end).toBe('unavailable');
+    // It used up no limit.
+    await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'service.unavailable' });
   });
 
   it('made again under its session id has what was said the first time, and the vendor is not asked again', async () => {

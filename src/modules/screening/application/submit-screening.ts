@@ -136,7 +136,7 @@ export class Registration extends ExternalCall<RegistrationInput> {
   }
 
   override async recordNotAsked(attempt: Attempt): Promise<void> {
-    await this.record(await this.attempted(attempt), { kind: 'unavailable' });
+    await this.recorder.notExecuted(await this.attempted(attempt));
   }
 
   private async attempted({ id, attemptId, context }: Attempt): Promise<Attempted> {

@@ -265,6 +265,7 @@ export function refusalOf(session: Session, attemptId: string): DomainError | nu
     case 'BLOCKED':
       return session.reasonCode === 'TOO_MANY_ATTEMPTS' ? null : refusalOfBlock(session.reasonCode);
     case 'EXPIRED':
+      if (session.cause === 'NOT_EXECUTED') return new DomainError('service.unavailable');
       return session.cause === 'VENDOR_SESSION_OVER' ? new DomainError('screening.session_spent') : null;
     case 'ERROR':
       return refusalOfError(session.cause, session.refusedInput);
