@@ -2,6 +2,10 @@
 const GRACE_MS = 2_000;
 /** How many time limits the recovery job goes on asking. */
 const ASKED_FOR_LIMITS = 3;
+/** No worker makes a call later than in this part of its time, so that some is left for the vendor. */
+export const SHARE_OF_TIME = 0.75;
+/** For so many time limits the input of a call that is made again is kept: until its attempt is given up. */
+export const LIMITS_KEPT = 1 + ASKED_FOR_LIMITS;
 
 /**
  * The times of an attempt that is reserved now. The recovery job asks the vendor about it from `settleAfter` on, when its call is

@@ -6,7 +6,7 @@ import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
-/** References only: the input lies sealed under `payloadRef` until a worker takes it. */
+/** References only: the input lies sealed under `payloadRef` until the vendor is asked. */
 export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
   /** Null in a job of an earlier release, whose process keeps the input. */
   readonly payloadRef: string | null;

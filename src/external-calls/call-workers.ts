@@ -7,15 +7,16 @@ import { Unavailable } from '../kernel/unavailable.js';
 import { withTimeout } from '../kernel/with-timeout.js';
 import { ReadModelsUnavailable } from '../ports/read-models.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
-import { type VendorCall, vendorCall } from '../ports/vendor-call.js';
+import type { VendorCall } from '../ports/vendor-call.js';
 import type { Vendors } from '../ports/vendors.js';
 import { AttemptRecovery } from './attempt-recovery.js';
+import { SHARE_OF_TIME } from './attempt-times.js';
 import { channelOf, queuesOf, type CallJob, type CallJobData, type SettingsOf } from './call-queues.js';
 import type { ExternalCall, VendorKind } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
 /**
- * A job whose worker died is failed, never run again. (A second run could not call the vendor either: the input is gone.)
+ * A job whose worker died is failed, never run again.
  * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds. A job whose wake-up was lost with a process
  * waits for `drainDelay` at most, seconds: less than callers wait by default.
  */
@@ -147,27 +148,32 @@ export class CallWorkers implements OnModuleInit {
   }
 
   private async run(call: ExternalCall, job: CallJob, data: CallJobData, within: Within): Promise<unknown> {
-    const { id, attemptId, subject, context, vendor, payloadRef } = data;
-    const attempt = { id, attemptId, subject, context };
-    let asked = false;
-    const notAsked = (why: string): Promise<unknown> => {
+    const { payloadRef, deadline } = data;
+    let asked: Promise<boolean> | undefined;
+    const mayAsk = (): Promise<boolean> => (asked ??= this.payloads.remove(payloadRef ?? ''));
+    const notAsked = async (why: string): Promise<unknown> => {
       this.logger.warn(`A vendor was not called (${whatIs(job)}): ${why}`);
-      return call.recordNotAsked(attempt);
+      const end = await call.recordNotAsked(data);
+      await mayAsk();
+      return end;
     };
     if (payloadRef === null) return notAsked('a process of an earlier release keeps the input');
+    const isOver = (): boolean => within.signal.aborted || Date.now() >= within.endsAt;
     try {
-      const input = await this.payloads.take(payloadRef);
-      // The input expired, the person was erased, or another worker took it and may have called the vendor.
+      const input = await this.payloads.read(payloadRef);
+      // The input expired, the person was erased, or another process may have called the vendor.
       if (input === null) return;
-      if (Date.now() >= within.endsAt) return await notAsked('no time was left');
-      const onAsked = (): boolean => (asked = true);
-      const made = { ...vendorCall(attemptId, subject, context, vendor, id), ...within, onAsked };
-      return await call.askAndRecord(made, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
+      const isLate = within.endsAt - Date.now() < (deadline - job.timestamp) * (1 - SHARE_OF_TIME);
+      if (isLate && call.isMadeAgain) return;
+      if (isOver()) return await notAsked('no time was left');
+      const end = await call.make(data, input, { ...within, mayAsk });
+      // The settlement may make a call that had no time left.
+      if (!isOver()) await mayAsk();
+      return end;
     } catch (error) {
-      // The vault was away, and the input is in no other hands. A Redis that was away may have given it to another worker.
-      if (error instanceof Unavailable && !(error instanceof ReadModelsUnavailable) && !asked)
-        return notAsked(nameOf(error));
-      throw error;
+      // The vault or the log was away. Another process may be asking the vendor once the time is over, or where Redis was away.
+      if (!(error instanceof Unavailable) || error instanceof ReadModelsUnavailable || asked || isOver()) throw error;
+      return notAsked(nameOf(error));
     }
   }
 

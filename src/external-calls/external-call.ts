@@ -1,7 +1,7 @@
 // What a call to an outside vendor on behalf of an aggregate is. Each module has one class a kind of call.
 import type { ActionContext } from '../kernel/context.js';
 import type { Capability } from '../kernel/vendor-choice.js';
-import type { DeliverySemantics, VendorCall } from '../ports/vendor-call.js';
+import { type DeliverySemantics, type VendorCall, vendorCall } from '../ports/vendor-call.js';
 
 /** The kinds of vendors, and what each is chosen for; whom nobody chooses is null. */
 export const CAPABILITY_OF = {
@@ -41,6 +41,8 @@ export abstract class ExternalCall<Input = unknown, End = unknown> {
   abstract readonly operation: string;
   /** The id of an `at-most-once` job is the attempt's; every other job is one of its own. */
   abstract readonly semantics: DeliverySemantics;
+  /** Whether the settlement of an `at-most-once` attempt makes a call that was never made (`ExternalCalls.makeAgain`). */
+  readonly isMadeAgain: boolean = false;
 
   /**
    * In a worker: asks the vendor with `call` and records the verdict in the aggregate, the vault before the log. The
@@ -50,4 +52,11 @@ export abstract class ExternalCall<Input = unknown, End = unknown> {
 
   /** Records that the vendor was not asked and will not be: no worker can take the input any more. */
   abstract recordNotAsked(attempt: Attempt): Promise<End>;
+
+  /** `askAndRecord` with the input that was sealed. */
+  make(attempt: Attempt, input: Uint8Array, within: Pick<VendorCall, 'signal' | 'endsAt' | 'mayAsk'>): Promise<End> {
+    const { id, attemptId, subject, context, vendor } = attempt;
+    const call = { ...vendorCall(attemptId, subject, context, vendor, id), ...within };
+    return this.askAndRecord(call, attempt, JSON.parse(Buffer.from(input).toString('utf8')) as Input);
+  }
 }

@@ -25,4 +25,10 @@ export abstract class ExternalCalls {
    * for vendor or queue trouble.
    */
   abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;
+
+  /**
+   * In a worker that settles the attempt of a call that `isMadeAgain`: makes it, within four time limits of its reservation, if the
+   * vendor was never asked. False when the vendor may have been asked, and when the input is gone.
+   */
+  abstract makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean>;
 }

@@ -9,7 +9,7 @@ import type { Environment } from '../kernel/environment.js';
 import { withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
-import { callEnd } from './attempt-times.js';
+import { callEnd, LIMITS_KEPT, SHARE_OF_TIME } from './attempt-times.js';
 import {
   channelOf,
   vendorName,
@@ -26,8 +26,6 @@ import { ExternalCalls } from './external-calls.js';
 import { REDIS_AWAY_MS, type VendorShare } from './vendor-share.js';
 
 const NOT_ASKED = Symbol('not asked');
-/** The input must be gone before the time is up, so that a worker that takes it late has time left for the vendor. */
-const INPUT_SHARE_OF_TIME = 0.75;
 
 /** Between two tries to listen on a connection, milliseconds. */
 const LISTEN_AGAIN_MS = 100;
@@ -45,11 +43,11 @@ export interface Backlog {
 }
 
 /**
- * One call is: SET the sealed input, add the job; the worker takes the input with GETDEL, asks the vendor, records the
+ * One call is: SET the sealed input, add the job; the worker reads the input, deletes it and asks the vendor, records the
  * verdict, and says that the job is over: in this process directly, to others by a message. A message may be lost with a
  * connection: after a reconnect this process looks which of its jobs are gone, and `make` ends without a word.
  *
- * This class records that the vendor was not asked only while no worker can ask it any more. After that the worker that takes
+ * This class records that the vendor was not asked only while no worker can ask it any more. After that the process that deletes
  * the input decides. A queue that falls silent after the job may have been stored leaves the attempt open.
  */
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
@@ -108,6 +106,13 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }
   }
 
+  override async makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean> {
+    const input = await this.payloads.read(attempt.attemptId);
+    const mayAsk = (): Promise<boolean> => this.payloads.remove(attempt.attemptId);
+    if (input !== null) await call.make(attempt, input, { signal, mayAsk });
+    return input !== null;
+  }
+
   /**
    * Has a worker settle the open attempt of an aggregate; waits for nothing. Again is harmless while the job is there: it is
    * one for an aggregate, which has one open attempt. Throws when the queue does not take the job in time.
@@ -160,14 +165,14 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     if (timeoutMs <= 0) return NOT_ASKED;
     const startedAt = performance.now();
     const bytes = Buffer.from(JSON.stringify(input));
-    const sealed = this.payloads.seal(attempt.subject, bytes, timeoutMs * INPUT_SHARE_OF_TIME);
-    const payloadRef = await this.answered(sealed, timeoutMs);
-    // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
-    if (payloadRef === null) return NOT_ASKED;
-    await this.answered(this.beginToListen(), timeoutMs);
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
+    const inputMs = timeoutMs * (call.isMadeAgain ? LIMITS_KEPT : SHARE_OF_TIME);
+    const sealed = this.payloads.seal(jobId, attempt.subject, bytes, inputMs);
+    // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
+    if ((await this.answered(sealed, timeoutMs)) === null) return NOT_ASKED;
+    await this.answered(this.beginToListen(), timeoutMs);
     const queue = this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment));
-    const data: CallJobData = { ...ids, payloadRef, deadline, waiter: this.name };
+    const data: CallJobData = { ...ids, payloadRef: jobId, deadline, waiter: this.name };
     if (attempt.context.effect) attempt.context.effect.done = true;
     return new Promise((resolve) => {
       const over: Waiter['over'] = (end, retryAfter) => {
@@ -182,7 +187,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       queue.add(call.operation, data, { jobId }).then(
         () => (waiter.queue = queue),
         async () => {
-          if ((await this.answered(this.payloads.take(payloadRef), timeoutMs)) !== null) over(NOT_ASKED);
+          if (await this.answered(this.payloads.remove(jobId), timeoutMs)) over(NOT_ASKED);
         },
       );
     });

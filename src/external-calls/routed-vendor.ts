@@ -38,8 +38,9 @@ export function routedVendor<Port extends object>(
         return { kind: 'unavailable' };
       }
       // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
-      if (call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity)) {
-        notCalled('no time was left');
+      const late = call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
+      if (late || (await call.mayAsk?.()) === false) {
+        notCalled(late ? 'no time was left' : 'its input is in other hands');
         return { kind: 'timed-out' };
       }
       const ends: string[] = [];
@@ -47,7 +48,6 @@ export function routedVendor<Port extends object>(
         ends.push(end);
         call.onEnd?.(end, retryAfterSeconds);
       };
-      call.onAsked?.();
       const startedAt = performance.now();
       const verdict = await unlessAborted(
         call.signal,

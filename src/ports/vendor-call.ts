@@ -27,8 +27,8 @@ export interface VendorCall {
    * is busy or down wants to be asked again.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
-  /** Told by the port just before it asks the vendor. */
-  readonly onAsked?: () => void;
+  /** Asked by the port just before it asks the vendor. False: another process has asked it or will, and this one must not. */
+  readonly mayAsk?: () => Promise<boolean>;
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */

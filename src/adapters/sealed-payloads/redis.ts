@@ -1,10 +1,9 @@
 import type { Redis } from 'ioredis';
 import { SealedPayloads } from '../../ports/sealed-payloads.js';
 import type { Vault } from '../../ports/vault.js';
-import { freshBytes } from '../vault/aead.js';
 import { Sealing, wholeMs } from './sealing.js';
 
-/** SET PX and GETDEL. What Redis holds opens with the vault and the reference only. */
+/** SET PX, GET and DEL. What Redis holds opens with the vault and the reference only. */
 export class RedisSealedPayloads extends SealedPayloads {
   private readonly sealing: Sealing;
 
@@ -16,15 +15,17 @@ export class RedisSealedPayloads extends SealedPayloads {
     this.sealing = new Sealing(vault, 'sealed-payloads');
   }
 
-  override async seal(subject: string | null, payload: Uint8Array, ttlMs: number): Promise<string> {
-    const reference = freshBytes(32).toString('base64url');
+  override async seal(reference: string, subject: string | null, payload: Uint8Array, ttlMs: number): Promise<void> {
     await this.redis.set(place(reference), await this.sealing.seal(subject, reference, payload), 'PX', wholeMs(ttlMs));
-    return reference;
   }
 
-  override async take(reference: string): Promise<Uint8Array | null> {
-    const stored = await this.redis.getdelBuffer(place(reference));
+  override async read(reference: string): Promise<Uint8Array | null> {
+    const stored = await this.redis.getBuffer(place(reference));
     return stored === null ? null : this.sealing.open(reference, stored);
+  }
+
+  override async remove(reference: string): Promise<boolean> {
+    return (await this.redis.del(place(reference))) === 1;
   }
 }
 

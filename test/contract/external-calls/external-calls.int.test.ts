@@ -1,5 +1,6 @@
 // External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { callEnd } from '../../../src/external-calls/attempt-times.js';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
@@ -235,6 +236,137 @@ describe('external calls', () => {
     await until(() => hens.asked.length === 1);
     await stopping.stop();
     expect(await made).toBe('timed-out');
+  });
+
+  describe('that are made again', () => {
+    let calls: QueuedExternalCalls;
+    let one: Attempt;
+    beforeEach(() => {
+      hens.isMadeAgain = true;
+      one = { ...attempt(), subject: 'person' };
+    });
+    const again = (by = calls): Promise<boolean> => by.makeAgain(hens, one, AbortSignal.timeout(30_000));
+    const isOver = async (): Promise<boolean> =>
+      (await look()).exists(`bull:identity-vendor-test:${one.attemptId}`).then((count) => count === 0);
+    /** Handed over while no worker is there. */
+    async function left(): Promise<void> {
+      calls = await caller({ timeoutMs: 1_000 });
+      expect(await make(calls, one)).toBeUndefined();
+    }
+
+    it('wait for four time limits at most, and a worker that comes late leaves them to the settlement', async () => {
+      await left();
+      const [key = ''] = await (await look()).keys('sealed:*');
+      expect(await (await look()).pttl(key)).toBeLessThanOrEqual(4_000);
+      await worker();
+      await until(isOver);
+      expect([hens.asked, hens.recorded.size]).toEqual([[], 0]);
+    });
+
+    it('are made by the settlement once, under the id of their attempt, and leave nothing in Redis', async () => {
+      await left();
+      nest.settle = () => again();
+      await worker();
+      await calls.settle(nest.recovery, 'test', one.id);
+      await until(() => hens.recorded.get(one.attemptId) === 'egg');
+      expect(await again()).toBe(false);
+      expect(hens.asked).toEqual([one.attemptId]);
+      expect(await (await look()).keys('sealed:*')).toEqual([]);
+    });
+
+    it('are made by one of two settlements, and not by a worker that stood still meanwhile', async () => {
+      calls = await caller({ timeoutMs: 60_000 });
+      let goOn: () => void = () => undefined;
+      const stoodStill = new Promise<void>((resolve) => (goOn = resolve));
+      const standing = jest.fn(() => stoodStill);
+      hens.beforeAsking = standing;
+      const answer = jest.fn(async () => ({ kind: 'egg' }));
+      hens.answer = answer;
+      await worker();
+      const made = make(calls, one);
+      await until(() => standing.mock.calls.length === 1);
+      const settled = [again(), again()];
+      await until(() => standing.mock.calls.length === 3);
+      goOn();
+      await Promise.all([made, ...settled]);
+      expect(answer).toHaveBeenCalledTimes(1);
+    });
+
+    it('keep their input while the log is away before they are asked, and when nobody can record that', async () => {
+      calls = await caller({ timeoutMs: 60_000 });
+      const away = async (): Promise<never> => {
+        throw new Unavailable('the log is away');
+      };
+      hens.beforeAsking = away;
+      const recordNotAsked = jest.spyOn(hens, 'recordNotAsked').mockImplementation(away);
+      await worker();
+      expect(await make(calls, one)).toBeUndefined();
+      expect(recordNotAsked).toHaveBeenCalledTimes(1);
+      await expect(again()).rejects.toThrow(Unavailable);
+      hens.beforeAsking = async () => undefined;
+      expect(await again()).toBe(true);
+      expect([hens.asked, hens.recorded.get(one.attemptId)]).toEqual([[one.attemptId], 'egg']);
+    });
+
+    it.each([
+      ['has no time left to ask', async () => undefined],
+      [
+        'finds the vault away',
+        async () => {
+          throw new Unavailable('the vault is away');
+        },
+      ],
+    ])('are left to the settlement by a worker that stood still and then %s', async (_then, goesOn) => {
+      calls = await caller({ timeoutMs: 1_000 });
+      hens.beforeAsking = async ({ signal }) => {
+        await once(signal as AbortSignal, 'abort');
+        return goesOn();
+      };
+      hens.answer = async () => ({ kind: 'too late' });
+      await worker();
+      await make(calls, one);
+      await until(isOver);
+      expect(['timed-out', undefined]).toContain(hens.recorded.get(one.attemptId));
+      hens.beforeAsking = async () => undefined;
+      hens.answer = async () => ({ kind: 'egg' });
+      expect(await again()).toBe(true);
+      expect(hens.recorded.get(one.attemptId)).toBe('egg');
+    });
+
+    it('keep nothing when their kind finds that there is nothing to ask', async () => {
+      calls = await caller({ timeoutMs: 60_000 });
+      jest.spyOn(hens, 'askAndRecord').mockResolvedValue('nothing-to-ask');
+      await worker();
+      expect(await calls.make(hens, one, CANARY)).toBe('nothing-to-ask');
+      expect(await (await look()).keys('sealed:*')).toEqual([]);
+    });
+
+    it('keep nothing once it is recorded that they were not asked', async () => {
+      calls = await caller({ timeoutMs: 60_000 });
+      hens.beforeAsking = async () => {
+        throw new Unavailable('the vault is away');
+      };
+      await worker();
+      expect(await make(calls, one)).toBe('not-asked');
+      expect(await again()).toBe(false);
+      expect(await (await look()).keys('sealed:*')).toEqual([]);
+    });
+
+    it('are not made of a person who was erased meanwhile', async () => {
+      await left();
+      await processes.erase('person');
+      expect(await again()).toBe(false);
+      expect(hens.asked).toEqual([]);
+    });
+
+    it('keep nothing once they were asked, whatever came of it', async () => {
+      calls = await caller({ timeoutMs: 1_000 });
+      hens.answer = () => new Promise(() => undefined);
+      await worker();
+      await make(calls, one);
+      expect(await again()).toBe(false);
+      expect(await (await look()).keys('sealed:*')).toEqual([]);
+    });
   });
 
   describe('of one account and of others', () => {

@@ -134,6 +134,25 @@ describe('external calls', () => {
       expect(hens.asked).toEqual([one.attemptId]);
     });
 
+    it('are made by the settlement when it died before it asked', async () => {
+      const dying = await processes.connection();
+      hens.isMadeAgain = true;
+      let goOn: () => void = () => undefined;
+      const dead = new Promise<void>((resolve) => (goOn = resolve));
+      const begun = jest.fn();
+      hens.beforeAsking = () => (begun(), dead);
+      await worker({ redis: dying, drainMs: 1 });
+      const one = attempt();
+      const made = make(one, await processes.caller({ timeoutMs: 1_000 }));
+      await until(() => begun.mock.calls.length === 1);
+      dying.disconnect();
+      expect(await made).toBeUndefined();
+      hens.beforeAsking = async () => undefined;
+      expect(await calls.makeAgain(hens, one, AbortSignal.timeout(30_000))).toBe(true);
+      expect(hens.recorded.get(one.attemptId)).toBe('egg');
+      goOn();
+    });
+
     it('end before it is closed; what waits is left to others', async () => {
       const finish = held();
       const closing = await worker({ concurrency: 1 });

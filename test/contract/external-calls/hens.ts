@@ -15,9 +15,12 @@ export class Hens extends ExternalCall<string, string | null> {
   override readonly vendor = 'identity-vendor';
   override operation = 'lay';
   override semantics: DeliverySemantics = 'at-most-once';
+  override isMadeAgain = false;
   readonly asked: string[] = [];
   readonly recorded = new Map<string, string>();
   answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
+  /** What a worker does between the input and the vendor. */
+  beforeAsking: (call: VendorCall) => Promise<void> = async () => undefined;
   private readonly port = routedVendor(
     'identity-vendor',
     { operations: ['lay'], of: () => ({ lay: (call: VendorCall) => this.answer(call) }) },
@@ -29,6 +32,7 @@ export class Hens extends ExternalCall<string, string | null> {
 
   override async askAndRecord(call: VendorCall, { attemptId }: Attempt, input: string): Promise<string | null> {
     expect(input).toBe(CANARY);
+    await this.beforeAsking(call);
     this.asked.push(attemptId);
     this.recorded.set(attemptId, (await this.port.lay(call)).kind);
     return this.end;

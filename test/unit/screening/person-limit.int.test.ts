@@ -185,10 +185,11 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const vendors = { takesSessionsOf: () => true } as unknown as Vendors;
   const limits = new SubmissionLimits(limiter, vault, policy);
   const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock, limits);
+  const registration = new Registration(aggregates, vendor, recorder);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,
-    new Registration(aggregates, vendor, recorder),
+    registration,
     vault,
     secrets,
     accounts,
@@ -206,7 +207,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     policy,
     clock,
   );
-  const settle = new SettleVerificationHandler(aggregates, vendor, recorder, clock);
+  const settle = new SettleVerificationHandler(aggregates, calls, registration, vendor, recorder, clock);
   const unblock = new UnblockPersonHandler(
     aggregates,
     answers,

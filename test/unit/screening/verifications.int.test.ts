@@ -60,11 +60,14 @@ import type {
 } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { NotAuthentic, SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { PartyRegistration } from '../../../src/published/verifications.js';
+import { CallProcesses } from '../../contract/external-calls/call-processes.js';
+import { until } from '../../support/eventually.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
@@ -194,7 +197,10 @@ function house(calls: ExternalCalls = new Workers()) {
     return (typeof verdict === 'function' ? await verdict() : verdict) as never;
   };
   const vendor = {
-    register: (_call: unknown, applicant: Applicant) => says('register', applicant),
+    register: async (call: VendorCall, applicant: Applicant) => {
+      if ((await call.mayAsk?.()) === false) return { kind: 'timed-out' };
+      return says('register', applicant);
+    },
     verifyOtp: (_call: unknown, session: string, code: string) => says('otp', session, code),
     verifyKba: (_call: unknown, session: string, answers: unknown) => says('kba', session, answers),
     resendOtp: (_call: unknown, session: string) => says('resend', session),
@@ -212,10 +218,11 @@ function house(calls: ExternalCalls = new Workers()) {
   const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, submissions, clock);
   const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
+  const registration = new Registration(aggregates, vendor, recorder);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,
-    new Registration(aggregates, vendor, recorder),
+    registration,
     vault,
     secrets,
     accounts,
@@ -231,11 +238,12 @@ function house(calls: ExternalCalls = new Workers()) {
   const kba = new SubmitKbaHandler(stepUp, new VerifyKba(aggregates, vendor, secrets, recorder), policy, clock);
   const sendOtpAgain = new SendOtpAgain(aggregates, vendor, secrets, recorder);
   const resend = new ResendOtpHandler(stepUp, calls, sendOtpAgain, secrets, submissions, policy, clock);
-  const settle = new SettleVerificationHandler(aggregates, vendor, recorder, clock);
+  const settle = new SettleVerificationHandler(aggregates, calls, registration, vendor, recorder, clock);
   const erase = new ErasePersonHandler(aggregates, vault);
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
   return {
     aggregates,
+    registration,
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
     screenings,
     persons: new KnownPersonAnswers(aggregates, answers, recorder, secrets, submissions, vault, clock),
@@ -425,6 +433,85 @@ describe('a registration', () => {
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'unavailable', reply: null });
+  });
+
+  describe('that no worker took', () => {
+    /** Submitted while no worker is there, which is back when the attempt is due. */
+    async function left() {
+      const calls = new Workers();
+      const service = house(calls);
+      const sessionId = newId();
+      calls.absent = true;
+      const { end } = await service.verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
+      calls.absent = false;
+      expect([end, asked]).toEqual(['timed-out', []]);
+      now = new Date(now.getTime() + 30_000);
+      const latest = () => service.verifications.latest(sessionId);
+      return { settles: () => service.settles(sessionId), latest, erases: () => service.erases(sessionId) };
+    }
+
+    it('is made by the recovery job while its input is there, and the person goes on', async () => {
+      const { settles, latest } = await left();
+      vendorSays.push(STEP_UP);
+      await settles();
+      expect(await latest()).toMatchObject({ end: 'answered', session: { status: 'STEP_UP_REQUIRED' } });
+      expect(asked).toEqual([['register', { ...RENTER, phoneNumber: '4155550134' }]]);
+    });
+
+    it('is EXPIRED when the vendor does not take it then either', async () => {
+      const { settles, latest } = await left();
+      vendorSays.push({ kind: 'unavailable' });
+      await settles();
+      expect(await latest()).toMatchObject({ end: 'unavailable', session: { status: 'EXPIRED' } });
+    });
+
+    it('is made once only: a second death leaves what the vendor knows of it', async () => {
+      const { settles, latest } = await left();
+      vendorSays.push('dies');
+      await expect(settles()).rejects.toThrow('The worker died');
+      expect((await latest())?.session.status).toBe('SUBMITTED');
+      await settles();
+      expect((await latest())?.session.status).toBe('EXPIRED');
+      expect(asked).toHaveLength(1);
+    });
+
+    it('is made by one of two recovery jobs', async () => {
+      const { settles, latest } = await left();
+      vendorSays.push(STEP_UP);
+      await Promise.all([settles(), settles()]);
+      expect((await latest())?.session.status).toBe('STEP_UP_REQUIRED');
+      expect(asked).toHaveLength(1);
+    });
+
+    it('is not made of a person who was erased meanwhile', async () => {
+      const { settles, erases } = await left();
+      await erases();
+      await settles();
+      expect(asked).toEqual([]);
+    });
+
+    it('is made through the queue when a worker is back', async () => {
+      const processes = await CallProcesses.start();
+      try {
+        now = new Date();
+        const calls = await processes.caller({ timeoutMs: 1_000 });
+        const { verifications, registration, settles } = house(calls);
+        const sessionId = newId();
+        expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
+          end: 'timed-out',
+        });
+        await processes.worker([registration]);
+        await until('the worker left the job', async () => (await calls.backlog('identity-vendor-test')).waiting === 0);
+        now = new Date(now.getTime() + 30_000);
+        vendorSays.push({ kind: 'confirmed', vendorSession: 'v' });
+        await settles(sessionId);
+        expect((await verifications.latest(sessionId))?.session.status).toBe('VERIFIED');
+        expect(asked).toHaveLength(1);
+        expect(await (await processes.connection()).keys('sealed:*')).toEqual([]);
+      } finally {
+        await processes.end();
+      }
+    });
   });
 
   it('that cannot be handed to a worker is EXPIRED and no error of the vendor, and its caller hears 503', async () => {

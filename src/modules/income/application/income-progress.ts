@@ -21,7 +21,7 @@ export interface KnownSession {
 }
 
 /** Of the call within which the vendor is asked. */
-type Within = Pick<VendorCall, 'signal' | 'onAsked'>;
+type Within = Pick<VendorCall, 'signal' | 'mayAsk'>;
 
 @Injectable()
 export class IncomeProgress extends ExternalCall<null> {
@@ -79,7 +79,7 @@ export class IncomeProgress extends ExternalCall<null> {
     context: ActionContext,
     known: LoadedAggregate<IncomeState>,
     session: OpenIncomeSession,
-    { signal, onAsked }: Within,
+    { signal, mayAsk }: Within,
   ): Promise<LoadedAggregate<IncomeState>> {
     const record = (command: IncomeCommand): Promise<LoadedAggregate<IncomeState>> =>
       this.aggregates.execute(incomeSession, id, command, context, known);
@@ -92,7 +92,7 @@ export class IncomeProgress extends ExternalCall<null> {
     const call = {
       ...vendorCall(attemptId, subjectId, context, vendor, id),
       ...(signal && { signal }),
-      ...(onAsked && { onAsked }),
+      ...(mayAsk && { mayAsk }),
     };
     const kept = await this.secrets.inquiry(subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });

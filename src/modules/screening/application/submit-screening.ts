@@ -116,6 +116,7 @@ export class Registration extends ExternalCall<RegistrationInput> {
   override readonly vendor = 'identity-vendor';
   override readonly operation = 'register';
   override readonly semantics = 'at-most-once';
+  override readonly isMadeAgain = true;
 
   constructor(
     private readonly aggregates: AggregateStore,

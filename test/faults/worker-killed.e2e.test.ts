@@ -1,0 +1,34 @@
+// A worker that is killed before it asked the vendor: the submission is made by the next one, and the person goes on.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { until } from '../support/eventually.js';
+import { ALONE, type PlatformCaller, Service } from '../support/service.js';
+
+let service: Service;
+let caller: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ VENDOR_TIMEOUT: '4' }, { alone: ALONE, roles: ['projector', 'worker', 'api'] });
+  caller = await service.signIn('nopay');
+});
+afterAll(() => service.stop());
+
+async function registrations(): Promise<number> {
+  const calls = await (await fetch(`${service.sandboxUrl}/control/calls`)).json();
+  expect(calls).toMatchObject({ receivedTwice: [] });
+  return (calls as { operations: { registration: { received: number } } }).operations.registration.received;
+}
+
+it.each([
+  ['Example', 'VERIFIED'],
+  ['Otptest', 'STEP_UP_REQUIRED'],
+])('makes the submission of %s when a worker is back, once, and the person is %s', async (lastName, status) => {
+  const before = await registrations();
+  const [worker] = service.processesOf('worker');
+  process.kill(worker?.pid as number, 'SIGSTOP');
+  const { body } = await caller.submit({ lastName });
+  expect(body.status).toBe('SUBMITTED');
+  process.kill(worker?.pid as number, 'SIGKILL');
+  await until('it is settled', async () => (await caller.status(body.id)).body.status !== 'SUBMITTED');
+  expect((await caller.status(body.id)).body.status).toBe(status);
+  expect((await registrations()) - before).toBe(1);
+});
