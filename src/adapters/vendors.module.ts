@@ -20,7 +20,6 @@ import type { Capability } from '../kernel/vendor-choice.js';
 import type { Log } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { CreditBureau } from '../ports/credit-bureau.js';
-import { EventStore } from '../ports/event-store.js';
 import { IdentityVendor } from '../ports/identity-vendor.js';
 import { IncomeVendor } from '../ports/income-vendor.js';
 import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
@@ -102,10 +101,9 @@ export class VendorsModule {
       module: VendorsModule,
       imports: [
         ExternalCallsModule.forRootAsync(worker, {
-          useFactory: (redis: Redis, vault: Vault, events: EventStore, clock: Clock, metrics: Metrics) => ({
+          useFactory: (redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) => ({
             redis,
             payloads: new RedisSealedPayloads(redis, vault),
-            log: events,
             clock,
             settings: { timeoutMs: limits.vendorTimeout * 1_000, concurrency: config.vendors.concurrency },
             own: { 'pdf-renderer': { timeoutMs: PDF_TIMEOUT_MS, concurrency: PDF_PAGES } },
@@ -120,7 +118,7 @@ export class VendorsModule {
                 metrics.queueOldest.set({ queue }, (oldestWaitingMs ?? 0) / 1_000);
               }),
           }),
-          inject: [Redis, Vault, EventStore, Clock, Metrics],
+          inject: [Redis, Vault, Clock, Metrics],
         }),
       ],
       providers: [
