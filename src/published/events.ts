@@ -45,7 +45,14 @@ export interface EventData {
   };
   'report.unavailable': {
     readonly session_id: string;
-    readonly reason_code: 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
+    readonly reason_code:
+      | 'FILE_FROZEN'
+      | 'FILE_BLOCKED'
+      | 'NO_RECORD'
+      | 'MINOR'
+      | 'FILE_CONDITION'
+      | 'VENDOR_SESSION_OVER'
+      | 'PERSON_ERASED';
   };
   'income_report.completed': {
     readonly income_session_id: string;
@@ -165,12 +172,14 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
     },
   },
   'report.unavailable': {
-    firesWhen: 'The credit bureau refuses a report: once for each reason in a session.',
+    firesWhen:
+      'The credit bureau refuses a report, or cannot be asked for it any more: once for each reason in a session.',
     fields: {
       session_id: SESSION,
       reason_code: {
         type: 'string',
-        meaning: 'Why: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR` or `FILE_CONDITION`.',
+        meaning:
+          'Why: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
       },
     },
   },

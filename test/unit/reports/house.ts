@@ -242,7 +242,7 @@ export class Process {
     const bodies = new ReportBodyStore(vault);
     const access = new ReportAccess(aggregates, screenings, accounts, clock);
     const pull = new ReportPull(aggregates, screenings, bureau, bodies, prepaid, policy, clock);
-    const release = new ReportRelease(aggregates, screenings, calls, pull, prepaid, policy, clock);
+    const release = new ReportRelease(aggregates, calls, pull, prepaid, policy, clock);
     const showing = new ReportViewer(aggregates, bodies, clock);
     const limiter = new CountedInMemory();
     const recipients = new ShareRecipient(grants, accounts);

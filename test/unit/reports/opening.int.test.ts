@@ -343,13 +343,59 @@ describe('a report that was never made and cannot be made', () => {
   });
 });
 
+describe('a person whom the bureau knows by nothing any more', () => {
+  it.each([0, 1])(
+    'with %i credits: the bureau is not asked, and the reason is recorded once with its time',
+    async (credits) => {
+      const accountId = await house.account(credits);
+      const sessionId = house.session(accountId);
+      house.screenings.unknown.add(sessionId);
+      const failedAt = house.clock.now().toISOString();
+      for (let time = 0; time < 3; time++) {
+        expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
+        house.clock.pass(700);
+      }
+      const [asked, failed, ...more] = await house.store.readStream(`report-${sessionId}`);
+      expect([asked?.type, failed?.type, failed?.data, more]).toEqual([
+        'ReportRequested',
+        'ReportPullFailed',
+        { attemptId: nextAttemptId(sessionId, report.initial), cause: 'VENDOR_SESSION_OVER', failedAt },
+        [],
+      ]);
+      await here.whenSettled.handle(failed!);
+      expect([house.bureau.asked, await house.credit(accountId)]).toEqual([[], { balance: credits, reserved: 0 }]);
+    },
+  );
+
+  it('is recorded once where many ask at once', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId);
+    house.screenings.unknown.add(sessionId);
+    const all = [here, there, here, there].map((process) => conditionOf(process.open(sessionId, house.as(accountId))));
+    expect(new Set(await Promise.all(all))).toEqual(new Set(['report.expired']));
+    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
+  });
+
+  it('is asked about after all where what names the person can be opened again', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.screenings.unknown.add(sessionId);
+    await conditionOf(here.open(sessionId, house.as(accountId)));
+    house.screenings.unknown.delete(sessionId);
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+});
+
 describe('a person who was erased', () => {
-  it('before the first read: nothing is pulled or set aside', async () => {
+  it('before the first read: nothing is pulled or set aside, and that is recorded once', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.screenings.erased.add(sessionId);
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
-    expect(await house.types('report', sessionId)).toEqual([]);
+    for (const process of [here, there])
+      expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('report.expired');
+    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
+    expect(house.bureau.asked).toEqual([]);
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
@@ -736,7 +782,7 @@ describe('a pull whose process died', () => {
       const command =
         kind === 'release'
           ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const)
-          : ({ kind, attemptId, cause: 'VENDOR_SESSION_OVER' } as const);
+          : ({ kind, now: house.clock.now(), attemptId, cause: 'VENDOR_SESSION_OVER' } as const);
       await here.aggregates.execute(report, sessionId, command, house.as(accountId));
       expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
       const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;

@@ -80,6 +80,22 @@ it('a refusal of before its time was kept is not told, and the same reason that 
   ]);
 });
 
+it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('%s: a final failure is told once', (cause) => {
+  const failures = [1, 2].flatMap((attempt): readonly ReportEvent[] => [
+    requested(`attempt-${attempt}`),
+    { type: 'ReportPullFailed', data: { attemptId: `attempt-${attempt}`, cause, failedAt: iso(attempt) } },
+  ]);
+  const [asked, untimed] = [
+    requested(),
+    { type: 'ReportPullFailed', data: { attemptId: 'old', cause } } as ReportEvent,
+  ];
+  expect(published([asked, untimed, ...refused('NO_RECORD', 0), ...failures])).toMatchObject([
+    { data: { reason_code: 'NO_RECORD' } },
+    { occurred_at: iso(5), data: { session_id: SESSION, reason_code: cause } },
+  ]);
+  expect(EVENT_CATALOGUE['report.unavailable'].fields.reason_code.meaning).toContain(`\`${cause}\``);
+});
+
 it('a pull that failed, and a report that is released, tell nothing', () => {
   const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: 'a', cause: 'VENDOR_UNAVAILABLE' } };
   const released: ReportEvent = {

@@ -209,7 +209,9 @@ describe('the report of a session', () => {
       type: 'ReportPullFailed',
       data: { attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' },
     };
-    given(report, requested()).when({ kind: 'fail', attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' }).then(outOfCredit);
+    given(report, requested())
+      .when({ kind: 'fail', now: at(5), attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' })
+      .then(outOfCredit);
     const again = requested(SECOND);
     given(report, requested(), outOfCredit)
       .when(request(SECOND))
@@ -220,7 +222,7 @@ describe('the report of a session', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
       release(attemptId),
       { kind: 'refuse', now: at(6), attemptId, reason: 'NO_RECORD', upstreamCode: null },
-      { kind: 'fail', attemptId, cause: 'PERSON_ERASED' },
+      { kind: 'fail', now: at(5), attemptId, cause: 'PERSON_ERASED' },
       noVerdict('timed-out', 9_999, attemptId),
       noVerdict('unavailable', 1, attemptId),
       noVerdict('unintelligible', 1, attemptId),
@@ -300,7 +302,12 @@ describe('the report of a session', () => {
         reason: 'NO_RECORD',
         upstreamCode: null,
       })),
-      attempts.map((attemptId): ReportCommand => ({ kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' })),
+      attempts.map((attemptId): ReportCommand => ({
+        kind: 'fail',
+        now: at(5),
+        attemptId,
+        cause: 'VENDOR_SESSION_OVER',
+      })),
       fc
         .tuple(fc.constantFrom(...NO_VERDICTS), fc.integer({ min: 0, max: 200 }), attempts)
         .map((verdict) => noVerdict(...verdict)),

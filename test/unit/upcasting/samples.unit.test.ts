@@ -547,7 +547,7 @@ function everyEvent(): DomainEvent[] {
     reports.request(),
     { kind: 'refuse', now: reports.at(6), attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null },
     reports.request(reports.SECOND),
-    { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' },
+    { kind: 'fail', now: reports.at(7), attemptId: reports.SECOND, cause: 'PERSON_ERASED' },
   );
   run(report, reports.request(), reports.release(), {
     kind: 'end-pulls',
@@ -557,6 +557,13 @@ function everyEvent(): DomainEvent[] {
   });
   run(report, { kind: 'end-pulls', transactionId: 'txn', reasonCode: 'duplicate', evenIfReleased: false });
   run(report, { kind: 'carry-over', transactionId: 'txn' });
+  const outOfCredit = {
+    kind: 'fail',
+    now: reports.at(7),
+    attemptId: reports.FIRST,
+    cause: 'CREDIT_EXHAUSTED',
+  } as const;
+  run(report, reports.request(), outOfCredit);
   run(
     report,
     reports.request(),

@@ -1,6 +1,6 @@
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
-import { publishedAs, type PublishedEvent, type Publisher } from '../../../published/events.js';
-import { report, type ReportEvent } from '../domain/report.js';
+import { publishedAs, type EventData, type PublishedEvent, type Publisher } from '../../../published/events.js';
+import { report, type FinalFailure, type ReportEvent } from '../domain/report.js';
 import { share, type ShareEvent } from '../domain/share.js';
 
 const TYPES = ['ReportShared', 'SharingRevoked'] as const satisfies readonly ShareEvent['type'][];
@@ -40,25 +40,23 @@ export const sharePublisher: Publisher = {
   },
 };
 
-const UNAVAILABLE = 'ReportPullRefused' satisfies ReportEvent['type'];
+/** Why no report came of an event that is told. One without its time was stored before it was told: it is old news, and takes no reason away. */
+function reasonIn(event: ReportEvent): EventData['report.unavailable']['reason_code'] | null {
+  if (event.type === 'ReportPullRefused') return event.data.refusedAt === undefined ? null : event.data.reason;
+  if (event.type !== 'ReportPullFailed' || event.data.failedAt === undefined) return null;
+  return event.data.cause as FinalFailure;
+}
 
-/**
- * What account holders hear of reports that the bureau refuses: each reason of a session once. A refusal without its time was stored before
- * this was told: it is old news, and takes no reason away.
- */
+/** What account holders hear of reports that the bureau refuses, or cannot be asked for any more: each reason of a session once. */
 export const reportPublisher: Publisher = {
   category: report.category,
-  types: new Set([UNAVAILABLE]),
+  types: new Set(['ReportPullRefused', 'ReportPullFailed'] satisfies ReportEvent['type'][]),
 
   publish(history: readonly RecordedEvent[]): PublishedEvent | null {
-    const refusals = (
-      history.filter(({ type }) => type === UNAVAILABLE) as (RecordedEvent &
-        Extract<ReportEvent, { type: typeof UNAVAILABLE }>)[]
-    ).filter(({ data }) => data.refusedAt !== undefined);
-    const last = refusals.at(-1);
-    if (!last || last !== history.at(-1)) return null;
-    const { reason } = last.data;
-    return refusals.findIndex(({ data }) => data.reason === reason) < refusals.length - 1
+    const last = history.at(-1);
+    const reasons = (history as readonly (RecordedEvent & ReportEvent)[]).map(reasonIn);
+    const reason = reasons.pop() ?? null;
+    return last === undefined || reason === null || reasons.includes(reason)
       ? null
       : publishedAs(last, 'report.unavailable', { session_id: idOf(last.stream), reason_code: reason });
   },

@@ -12,6 +12,7 @@ import { Screenings } from '../../../published/screenings.js';
 import {
   isPending,
   report,
+  type FinalFailure,
   type PullEnd,
   type PullRefusal,
   type ReportCommand,
@@ -53,6 +54,15 @@ export class ReportPull extends ExternalCall<null> {
     await this.record(attempt, this.noVerdict(attempt, 'unavailable'));
   }
 
+  /** What the bureau knows the person of a verified session by, or why it cannot be asked about them: for ever. */
+  async referenceOf(sessionId: string): Promise<{ readonly vendor: string; readonly token: string } | FinalFailure> {
+    const { vendor, token = null } = (await this.screenings.reference(sessionId, 'credit')) ?? {};
+    if (vendor !== undefined && token !== null) return { vendor, token };
+    return (await this.screenings.reportProspect(sessionId)) === 'person-erased'
+      ? 'PERSON_ERASED'
+      : 'VENDOR_SESSION_OVER';
+  }
+
   private async outcomeOf(
     call: VendorCall,
     attempt: Attempt,
@@ -60,11 +70,15 @@ export class ReportPull extends ExternalCall<null> {
   ): Promise<ReportCommand> {
     const { id, attemptId, context } = attempt;
     // Once for all who ask.
-    if (!(await this.credit.reserve(payerOf(attempt), attemptId, context)))
-      return { kind: 'fail', attemptId, cause: 'CREDIT_EXHAUSTED' };
-    const reference = await this.screenings.reference(id, 'credit');
-    if (reference === null) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
-    if (reference.token === null) return { kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' };
+    const fail = (cause: Extract<ReportCommand, { kind: 'fail' }>['cause']): ReportCommand => ({
+      kind: 'fail',
+      now: this.clock.now(),
+      attemptId,
+      cause,
+    });
+    if (!(await this.credit.reserve(payerOf(attempt), attemptId, context))) return fail('CREDIT_EXHAUSTED');
+    const reference = await this.referenceOf(id);
+    if (typeof reference === 'string') return fail(reference);
     const { vendor, token } = reference;
     const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
     // It is in the vault before the log says what came of the attempt.
@@ -76,8 +90,7 @@ export class ReportPull extends ExternalCall<null> {
         // The body is in the vault before the log says that there is one.
         const { score, report } = verdict;
         const body = { score, report, ...(passedOn !== null && { text: passedOn.body }) };
-        if (!(await this.bodies.keep({ subjectId, reportId }, body)))
-          return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
+        if (!(await this.bodies.keep({ subjectId, reportId }, body))) return fail('PERSON_ERASED');
         return {
           kind: 'release',
           now: this.clock.now(),
@@ -95,7 +108,7 @@ export class ReportPull extends ExternalCall<null> {
           upstreamCode: verdict.upstreamCode,
         };
       case 'session-over':
-        return { kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' };
+        return fail('VENDOR_SESSION_OVER');
       case 'unavailable':
       case 'timed-out':
       case 'unintelligible':
@@ -163,6 +176,6 @@ export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAft
 }
 
 /** There was no report, and with this verification none can be made. What was paid counts for the next one. */
-export function outOfReach(): DomainError {
+function outOfReach(): DomainError {
   return new DomainError('report.expired', { reasonCode: 'REPORT_NOT_AVAILABLE' });
 }

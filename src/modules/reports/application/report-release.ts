@@ -6,7 +6,7 @@ import { newId } from '../../../kernel/ids.js';
 import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
-import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import type { ScreeningFacts } from '../../../published/screenings.js';
 import {
   isPending,
   nextAttemptId,
@@ -16,7 +16,7 @@ import {
   type ReportState,
 } from '../domain/report.js';
 import { ReportPolicy } from './report-policy.js';
-import { outOfReach, ReportPull, refusalOf } from './report-pull.js';
+import { ReportPull, refusalOf } from './report-pull.js';
 
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
@@ -31,7 +31,6 @@ const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
 export class ReportRelease {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly screenings: Screenings,
     private readonly calls: ExternalCalls,
     private readonly pull: ReportPull,
     private readonly credit: PrepaidCredit,
@@ -60,7 +59,7 @@ export class ReportRelease {
 
   /**
    * What came of the pull, which is made first if it was not; REQUESTED: its end is not known yet. After the bureau refused, a pull is
-   * made again when its interval is over.
+   * made again when its interval is over. That the bureau cannot even be asked is recorded as the end of a pull, once.
    */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors, paidBy } = session;
@@ -68,15 +67,10 @@ export class ReportRelease {
     if (seen.status === 'RELEASED') return seen;
     if (seen.status === 'REQUESTED') return this.awaited(sessionId);
     if (seen.status === 'NOT_TO_BE_HAD' && this.again(seen).retryAfterSeconds !== undefined) return seen;
-    if (!(await this.screenings.reference(sessionId, 'credit'))?.token) {
-      const isErased = (await this.screenings.reportProspect(sessionId)) === 'person-erased';
-      throw isErased ? new DomainError('report.expired') : outOfReach();
-    }
     const attemptId = nextAttemptId(sessionId, seen);
-    // An account without credit leaves nothing in the log, however often it asks.
-    if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     const own = { ...context, accountId };
-    const times = this.policy.attempt(this.clock.now());
+    const now = this.clock.now();
+    const times = this.policy.attempt(now);
     const { settleAfter } = times;
     const attempt = { id: sessionId, attemptId, subject: subjectId, context: own, vendor: vendors.credit, settleAfter };
     const command = {
@@ -89,6 +83,13 @@ export class ReportRelease {
       paidBy,
       ...times,
     } as const;
+    const reference = await this.pull.referenceOf(sessionId);
+    if (typeof reference === 'string') {
+      await this.aggregates.execute(report, sessionId, { ...command, lost: { cause: reference, now } }, own);
+      return this.awaited(sessionId);
+    }
+    // An account without credit leaves nothing in the log, however often it asks.
+    if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     await this.calls.admit(this.pull, attempt);
     let pending = false;
     let requested = false;

@@ -8,12 +8,14 @@ import type { RefundReason } from '../../../kernel/refund-reason.js';
 
 /** Why the bureau has nothing to give: facts about the consumer's file. */
 export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
+/** Why no later pull will bring a report either. */
+export type FinalFailure =
+  /** The vendor's session does not entitle to a report: not any more, or not at this bureau. Or the service has lost what names it. */
+  'VENDOR_SESSION_OVER' | 'PERSON_ERASED';
 /** Why a pull came to nothing. */
 export type PullFailure =
+  | FinalFailure
   | 'VENDOR_UNAVAILABLE'
-  /** The vendor's session does not entitle to a report: not any more, or not at this bureau. */
-  | 'VENDOR_SESSION_OVER'
-  | 'PERSON_ERASED'
   /** The account had no credit left when it was to be set aside. */
   | 'CREDIT_EXHAUSTED'
   /** Its end is not known. */
@@ -62,7 +64,15 @@ export type ReportEvent =
         readonly refusedAt?: string;
       }
     >
-  | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>
+  | DomainEvent<
+      'ReportPullFailed',
+      {
+        readonly attemptId: string;
+        readonly cause: PullFailure;
+        /** ISO 8601 UTC, of a final failure. Absent in what was stored before it was recorded. */
+        readonly failedAt?: string;
+      }
+    >
   /** The bureau gave an answer that cannot be classified. The attempt stays open: only its own key is never billed twice. */
   | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>
   /** This payment is to be given back: no pull for it begins any more. The payment hears of it after this is recorded. */
@@ -96,7 +106,7 @@ export type PullEnd =
       readonly upstreamCode: number | null;
       readonly refusedAt?: string;
     }
-  | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure };
+  | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure; readonly failedAt?: string };
 
 interface BeforePulls {
   /** Payments that are given back: nothing is pulled for them. */
@@ -133,7 +143,10 @@ export type ReportState =
   | ReleasedReport;
 
 export type ReportCommand =
-  /** `reportId` counts only the first time. Decides nothing unless `attemptId` is the next one, so that an attempt that ended never begins again. */
+  /**
+   * `reportId` counts only the first time. Decides nothing unless `attemptId` is the next one, so that an attempt that ended never begins
+   * again, nor when it ended with the same `lost` before.
+   */
   | {
       readonly kind: 'request';
       readonly sessionId: string;
@@ -145,6 +158,8 @@ export type ReportCommand =
       readonly paidBy: string | null;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
+      /** Why the bureau cannot even be asked, since `now`. Absent: it can. */
+      readonly lost?: { readonly cause: FinalFailure; readonly now: Date };
     }
   /** Throws while a pull is under way, and when the report is released unless `evenIfReleased`. */
   | {
@@ -171,6 +186,7 @@ export type ReportCommand =
     }
   | {
       readonly kind: 'fail';
+      readonly now: Date;
       readonly attemptId: string;
       readonly cause: Exclude<PullFailure, 'NO_VERDICT' | 'VENDOR_UNAVAILABLE'>;
     }
@@ -198,11 +214,12 @@ export function nextAttemptId(sessionId: string, state: ReportState): string {
 function decide(command: ReportCommand, state: ReportState): readonly ReportEvent[] {
   switch (command.kind) {
     case 'request': {
-      const { sessionId, attemptId, purpose, paidBy, settleAfter, giveUpAfter } = command;
+      const { sessionId, attemptId, purpose, paidBy, settleAfter, giveUpAfter, lost } = command;
       if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state))
         return [];
       if (paidBy !== null && (endFor(state, paidBy) || state.carriedOver.includes(paidBy)))
         throw new DomainError('report.consumer_has_not_paid');
+      if (state.status === 'NOT_TO_BE_HAD' && state.end.kind === 'failed' && state.end.cause === lost?.cause) return [];
       const { reportId, subjectId } = state.status === 'NONE' ? command : state;
       const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
       return [
@@ -218,6 +235,7 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
             giveUpAfter: giveUpAfter.toISOString(),
           },
         },
+        ...(lost ? [failed({ attemptId, ...lost })] : []),
       ];
     }
     case 'end-pulls': {
@@ -260,14 +278,23 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
         : [];
     }
     case 'fail':
-      return isPending(state, command.attemptId)
-        ? [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: command.cause } }]
-        : [];
+      return isPending(state, command.attemptId) ? [failed(command)] : [];
     case 'no-verdict':
       return isPending(state, command.attemptId) ? withoutVerdict(command, state.attempt) : [];
     default:
       return command satisfies never;
   }
+}
+
+const FINAL: ReadonlySet<PullFailure> = new Set<FinalFailure>(['VENDOR_SESSION_OVER', 'PERSON_ERASED']);
+
+function failed({
+  attemptId,
+  cause,
+  now,
+}: Pick<Extract<ReportCommand, { kind: 'fail' }>, 'attemptId' | 'cause' | 'now'>): ReportEvent {
+  const failedAt = now.toISOString();
+  return { type: 'ReportPullFailed', data: { attemptId, cause, ...(FINAL.has(cause) && { failedAt }) } };
 }
 
 function withoutVerdict(
