@@ -28,7 +28,6 @@ import { Vault } from '../ports/vault.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
-import { MeasuredPdfRenderer } from './pdf-renderer/measured.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /** A page waits for its turn and is printed within it; of an environment, served and foreign, more pages than this do not even wait for the browser. */
@@ -129,11 +128,16 @@ export class VendorsModule {
         routed(registry, PaymentProcessor, 'payment-processor', 'payment', log),
         {
           provide: PdfRenderer,
-          useFactory: (metrics: Metrics) => {
+          useFactory: (metrics: Metrics): PdfRenderer => {
             const rendered = called(metrics, log);
-            return new MeasuredPdfRenderer(pdf, (outcome, seconds, environment) =>
-              rendered('pdf-renderer', 'render', outcome, seconds, [], { environment }),
-            );
+            const render: PdfRenderer['render'] = async (html, environment, source) => {
+              const startedAt = performance.now();
+              const page = await pdf.render(html, environment, source);
+              const seconds = (performance.now() - startedAt) / 1_000;
+              rendered('pdf-renderer', 'render', page.kind, seconds, [], { environment });
+              return page;
+            };
+            return { render };
           },
           inject: [Metrics],
         },

@@ -11,10 +11,7 @@ export const LIMITS_KEPT = 1 + ASKED_FOR_LIMITS;
  * The times of an attempt that is reserved now. The recovery job asks the vendor about it from `settleAfter` on, when its call is
  * over (`callEnd`). From `giveUpAfter` on it asks as well, and ends the attempt when the vendor still cannot say.
  */
-export function attemptTimes(
-  now: Date,
-  vendorTimeoutSeconds: number,
-): { readonly settleAfter: Date; readonly giveUpAfter: Date } {
+export function attemptTimes(now: Date, vendorTimeoutSeconds: number): Record<'settleAfter' | 'giveUpAfter', Date> {
   const settle = now.getTime() + vendorTimeoutSeconds * 1_000 + GRACE_MS;
   return {
     settleAfter: new Date(settle),
