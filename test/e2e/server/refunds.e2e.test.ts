@@ -13,6 +13,8 @@ import { intentIn, paymentStream, Processor, shownEvents } from '../../support/p
 import { type Credentials, type Person, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const FEE = 3_500;
+/** In days. After it the service asks the processor by itself. */
+const MINUTE = 1 / 1_440;
 type Account = keyof Credentials['accounts'];
 
 let folder: string;
@@ -30,7 +32,7 @@ beforeAll(async () => {
   service = await Service.start({
     NODE_EXTRA_CA_CERTS: authority,
     WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
-    VENDOR_TIMEOUT: '3',
+    VENDOR_TIMEOUT: '1',
   });
   credentials = await service.credentials();
   processor = new Processor(service.sandboxUrl);
@@ -252,6 +254,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
       0,
       { transaction: transactionId, session: id, refund: 'requested', reasonCode: 'other' },
     ]);
+    await service.passDays(MINUTE);
     await until(
       'it is given back',
       async () => (await processor.money({ transaction: transactionId })).refunded === FEE,
@@ -281,6 +284,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     const reply = await refund(transactionId);
     expect([...refused(reply), reply.body.error.recoverable]).toEqual([409, 'REPORT_IN_PROGRESS', true]);
     await reading;
+    await service.passDays(MINUTE);
     await until('it is released', async () => (await demo.get(`/reports/${id}`)).status === 200);
     expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
   });
@@ -299,7 +303,8 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     } finally {
       await processor.control('outage', { seconds: 0 });
     }
-    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
+    await service.passDays(MINUTE);
+    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ executed: 1 });
   });
 
@@ -307,7 +312,8 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     const { id, transactionId } = await paidFor();
     await processor.control('refunds', { refuse: 1 });
     expect((await refund(transactionId)).body.status).toBe('SUCCEEDED');
-    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
+    await service.passDays(MINUTE);
+    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await processor.calls(`${transactionId}:refund:1`)).toMatchObject({ executed: 1 });
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
   });
@@ -364,7 +370,8 @@ describe('what a renter has paid at a hosted checkout', () => {
     const { session: newer, ...shown } = JSON.parse(stdout);
     const requested = { transaction: transactionId, refund: 'requested', reasonCode: 'other' };
     expect([exitCode, shown, newer === id]).toEqual([0, requested, false]);
-    await until('it is given back', async () => (await statusesOf(newer))[0] === 'REFUNDED', 60_000);
+    await service.passDays(MINUTE);
+    await until('it is given back', async () => (await statusesOf(newer))[0] === 'REFUNDED');
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await onServer(`/reports/${id}`)).status).toBe(200);
@@ -452,7 +459,13 @@ describe('a payment whose report the bureau refuses', () => {
     expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     await service.passDays(1);
     demo = await service.signIn('demo');
-    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED', 60_000);
+    for (const stream of [
+      paymentStream(transactionId),
+      ...[frozen, lockedOut].map((renter) => checkoutStream(renter.transactionId)),
+    ])
+      await until('the refund is requested', async () => (await types(stream)).includes('PaymentRefundRequested'));
+    await service.passDays(MINUTE);
+    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await statuses(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
     await until('the account is told', async () => told('payment.refunded', id).length === 1);
     const { transactionId: second } = await pay(id);
