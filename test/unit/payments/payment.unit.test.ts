@@ -78,15 +78,15 @@ describe('a payment', () => {
       .then();
   });
 
-  it('counts for a newer session once it has succeeded, was not refunded and counts for the one that is named', () => {
+  it('counts for a newer session once it has succeeded, was not refunded as a whole and counts for the one that is named', () => {
     const carry: PaymentCommand = { kind: 'carry-over', from: 'session', to: 'newer' };
     const carried: PaymentEvent = { type: 'PaymentCarriedOver', data: { sessionId: 'newer' } };
     given(payment, OPENED, CREATED).when(carry).then();
     const asked = { kind: 'request-refund', sessionId: 'session', reasonCode: 'other', keepsReport: false } as const;
     given(payment, OPENED, CREATED, SUCCEEDED).when(asked).decided.when(carry).then();
-    given(payment, OPENED, CREATED, SUCCEEDED, { type: 'PaymentRefunded', data: { refundedCents: 1 } })
-      .when(carry)
-      .then();
+    const seen = (refundedCents: number): PaymentEvent => ({ type: 'PaymentRefunded', data: { refundedCents } });
+    given(payment, OPENED, CREATED, SUCCEEDED, seen(3_500)).when(carry).then();
+    given(payment, OPENED, CREATED, SUCCEEDED, seen(1)).when(carry).then(carried);
     given(payment, OPENED, CREATED, SUCCEEDED)
       .when(carry)
       .then(carried)

@@ -6,7 +6,7 @@ import type { EventHandler } from '../../../ports/event-handler.js';
 import { ReportPulls } from '../../../published/reports.js';
 import { IDENTITY_VERIFIED, Screenings, type PaidSession } from '../../../published/screenings.js';
 import { checkout } from '../domain/checkout.js';
-import { payment, paymentIdIn } from '../domain/payment.js';
+import { mayCarryOver, payment, paymentIdIn } from '../domain/payment.js';
 
 /**
  * A person who has paid for a session that can have no report does not pay again once they are verified again: the payment counts for the newer
@@ -50,7 +50,11 @@ export class WhenVerifiedAgain implements EventHandler {
     context: ActionContext,
   ): Promise<boolean> {
     const id = paymentIdIn(transactionId);
-    if (id === null || !(await this.pulls.carryOver(from, transactionId, context))) return false;
+    if (id === null) return false;
+    const known = await this.aggregates.load(payment, id);
+    // The session keeps a payment that cannot leave it, and its pulls.
+    if (mayCarryOver(known.state, { from, to }) && !(await this.pulls.carryOver(from, transactionId, context)))
+      return false;
     const { state } = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);
     if (state.status === 'NONE' || state.sessionId !== to) return false;
     // Where the subscription carried it over just now, it may not have told the session yet.

@@ -308,6 +308,13 @@ export function isReturned(state: Payment): boolean {
   return isRefunded(state) && state.refund?.keepsReport === false;
 }
 
+type CarryOver = Pick<Extract<PaymentCommand, { kind: 'carry-over' }>, 'from' | 'to'>;
+
+/** It has paid for that session, and is neither given back nor about to be. */
+export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
+  return state.status === 'SUCCEEDED' && !isGivenBack(state) && leaves(carried, state);
+}
+
 /** The processor's key of a refund: the same until the processor has refused what was asked for under it. */
 export function refundKeyOf(id: string, refusals: number, reference: string | null = null): string {
   return `${transactionIdOf(id, reference)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
@@ -351,9 +358,7 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     case 'abandon':
       return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
     case 'carry-over':
-      return state.status === 'SUCCEEDED' && !isGivenBack(state) && leaves(command, state)
-        ? [{ type: 'PaymentCarriedOver', data: { sessionId: command.to } }]
-        : [];
+      return mayCarryOver(state, command) ? [{ type: 'PaymentCarriedOver', data: { sessionId: command.to } }] : [];
     case 'extend':
       return isGivenBack(state) || [state.sessionId, ...state.others].includes(command.to)
         ? []
@@ -434,13 +439,13 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
 }
 
 /** Also a session of a renter that the payment counts for beside the newest: it may go on for the newest alone. */
-function leaves({ from, to }: Extract<PaymentCommand, { kind: 'carry-over' }>, state: Payment): boolean {
+function leaves({ from, to }: CarryOver, state: Payment): boolean {
   return state.sessionId === from || (state.sessionId === to && state.others.includes(from));
 }
 
-/** Given back in part or whole, or about to be. */
-function isGivenBack({ refund, refundedCents }: Payment): boolean {
-  return refund !== null || refundedCents > 0;
+/** As a whole, or about to be. A part that was given back at the processor changes nothing. */
+function isGivenBack(state: Payment): boolean {
+  return state.refund !== null || isWhole(state, state.refundedCents);
 }
 
 /** Told once of each alteration. What is received all the same is the payment: it is charged once. */
