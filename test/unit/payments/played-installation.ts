@@ -251,7 +251,10 @@ export class PlayedProcess {
     const processor = this.playedProcessor();
     const kept = new PaymentSecrets(vault);
     const pulls = new EndPulls(aggregates);
-    const reconciler = new PaymentReconciler(aggregates, processor, kept, screenings, { altered: () => undefined });
+    const reconciler = new PaymentReconciler(aggregates, processor, kept, screenings, {
+      altered: () => undefined,
+      refundReversed: () => undefined,
+    });
     const takeUp = new TakeUpIntent(aggregates, processor, reconciler, kept);
     const look = new LookAtIntent(aggregates, reconciler);
     const makeRefund = new MakeRefund(aggregates, processor, reconciler);
@@ -272,7 +275,7 @@ export class PlayedProcess {
     );
     this.confirm = new ConfirmPaymentHandler(aggregates, calls, look, screenings, progressed, limiter, payments);
     this.lookUp = new LookUpPaymentHandler(aggregates, reconciler, request, makeRefund, clock);
-    this.refund = new RefundPaymentHandler(aggregates, calls, makeRefund, request);
+    this.refund = new RefundPaymentHandler(aggregates, calls, makeRefund, request, progressed);
     this.refundAsOperator = new RefundAsOperatorHandler(aggregates, request);
     this.handlers = [
       progressed,

@@ -310,9 +310,10 @@ export function isReturned(state: Payment): boolean {
 
 type CarryOver = Pick<Extract<PaymentCommand, { kind: 'carry-over' }>, 'from' | 'to'>;
 
-/** It has paid for that session, and is neither given back nor about to be. */
+/** It has paid for that session, and is neither given back nor about to be. A part that was given back at the processor changes nothing. */
 export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
-  return state.status === 'SUCCEEDED' && !isGivenBack(state) && leaves(carried, state);
+  if (state.status !== 'SUCCEEDED' || state.refund !== null) return false;
+  return !isWhole(state, state.refundedCents) && leaves(carried, state);
 }
 
 /** The processor's key of a refund: the same until the processor has refused what was asked for under it. */
@@ -443,9 +444,9 @@ function leaves({ from, to }: CarryOver, state: Payment): boolean {
   return state.sessionId === from || (state.sessionId === to && state.others.includes(from));
 }
 
-/** As a whole, or about to be. A part that was given back at the processor changes nothing. */
-function isGivenBack(state: Payment): boolean {
-  return state.refund !== null || isWhole(state, state.refundedCents);
+/** Given back in part or whole, or about to be. */
+function isGivenBack({ refund, refundedCents }: Payment): boolean {
+  return refund !== null || refundedCents > 0;
 }
 
 /** Told once of each alteration. What is received all the same is the payment: it is charged once. */
