@@ -121,25 +121,30 @@ const queries = fc.oneof(
 );
 
 describe('arbitrary input to the direct API', () => {
-  it('is answered with documented statuses in the envelope, on every route', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.nat(),
-        ids,
-        ids,
-        bodies,
-        queries,
-        fc.constantFrom('application/json', 'text/html', '*/*', 'image/png'),
-        async (which, one, other, body, query, accept) => {
-          const route = routes[which % routes.length] as Route;
-          let filled = 0;
-          const path = route.path.replace(/\{\w+\}/g, () => (filled++ === 0 ? one : other));
-          const sent = route.method === 'GET' || route.method === 'DELETE' ? undefined : JSON.stringify(body);
-          expectDocumented(route, await caller.send(route.method, `${path}?${query}`, sent, { accept }));
-        },
-      ),
-      { numRuns: 700 },
-    ));
+  it.each(['/idv/renters', '/idv/agents', '/idv/organizations', '/pay'])(
+    'is answered with documented statuses in the envelope, on every route below %s',
+    (below) => {
+      const these = routes.filter(({ path }) => path.startsWith(below));
+      return fc.assert(
+        fc.asyncProperty(
+          fc.nat(),
+          ids,
+          ids,
+          bodies,
+          queries,
+          fc.constantFrom('application/json', 'text/html', '*/*', 'image/png'),
+          async (which, one, other, body, query, accept) => {
+            const route = these[which % these.length] as Route;
+            let filled = 0;
+            const path = route.path.replace(/\{\w+\}/g, () => (filled++ === 0 ? one : other));
+            const sent = route.method === 'GET' || route.method === 'DELETE' ? undefined : JSON.stringify(body);
+            expectDocumented(route, await caller.send(route.method, `${path}?${query}`, sent, { accept }));
+          },
+        ),
+        { numRuns: 175 },
+      );
+    },
+  );
 
   it('leaves the service well', async () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);

@@ -4,7 +4,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DirectCaller } from '../../support/direct.js';
-import { until } from '../../support/eventually.js';
 import { Service, type PlatformCaller, type Reply } from '../../support/service.js';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -136,26 +135,6 @@ describe('GET /reports/{id}', () => {
       await control('outage', { seconds: 0 });
     }
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
-  });
-
-  it('200 for Frozentest when the freeze is lifted and the interval is over, billed once', async () => {
-    const short = await Service.start({ REPORT_RETRY_INTERVAL: '0.1' });
-    try {
-      const caller = await short.signIn('nopay');
-      const id = await submitted(caller, { lastName: 'Frozentest' });
-      expect(refused(await caller.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
-      const lifted = await fetch(`${short.sandboxUrl}/control/lift-freeze`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{}',
-      });
-      expect(await lifted.json()).toEqual({ lifted: 1 });
-      await until('the report is given', async () => (await caller.get(`/reports/${id}`)).status === 200);
-      const { operations } = (await (await fetch(`${short.sandboxUrl}/control/calls`)).json()) as any;
-      expect(operations.report).toEqual({ received: 2, executed: 2, billed: 1 });
-    } finally {
-      await short.stop();
-    }
   });
 
   it('402 PAYMENT_REQUIRED, with one message while the consumer has not paid and another for a credit balance of $0', async () => {

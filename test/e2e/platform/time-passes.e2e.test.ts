@@ -70,6 +70,29 @@ describe('a payment that the processor tells nothing of', () => {
   });
 });
 
+describe('a report that the bureau refuses', () => {
+  it('200 for Frozentest when the freeze is lifted and the interval is over, billed once', async () => {
+    const control = async (path: string, init?: RequestInit): Promise<any> =>
+      (await fetch(`${service.sandboxUrl}/control/${path}`, init)).json();
+    const caller = await nopay();
+    const id: string = (await caller.submit({ lastName: 'Frozentest' })).body.id;
+    const pulls = async (): Promise<{ received: number; executed: number; billed: number }> =>
+      (await control('calls')).operations.report ?? { received: 0, executed: 0, billed: 0 };
+    const { received, executed, billed } = await pulls();
+    expect(refused(await caller.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
+    const headers = { 'content-type': 'application/json' };
+    expect(await control('lift-freeze', { method: 'POST', headers, body: '{}' })).toEqual({ lifted: 1 });
+    expect(refused(await caller.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
+    await service.passDays(11 * MINUTE);
+    expect((await caller.get(`/reports/${id}`)).status).toBe(200);
+    expect(await pulls()).toEqual({
+      received: received + 2,
+      executed: executed + 2,
+      billed: billed + 1,
+    });
+  });
+});
+
 describe('a share', () => {
   it('410 SCREENING_REPORT_EXPIRED to the owner after 30 days; 403 REPORT_SHARING_EXPIRED to both after 24 months', async () => {
     const { accountId: recipientAccountId, key } = await childOf(service, 'nopay');

@@ -152,7 +152,7 @@ describe('Idempotency-Key', () => {
       const records = new RedisIdempotencyRecords(
         redis.client(),
         vaults.open(keys),
-        { redisLimit: 2_000, waitAtMost: 4_000 },
+        { redisLimit: 2_000, waitAtMost: 2_000 },
         { ofVisitor: 2, ofAccount: 0 },
       );
       @Module({

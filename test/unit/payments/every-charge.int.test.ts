@@ -13,8 +13,15 @@ import type { Session } from '../../../src/modules/screening/domain/session.js';
 import type { RegistrationVerdict } from '../../../src/modules/screening/domain/verdicts.js';
 import { PlayedInstallation, PlayedProcess, UNTROUBLED, type Trouble } from './played-installation.js';
 
-/** May be set to look at other histories, or with the seed and path of a failure at that one again. */
-const { HISTORIES = '120', HISTORIES_SEED = '29', HISTORIES_PATH: PATH } = process.env;
+/**
+ * May be set to look at other histories, or with the seed and path of a failure at that one again. The second tier has time for
+ * more of them.
+ */
+const {
+  HISTORIES = process.env['TIER'] === 'first' ? '60' : '600',
+  HISTORIES_SEED = '29',
+  HISTORIES_PATH: PATH,
+} = process.env;
 const [RUNS, SEED] = [Number(HISTORIES), Number(HISTORIES_SEED)];
 
 /** What was received for a session. Every kind of payment is one of these. */
