@@ -1,4 +1,4 @@
-// One person's way through the embedded component: details, a code, the report, and sharing it. Every other screen is in the suites
+// One person's way through the embedded component: details, a code, the report, sharing it, and the PDF. Every other screen is in the suites
 // beside this one, which need a browser all along.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -51,5 +51,31 @@ describe('a person in the embedded component', () => {
     await button('Share my report').click();
     expect(await host.hears('onReportShared')).toMatchObject({ sessionId: body.id });
     expect((await nopay.get(`/reports/${body.id}/sharing`)).body.status).toBe('SHARED');
+  });
+});
+
+describe('POST /reports/{id}/pdf', () => {
+  it('200 with a link to a PDF that needs no token', async () => {
+    const { service } = embedding;
+    const { id } = (await nopay.submit()).body;
+    const reply = await nopay.post(`/reports/${id}/pdf`, {
+      html: '<h1>Report</h1><script>document.body.innerHTML = ""</script>',
+      filename: 'Ada.pdf',
+    });
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { url: expect.any(String), expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) },
+    ]);
+    const path = reply.body.url.replace(service.baseUrl, '');
+    const file = await service.request('GET', path);
+    expect([
+      file.status,
+      file.headers.get('content-type'),
+      file.headers.get('content-disposition'),
+      file.headers.get('cache-control'),
+    ]).toEqual([200, 'application/pdf', 'attachment; filename="Ada.pdf"', 'no-store']);
+    expect(file.text.startsWith('%PDF-')).toBe(true);
+    const forged = await service.request('GET', path.replace(/expires=(\d)/, 'expires=9$1'));
+    expect([forged.status, forged.body.error.code]).toEqual([403, 'REPORT_ACCESS_DENIED']);
   });
 });
