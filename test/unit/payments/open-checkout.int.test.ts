@@ -170,7 +170,7 @@ function house() {
     () => 0,
     handlers,
   );
-  const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, policy, {
+  const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, store, screenings, policy, {
     altered: (id) => void altered.push(id),
     refundReversed: () => undefined,
   });

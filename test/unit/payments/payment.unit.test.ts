@@ -372,7 +372,7 @@ describe('a payment', () => {
     const TAKE: PaymentCommand = { kind: 'take-from-checkout', ...made, asked };
     const MADE: PaymentEvent = { type: 'PaymentMadeAtCheckout', data: made };
     const EXTENDED: PaymentEvent = { type: 'PaymentExtended', data: { sessionId: 'newer' } };
-    const extend = (to: string): PaymentCommand => ({ kind: 'extend', to });
+    const extend = (to: string): PaymentCommand => ({ kind: 'extend', to, newer: [] });
     const request = (sessionId: string, more: object = {}): PaymentCommand => ({
       ...{ kind: 'request-refund', sessionId, reasonCode: 'other', keepsReport: false },
       ...more,

@@ -89,7 +89,8 @@ async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'pay
   const terms = { ordinal: 0, applicationFeeCents: 0, connectedAccount: null, paymentIntentId: 'pi_1', ...asked };
   const take = { kind: 'take-from-checkout', sessionId: String(first), reference, ...terms, asked } as const;
   await aggregates.execute(payment, id, take, CONTEXT);
-  for (const to of [second, third]) await aggregates.execute(payment, id, { kind: 'extend', to: String(to) }, CONTEXT);
+  for (const to of [second, third])
+    await aggregates.execute(payment, id, { kind: 'extend', to: String(to), newer: [] }, CONTEXT);
   const ended: string[] = [];
   const nameOf = (session: string): string => session.split('-')[0] ?? '';
   const pulls: ReportPulls = {

@@ -161,7 +161,7 @@ describe('a hosted checkout', () => {
   it('that counts for two sessions within the guard counts for the newest alone once the older was in vain', async () => {
     const [older, newer] = [newId(), newId()];
     const { id, transactionId, partyId } = await KINDS['a hosted checkout'](older, newer);
-    await aggregates.execute(payment, id, { kind: 'extend', to: newer }, CONTEXT);
+    await aggregates.execute(payment, id, { kind: 'extend', to: newer, newer: [] }, CONTEXT);
     const { screenings } = played([{ sessionId: older, transactionId }], partyId);
     await new WhenVerifiedAgain(aggregates, screenings, new EndPulls(aggregates)).handle(verifiedIn(newer));
     const { state } = await aggregates.load(payment, id);

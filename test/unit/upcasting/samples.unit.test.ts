@@ -483,7 +483,7 @@ function everyEvent(): DomainEvent[] {
       ...{ paymentIntentId: 'pi_1', applicationFeeCents: 0, connectedAccount: null, refundAfterDays: 14 },
       asked: { amountCents: 3_500, currency: 'usd' },
     },
-    { kind: 'extend', to: 'newer' },
+    { kind: 'extend', to: 'newer', newer: [] },
     {
       kind: 'request-refund',
       ...{ sessionId: 'newer', reasonCode: 'other', keepsReport: false, others: ['session'] },

@@ -3,12 +3,15 @@ import { systemContext, type ActionContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
-import { checkout, checkoutReference, guardEnd, type CheckoutEvent } from '../domain/checkout.js';
+import { EventStore } from '../../../ports/event-store.js';
+import { Screenings } from '../../../published/screenings.js';
+import { checkout, checkoutReference, guardEnd, partyIn, type CheckoutEvent } from '../domain/checkout.js';
 import { checkoutPaymentId, payment } from '../domain/payment.js';
 import { CheckoutPolicy } from './checkout-policy.js';
 import { AlteredPaymentObserver } from './payment-reconciler.js';
 
 type Paid = Extract<CheckoutEvent, { readonly type: 'CheckoutPaid' }>['data'];
+type Anew = Extract<CheckoutEvent, { readonly type: 'RenterRegisteredAnew' }>['data'];
 type Opened = Extract<CheckoutEvent, { readonly type: 'CheckoutOpened' }>;
 
 /**
@@ -27,34 +30,53 @@ export class WhenCheckoutPaid implements EventHandler {
 
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly store: EventStore,
+    private readonly screenings: Screenings,
     private readonly policy: CheckoutPolicy,
     private readonly observer: AlteredPaymentObserver,
   ) {}
 
   async handle(recorded: RecordedEvent): Promise<void> {
-    const { id: causationId, stream, metadata, ...event } = recorded as RecordedEvent & CheckoutEvent;
+    const { id: causationId, stream, revision, metadata, ...event } = recorded as RecordedEvent & CheckoutEvent;
     const id = idOf(stream);
     const context = { ...systemContext('checkouts', metadata), correlationId: metadata.$correlationId, causationId };
-    const { state, history } = await this.aggregates.load(checkout, id);
-    if (event.type === 'CheckoutPaid') return this.record(id, event.data, history, context);
-    if (event.type !== 'RenterRegisteredAnew' || state.status === 'NONE' || state.paidBy === null) return;
-    const { paidBy, newest } = state;
+    if (event.type === 'CheckoutPaid') return this.record(id, event.data, await this.events(stream), context);
+    if (event.type !== 'RenterRegisteredAnew') return;
     const { sessionId: to, registeredAt } = event.data;
-    const counts = Date.parse(registeredAt) < guardEnd(paidBy.at, this.policy.guardSeconds).getTime();
+    const reference = await this.paidFor(id, event.data);
+    if (reference === null) return;
+    const newer = (await this.events(stream, revision + 1)).flatMap(({ type, data }) =>
+      (type === 'CheckoutOpened' || type === 'RenterRegisteredAnew') && data.registeredAt > registeredAt
+        ? [data.sessionId]
+        : [],
+    );
+    await this.aggregates.execute(payment, checkoutPaymentId(reference), { kind: 'extend', to, newer }, context);
+  }
+
+  /** Not what is loaded: of a long stream that has the newest event alone. */
+  private async events(stream: string, from = 0): Promise<readonly CheckoutEvent[]> {
+    return (await this.store.readStream(stream, { from })) as readonly (RecordedEvent & CheckoutEvent)[];
+  }
+
+  /** The payment that counts for this session, or has before payments were recorded as such; null: none does. */
+  private async paidFor(id: string, { sessionId, registeredAt }: Anew): Promise<string | null> {
+    const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
+    if (paidBy !== null && partyIn(paidBy) === id) return paidBy;
+    const { state } = await this.aggregates.load(checkout, id);
     // An older session is nobody's way to the report any more.
-    if (!counts || to !== newest.sessionId) return;
-    const paymentId = checkoutPaymentId(checkoutReference(id, paidBy.ordinal));
-    await this.aggregates.execute(payment, paymentId, { kind: 'extend', to }, context);
+    if (state.status === 'NONE' || state.paidBy === null || sessionId !== state.newest.sessionId) return null;
+    const counts = Date.parse(registeredAt) < guardEnd(state.paidBy.at, this.policy.guardSeconds).getTime();
+    return counts ? checkoutReference(id, state.paidBy.ordinal) : null;
   }
 
   private async record(
     id: string,
     { ordinal, sessionId, paymentIntentId, amountCents, currency }: Paid,
-    history: readonly RecordedEvent[],
+    history: readonly CheckoutEvent[],
     context: ActionContext,
   ): Promise<void> {
-    const opened = (history as readonly (RecordedEvent & CheckoutEvent)[]).find(
-      (event): event is RecordedEvent & Opened => event.type === 'CheckoutOpened' && event.data.ordinal === ordinal,
+    const opened = history.find(
+      (event): event is Opened => event.type === 'CheckoutOpened' && event.data.ordinal === ordinal,
     );
     if (opened === undefined) throw new Error(`The checkout ${id} was paid and never opened`);
     const { amountCents: askedCents, currency: askedCurrency, ...terms } = opened.data;

@@ -68,8 +68,11 @@ export type PaymentEvent =
     >
   /** The session that it paid for can have no report: it counts for a newer one of the same person. */
   | DomainEvent<'PaymentCarriedOver', { readonly sessionId: string }>
-  /** The renter has registered once more within the guard: it counts for that session as well, which is the newest. */
-  | DomainEvent<'PaymentExtended', { readonly sessionId: string }>
+  /**
+   * The renter has registered once more: it counts for that session as well, which is the newest. `isOlder`: a session for which it counts
+   * is newer.
+   */
+  | DomainEvent<'PaymentExtended', { readonly sessionId: string; readonly isOlder?: true }>
   /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
   /** The bureau has refused the report for the first time. Without a report the payment is given back from then on (ISO 8601 UTC). */
@@ -184,8 +187,8 @@ export type PaymentCommand =
       readonly kind: 'take-from-checkout';
       readonly asked: { readonly amountCents: number; readonly currency: string };
     })
-  /** Decides nothing where it counts for that session, and when any of it was given back. */
-  | { readonly kind: 'extend'; readonly to: string }
+  /** `newer`: registered later. Decides nothing where it counts for that session, and when any of it was given back. */
+  | { readonly kind: 'extend'; readonly to: string; readonly newer: readonly string[] }
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent; decides nothing when there is one. */
@@ -363,7 +366,12 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     case 'extend':
       return isGivenBack(state) || [state.sessionId, ...state.others].includes(command.to)
         ? []
-        : [{ type: 'PaymentExtended', data: { sessionId: command.to } }];
+        : [
+            {
+              type: 'PaymentExtended',
+              data: { sessionId: command.to, ...(command.newer.includes(state.sessionId) && { isOlder: true }) },
+            },
+          ];
     case 'look-up':
       return command.basedOn === state.events && (isOpen(state) || isRefundOpen(state))
         ? [{ type: 'PaymentLookedUp', data: {} }]
@@ -548,13 +556,11 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         former: [...state.former, ...[...state.others, state.sessionId].filter((id) => id !== event.data.sessionId)],
         refundAt: null,
       };
-    case 'PaymentExtended':
-      return {
-        ...next,
-        sessionId: event.data.sessionId,
-        others: [...state.others, state.sessionId],
-        refundAt: null,
-      };
+    case 'PaymentExtended': {
+      const { sessionId, isOlder } = event.data;
+      if (isOlder) return { ...next, others: [...state.others, sessionId] };
+      return { ...next, sessionId, others: [...state.others, state.sessionId], refundAt: null };
+    }
     case 'PaymentRefundPlanned':
       return { ...next, refundAt: event.data.refundAt };
     case 'PaymentRefundPlanDropped':
