@@ -280,7 +280,7 @@ export class PlayedProcess {
     this.handlers = [
       progressed,
       new WhenVerifiedAgain(aggregates, screenings, pulls),
-      new WhenReportProgressed(aggregates, screenings, request),
+      new WhenReportProgressed(aggregates, this.store, screenings, request),
       new WhenSessionInVain(aggregates, screenings, reports),
       new WhenReportSettled(credit),
     ];

@@ -3,6 +3,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
+import { EventStore } from '../../../ports/event-store.js';
 import { REPORT_NEWS, type ReportNews } from '../../../published/reports.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, paymentIdIn, type PaymentEvent } from '../domain/payment.js';
@@ -24,6 +25,7 @@ export class WhenReportProgressed implements EventHandler {
 
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly store: EventStore,
     private readonly screenings: Screenings,
     private readonly request: RequestRefund,
   ) {}
@@ -46,11 +48,12 @@ export class WhenReportProgressed implements EventHandler {
     const session = await this.screenings.find(sessionId);
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (id === null) return;
-    const known = await this.aggregates.load(payment, id);
-    const paidAt = known.history.find(({ type }) => PAID.includes(type))?.metadata.occurredAt;
+    // Not what is loaded: of a long stream that has the newest event alone.
+    const history = await this.store.readStream(`${payment.category}-${id}`);
+    const paidAt = history.find(({ type }) => PAID.includes(type))?.metadata.occurredAt;
     // A refusal that comes again, or before the payment, says nothing of this one.
     if (paidAt === undefined || metadata.occurredAt < paidAt) return;
     const command = { kind: 'plan-refund', sessionId, refusedAt: new Date(metadata.occurredAt) } as const;
-    await this.aggregates.execute(payment, id, command, context, known);
+    await this.aggregates.execute(payment, id, command, context);
   }
 }

@@ -1,0 +1,65 @@
+// A report that the bureau refuses, and the payment that it was to be pulled for. Sessions and reports are played.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { systemContext } from '../../../src/kernel/context.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
+import { newId } from '../../../src/kernel/ids.js';
+import type { RequestRefund } from '../../../src/modules/payments/application/request-refund.js';
+import { WhenReportProgressed } from '../../../src/modules/payments/application/when-report-progressed.js';
+import { checkoutPaymentId, payment } from '../../../src/modules/payments/domain/payment.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Screenings } from '../../../src/published/screenings.js';
+
+const METADATA = { accountId: newId(), environment: 'test', $correlationId: 'request' } as RecordedEvent['metadata'];
+const CONTEXT = { ...systemContext('payments', METADATA), correlationId: 'request', causationId: 'request' };
+
+let folder: string;
+let store: EmbeddedEventStore;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'refused-'));
+  store = EmbeddedEventStore.open({ directory: folder, mapSizeBytes: 16 * 2 ** 20 });
+});
+afterAll(async () => {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function paid() {
+  const readModels = { applyNow: async () => undefined } as unknown as ReadModels;
+  const aggregates = new AggregateStore(store, readModels, new SystemClock(), { appendConflict: () => undefined });
+  const reference = `chk_${newId()}_0`;
+  const id = checkoutPaymentId(reference);
+  const screenings = { find: async () => ({ paidBy: reference }) } as unknown as Screenings;
+  const handler = new WhenReportProgressed(aggregates, store, screenings, {} as RequestRefund);
+  const asked = { amountCents: 3_500, currency: 'usd' };
+  const terms = { ordinal: 0, applicationFeeCents: 0, connectedAccount: null, paymentIntentId: 'pi_1', ...asked };
+  const take = { kind: 'take-from-checkout', sessionId: 'first', reference, refundAfterDays: 14, ...terms } as const;
+  return {
+    takes: () => aggregates.execute(payment, id, { ...take, asked }, CONTEXT),
+    history: () => store.readStream(`payment-${id}`),
+    refuse: (sessionId: string) => {
+      const metadata = { ...METADATA, occurredAt: new Date(Date.now() + 1_000).toISOString() };
+      return handler.handle({
+        ...{ id: newId(), stream: `report-${sessionId}`, revision: 1, position: '1' },
+        ...{ type: 'ReportPullRefused', data: {}, metadata },
+      } as unknown as RecordedEvent);
+    },
+  };
+}
+
+// Of a stream that is so long the newest event alone is loaded.
+it('a report that is refused 200 events after the payment: the refund is planned', async () => {
+  const { takes, history, refuse } = paid();
+  await takes();
+  const [first] = await history();
+  const more = Array.from({ length: 200 }, () => ({ ...first, id: newId(), type: 'PaymentLookedUp', data: {} }));
+  await store.append(first?.stream ?? '', 0, more as never);
+  await refuse('first');
+  expect((await history()).at(-1)?.type).toBe('PaymentRefundPlanned');
+});
