@@ -19,6 +19,7 @@ import { ConfirmPaymentHandler, LookAtIntent } from './application/confirm-payme
 import { CreateIntentHandler, TakeUpIntent } from './application/create-intent.js';
 import { FollowCheckoutEvent } from './application/follow-checkout-event.js';
 import { LookUpCheckout, LookUpCheckoutHandler } from './application/look-up-checkout.js';
+import { PaymentInVain } from './application/in-vain.js';
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
 import { OpenCheckoutHandler } from './application/open-checkout.js';
 import { PaymentPolicy } from './application/payment-policy.js';
@@ -100,6 +101,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
       inject: [Metrics, Log],
     },
     LookAtIntent,
+    PaymentInVain,
     PaymentReconciler,
     PaymentSecrets,
     ProcessorEventsRoute,

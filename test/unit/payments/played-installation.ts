@@ -17,6 +17,7 @@ import {
   CreateIntentHandler,
   TakeUpIntent,
 } from '../../../src/modules/payments/application/create-intent.js';
+import { PaymentInVain } from '../../../src/modules/payments/application/in-vain.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../../src/modules/payments/application/look-up-payment.js';
 import { PaymentPolicy } from '../../../src/modules/payments/application/payment-policy.js';
 import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
@@ -277,11 +278,12 @@ export class PlayedProcess {
     this.lookUp = new LookUpPaymentHandler(aggregates, reconciler, request, makeRefund, clock);
     this.refund = new RefundPaymentHandler(aggregates, calls, makeRefund, request, progressed);
     this.refundAsOperator = new RefundAsOperatorHandler(aggregates, request);
+    const inVain = new PaymentInVain(screenings, reports);
     this.handlers = [
       progressed,
       new WhenVerifiedAgain(aggregates, screenings, pulls),
-      new WhenReportProgressed(aggregates, this.store, screenings, request),
-      new WhenSessionInVain(aggregates, screenings, reports),
+      new WhenReportProgressed(aggregates, this.store, screenings, request, inVain),
+      new WhenSessionInVain(aggregates, screenings, inVain),
       new WhenReportSettled(credit),
     ];
   }

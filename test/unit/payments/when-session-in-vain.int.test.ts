@@ -8,6 +8,7 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 import { systemContext } from '../../../src/kernel/context.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { PaymentInVain } from '../../../src/modules/payments/application/in-vain.js';
 import { WhenSessionInVain } from '../../../src/modules/payments/application/when-session-in-vain.js';
 import {
   payment,
@@ -36,7 +37,12 @@ afterAll(async () => {
 async function last(
   status: string,
   prospect: ReportProspect,
-  more: { readonly carriedTo?: string; readonly expiresAt?: string } = {},
+  more: {
+    readonly carriedTo?: string;
+    readonly expiresAt?: string;
+    readonly older?: string;
+    readonly newer?: string;
+  } = {},
 ): Promise<object | undefined> {
   const aggregates = new AggregateStore(
     store,
@@ -47,8 +53,11 @@ async function last(
   const sessionId = newId();
   const id = paymentId(sessionId, 0);
   const screenings = {
-    find: async () => ({ sessionId, status, paidBy: transactionIdOf(id) }),
-    reportProspect: async () => prospect,
+    find: async (found: string) => {
+      const paid = { sessionId: found, paidBy: transactionIdOf(id) };
+      return { ...paid, status: { older: more.older, newer: more.newer }[found] ?? status };
+    },
+    reportProspect: async (found: string) => (found === sessionId ? prospect : 'possible'),
   } as unknown as Screenings;
   const reports = { expiryOf: async () => more.expiresAt ?? null } as unknown as Reports;
   const occurredAt = '2026-03-01T12:00:00.000Z';
@@ -77,11 +86,14 @@ async function last(
       refundAfterDays: 14,
     },
     { kind: 'observe', basedOn: 1, intent: { ...intent, ...price } },
+    ...(more.newer ? [{ kind: 'extend', to: 'newer', newer: [] } as const] : []),
+    ...(more.older ? [{ kind: 'extend', to: 'older', newer: [sessionId] } as const] : []),
     ...(more.carriedTo ? [{ kind: 'carry-over', from: sessionId, to: more.carriedTo } as const] : []),
   ];
   for (const command of commands) await aggregates.execute(payment, id, command, context);
   const ended = { id: newId(), stream: `screening-${sessionId}`, metadata } as RecordedEvent;
-  for (let time = 0; time < 2; time += 1) await new WhenSessionInVain(aggregates, screenings, reports).handle(ended);
+  for (let time = 0; time < 2; time += 1)
+    await new WhenSessionInVain(aggregates, screenings, new PaymentInVain(screenings, reports)).handle(ended);
   const event = (await store.readStream(`payment-${id}`)).at(-1);
   return event && { type: event.type, data: event.data };
 }
@@ -105,4 +117,13 @@ it('a session that goes on, whose report may come or came, or whose payment move
     type: 'PaymentSucceeded',
   });
   expect(await last('BLOCKED', 'none', { carriedTo: newId() })).toMatchObject({ type: 'PaymentCarriedOver' });
+});
+
+// The report of an earlier session, which the renter may not have asked for yet, is what was paid for too.
+it('a session of several that the payment counts for: the refund is planned once none of them can have a report', async () => {
+  for (const older of ['VERIFIED', 'OTP_PENDING'])
+    expect(await last('EXPIRED', 'none', { older })).toMatchObject({ type: 'PaymentExtended' });
+  expect(await last('EXPIRED', 'none', { older: 'BLOCKED' })).toEqual(PLANNED);
+  expect(await last('EXPIRED', 'none', { newer: 'VERIFIED' })).toMatchObject({ type: 'PaymentExtended' });
+  expect(await last('EXPIRED', 'none', { newer: 'EXPIRED' })).toEqual(PLANNED);
 });

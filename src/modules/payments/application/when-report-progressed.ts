@@ -7,6 +7,7 @@ import { EventStore } from '../../../ports/event-store.js';
 import { REPORT_NEWS, type ReportNews } from '../../../published/reports.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, paymentIdIn, type PaymentEvent } from '../domain/payment.js';
+import { PaymentInVain } from './in-vain.js';
 import { RequestRefund } from './request-refund.js';
 
 /** A pull that failed so will not come later either. */
@@ -28,6 +29,7 @@ export class WhenReportProgressed implements EventHandler {
     private readonly store: EventStore,
     private readonly screenings: Screenings,
     private readonly request: RequestRefund,
+    private readonly inVain: PaymentInVain,
   ) {}
 
   async handle(recorded: RecordedEvent): Promise<void> {
@@ -53,7 +55,10 @@ export class WhenReportProgressed implements EventHandler {
     const paidAt = history.find(({ type }) => PAID.includes(type))?.metadata.occurredAt;
     // A refusal that comes again, or before the payment, says nothing of this one.
     if (paidAt === undefined || metadata.occurredAt < paidAt) return;
-    const command = { kind: 'plan-refund', sessionId, refusedAt: new Date(metadata.occurredAt) } as const;
+    const { state } = await this.aggregates.load(payment, id);
+    if (state.status === 'NONE' || !(await this.inVain.butFor(sessionId, id, state))) return;
+    const refusedAt = new Date(metadata.occurredAt);
+    const command = { kind: 'plan-refund', sessionId: state.sessionId, refusedAt } as const;
     await this.aggregates.execute(payment, id, command, context);
   }
 }

@@ -1,0 +1,32 @@
+// Whether any report may still come for what a payment has paid for. Used before its refund is planned.
+import { Injectable } from '@nestjs/common';
+import { Reports } from '../../../published/reports.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import { transactionIdOf, type Payment } from '../domain/payment.js';
+
+@Injectable()
+export class PaymentInVain {
+  constructor(
+    private readonly screenings: Screenings,
+    private readonly reports: Reports,
+  ) {}
+
+  /** Whether it counts for that session, and none of the other sessions for which it counts can have a report. */
+  async butFor(sessionId: string, id: string, { sessionId: newest, others, reference }: Payment): Promise<boolean> {
+    const counted = [newest, ...others];
+    if (!counted.includes(sessionId)) return false;
+    for (const other of counted) {
+      const session = other === sessionId ? null : await this.screenings.find(other);
+      const isTheirs = session?.paidBy === transactionIdOf(id, reference);
+      if (session !== null && isTheirs && !(await this.isInVain(session))) return false;
+    }
+    return true;
+  }
+
+  /** The session is over or verified, and no report of it came or can come. */
+  async isInVain({ sessionId, status }: ScreeningFacts): Promise<boolean> {
+    if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR') return true;
+    if (status !== 'VERIFIED' || (await this.reports.expiryOf(sessionId)) !== null) return false;
+    return (await this.screenings.reportProspect(sessionId)) !== 'possible';
+  }
+}
