@@ -27,7 +27,7 @@ import { WhenCheckoutPaid } from '../../../src/modules/payments/application/when
 import { WhenPaymentProgressed } from '../../../src/modules/payments/application/when-payment-progressed.js';
 import { WhenRenterRegistered } from '../../../src/modules/payments/application/when-renter-registered.js';
 import { checkout, checkoutReference } from '../../../src/modules/payments/domain/checkout.js';
-import { checkoutPaymentId } from '../../../src/modules/payments/domain/payment.js';
+import { checkoutPaymentId, payment as paymentDecider } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { CheckoutVerdict } from '../../../src/ports/payment-processor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -367,6 +367,27 @@ describe('a renter at a hosted checkout', () => {
     const recorded = await payment();
     expect(recorded.map(({ type }) => type)).toEqual(['PaymentMadeAtCheckout', 'PaymentIntentAltered']);
     expect(altered.map((id) => `payment-${id}`)).toEqual([recorded[0]?.stream]);
+  });
+
+  it.each([
+    [500, PAID],
+    [3_500, null],
+  ])('pays again within the guard only once all was given back: %s of 3500 cents', async (refundedCents, refusal) => {
+    const { open, pay, notice, aggregates, partyId, payment, registersAnew, told, first } = house();
+    const opened = await open();
+    await pay(opened);
+    await notice(opened.checkoutSessionId);
+    const [made] = await payment();
+    const { paymentIntentId } = made?.data as unknown as { readonly paymentIntentId: string };
+    const intent = { id: paymentIntentId, status: 'succeeded', amountCents: 3_500, receivedCents: 3_500 } as const;
+    const seen = { ...intent, refundedCents, currency: 'usd', lastErrorCode: null };
+    const context = { ...SYSTEM, accountId: ACCOUNT, correlationId: newId(), causationId: newId() };
+    const id = checkoutPaymentId(checkoutReference(partyId, 0));
+    await aggregates.execute(paymentDecider, id, { kind: 'observe', basedOn: 1, intent: seen }, context);
+    const newer = await registersAnew();
+    expect(new Set(told.map(({ sessionId }) => sessionId))).toEqual(new Set(refusal ? [first, newer] : [first]));
+    if (refusal) await expect(open()).rejects.toMatchObject(refusal);
+    else expect(await open()).toMatchObject({ url: expect.any(String) });
   });
 
   // Nothing was pulled for it, and nothing will be.

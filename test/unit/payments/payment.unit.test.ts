@@ -414,10 +414,13 @@ describe('a payment', () => {
         .then();
     });
 
-    it('counts for no further session once any of it was given back', () => {
-      given(payment, MADE, { type: 'PaymentRefunded', data: { refundedCents: 1 } })
+    it('counts for no further session once all of it was given back, and after a part of it for each', () => {
+      given(payment, MADE, { type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
         .when(extend('newer'))
         .then();
+      given(payment, MADE, { type: 'PaymentRefunded', data: { refundedCents: 3_499 } })
+        .when(extend('newer'))
+        .then(EXTENDED);
     });
 
     it('is planned to be given back, and no more so once the renter has registered again', () => {

@@ -5,7 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
 import { checkout, partyIn } from '../domain/checkout.js';
-import { isRefunded, isReturned, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
+import { isRefunded, isReturned, isWhole, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 
 /**
  * Tells the session how its payment is, those for which it counted before that it is theirs no more, and the checkout that its payment was
@@ -47,8 +47,9 @@ export class WhenPaymentProgressed implements EventHandler {
       correlationId: event.metadata.$correlationId,
       causationId: event.id,
     };
-    const partyId = reference !== null && event.type === 'PaymentRefunded' ? partyIn(reference) : null;
-    if (partyId !== null) await this.aggregates.execute(checkout, partyId, { kind: 'record-refund', ordinal }, context);
+    const partyId = reference === null ? null : partyIn(reference);
+    if (partyId !== null && event.type === 'PaymentRefunded' && isWhole(state, state.refundedCents))
+      await this.aggregates.execute(checkout, partyId, { kind: 'record-refund', ordinal }, context);
     const news = { transactionId, ordinal, observation };
     await this.screenings.paymentProgressed(sessionId, { ...news, status }, context);
     for (const before of former)

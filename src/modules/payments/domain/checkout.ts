@@ -60,7 +60,7 @@ export type CheckoutEvent =
         readonly paidAt: string;
       }
     >
-  /** Some or all of that payment was given back, so that it keeps the renter from paying no more. */
+  /** The whole payment was given back (once: any part of it), so that it keeps the renter from paying no more. */
   | DomainEvent<'CheckoutRefunded', { readonly ordinal: number }>
   /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'CheckoutLookedUp', Record<never, never>>

@@ -187,7 +187,7 @@ export type PaymentCommand =
       readonly kind: 'take-from-checkout';
       readonly asked: { readonly amountCents: number; readonly currency: string };
     })
-  /** `newer`: registered later. Decides nothing where it counts for that session, and when any of it was given back. */
+  /** `newer`: registered later. Decides nothing where it counts for that session, and when all of it was given back. */
   | { readonly kind: 'extend'; readonly to: string; readonly newer: readonly string[] }
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
@@ -324,7 +324,8 @@ export function refundKeyOf(id: string, refusals: number, reference: string | nu
   return `${transactionIdOf(id, reference)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
 }
 
-function isWhole({ price }: Payment, refundedCents: number): boolean {
+/** All that was received was given back. */
+export function isWhole({ price }: Payment, refundedCents: number): boolean {
   return refundedCents >= price.amountCents;
 }
 
@@ -452,9 +453,9 @@ function leaves({ from, to }: CarryOver, state: Payment): boolean {
   return state.sessionId === from || (state.sessionId === to && state.others.includes(from));
 }
 
-/** Given back in part or whole, or about to be. */
-function isGivenBack({ refund, refundedCents }: Payment): boolean {
-  return refund !== null || refundedCents > 0;
+/** Given back, or about to be. A part that was given back at the processor changes nothing. */
+function isGivenBack(state: Payment): boolean {
+  return state.refund !== null || isWhole(state, state.refundedCents);
 }
 
 /** Told once of each alteration. What is received all the same is the payment: it is charged once. */
