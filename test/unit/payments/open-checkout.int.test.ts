@@ -402,6 +402,19 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
+  // As of a log from before payments were recorded: that money is old, and an operator judges it.
+  it('that was paid more than a day before is not given back by itself as a duplicate', async () => {
+    const { open, aggregates, partyId, clock, sessions, payment } = house();
+    const { checkoutSessionId } = await open();
+    Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
+    const received = { intentId: `pi_${partyId}`, amountCents: 3_500, currency: 'usd' };
+    const session = { id: checkoutSessionId, status: 'complete', payment: received } as const;
+    const context = { ...SYSTEM, accountId: ACCOUNT, correlationId: newId(), causationId: newId() };
+    const now = new Date(clock.now().getTime() - 86_400_000);
+    await aggregates.execute(checkout, partyId, { kind: 'observe', now, session, toReplace: false }, context);
+    expect((await payment()).map(({ type }) => type)).toEqual(['PaymentMadeAtCheckout']);
+  });
+
   // Addresses to return to and whatever the caller says of people are personal.
   it('leaves nothing personal in the log, and in the vault only as long as the page is open', async () => {
     const { open, pay, notice, history, kept } = house();

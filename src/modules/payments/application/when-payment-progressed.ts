@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { systemContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -6,6 +6,9 @@ import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
 import { checkout, partyIn } from '../domain/checkout.js';
 import { isRefunded, isReturned, isWhole, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
+
+const logger = new Logger('WhenPaymentProgressed');
+const DAY_MS = 86_400_000;
 
 /**
  * Tells the session how its payment is, those for which it counted before that it is theirs no more, and the checkout that its payment was
@@ -59,8 +62,19 @@ export class WhenPaymentProgressed implements EventHandler {
     if (status !== 'SUCCEEDED' || refund !== null) return;
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy === null || paidBy === transactionId) return;
+    if (partyId !== null && !(await this.isNew(event, partyId, ordinal))) {
+      logger.warn(`${transactionId} is for a session that ${paidBy} has paid for, and is not given back by itself`);
+      return;
+    }
     // The recovery job has the processor make it. Nothing was pulled for this payment, and the session stays paid by the other.
     const twice = { kind: 'request-refund', sessionId, reasonCode: 'duplicate', keepsReport: true } as const;
     await this.aggregates.execute(payment, id, twice, context);
+  }
+
+  /** Whether a checkout was paid just now. A payment that is recorded later is from a log of before that, and an operator judges it. */
+  private async isNew({ type, metadata }: RecordedEvent, partyId: string, ordinal: number): Promise<boolean> {
+    const { state } = await this.aggregates.load(checkout, partyId);
+    if (type !== 'PaymentMadeAtCheckout' || state.status === 'NONE' || state.paidBy?.ordinal !== ordinal) return false;
+    return Date.parse(metadata.occurredAt) - Date.parse(state.paidBy.at) < DAY_MS;
   }
 }
