@@ -151,11 +151,9 @@ export class CallWorkers implements OnModuleInit {
     const { payloadRef, deadline } = data;
     let asked: Promise<boolean> | undefined;
     const mayAsk = (): Promise<boolean> => (asked ??= this.payloads.remove(payloadRef ?? ''));
-    const notAsked = async (why: string): Promise<unknown> => {
+    const notAsked = (why: string): Promise<unknown> => {
       this.logger.warn(`A vendor was not called (${whatIs(job)}): ${why}`);
-      const end = await call.recordNotAsked(data);
-      await mayAsk();
-      return end;
+      return call.recordNotAsked(data);
     };
     if (payloadRef === null) return notAsked('a process of an earlier release keeps the input');
     const isOver = (): boolean => within.signal.aborted || Date.now() >= within.endsAt;
@@ -171,8 +169,9 @@ export class CallWorkers implements OnModuleInit {
       if (!isOver()) await mayAsk();
       return end;
     } catch (error) {
-      // The vault or the log was away. Another process may be asking the vendor once the time is over, or where Redis was away.
-      if (!(error instanceof Unavailable) || error instanceof ReadModelsUnavailable || asked || isOver()) throw error;
+      // The vault or the log was away. Where the settlement may make the call, only the settlement says that it was not made.
+      const isOpen = asked || call.isMadeAgain || error instanceof ReadModelsUnavailable;
+      if (isOpen || !(error instanceof Unavailable)) throw error;
       return notAsked(nameOf(error));
     }
   }

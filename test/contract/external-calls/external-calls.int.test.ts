@@ -292,16 +292,13 @@ describe('external calls', () => {
       expect(answer).toHaveBeenCalledTimes(1);
     });
 
-    it('keep their input while the log is away before they are asked, and when nobody can record that', async () => {
+    it('are left to the settlement, with their input, by a worker that finds the log away before it asks', async () => {
       calls = await caller({ timeoutMs: 60_000 });
-      const away = async (): Promise<never> => {
+      hens.beforeAsking = async () => {
         throw new Unavailable('the log is away');
       };
-      hens.beforeAsking = away;
-      const recordNotAsked = jest.spyOn(hens, 'recordNotAsked').mockImplementation(away);
       await worker();
       expect(await make(calls, one)).toBeUndefined();
-      expect(recordNotAsked).toHaveBeenCalledTimes(1);
       await expect(again()).rejects.toThrow(Unavailable);
       hens.beforeAsking = async () => undefined;
       expect(await again()).toBe(true);
@@ -338,17 +335,6 @@ describe('external calls', () => {
       jest.spyOn(hens, 'askAndRecord').mockResolvedValue('nothing-to-ask');
       await worker();
       expect(await calls.make(hens, one, CANARY)).toBe('nothing-to-ask');
-      expect(await (await look()).keys('sealed:*')).toEqual([]);
-    });
-
-    it('keep nothing once it is recorded that they were not asked', async () => {
-      calls = await caller({ timeoutMs: 60_000 });
-      hens.beforeAsking = async () => {
-        throw new Unavailable('the vault is away');
-      };
-      await worker();
-      expect(await make(calls, one)).toBe('not-asked');
-      expect(await again()).toBe(false);
       expect(await (await look()).keys('sealed:*')).toEqual([]);
     });
 
