@@ -40,6 +40,9 @@ export abstract class RateLimiter {
   /** Uncounts what was set aside under the name: once, however often it is called. */
   abstract giveBackSetAside(name: string): Promise<void>;
 
+  /** What was set aside is settled. True where it was there: then nobody else gives it back. */
+  abstract forgetSetAside(name: string): Promise<boolean>;
+
   /** Takes, or refuses the caller. */
   async admit(uses: readonly RateUse[]): Promise<void> {
     const refusal = await this.take(uses);

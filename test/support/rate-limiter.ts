@@ -28,12 +28,17 @@ export class CountedInMemory extends RateLimiter {
   }
 
   override async setAside(name: string, uses: readonly RateUse[]): Promise<void> {
-    this.aside.set(name, uses);
+    if (uses.length > 0) this.aside.set(name, uses);
   }
 
   override async giveBackSetAside(name: string): Promise<void> {
-    await this.giveBack(this.aside.get(name) ?? []);
+    const uses = this.aside.get(name) ?? [];
     this.aside.delete(name);
+    await this.giveBack(uses);
+  }
+
+  override async forgetSetAside(name: string): Promise<boolean> {
+    return this.aside.delete(name);
   }
 
   /** Windows of that length are over. */

@@ -138,6 +138,10 @@ export class RedisRateLimiter extends RateLimiter {
     });
   }
 
+  override async forgetSetAside(name: string): Promise<boolean> {
+    return (await this.unlessAway(() => this.connection.use((redis) => redis.del(SET_ASIDE + name)))) === 1;
+  }
+
   /** Null also when there is nothing to ask. */
   private async ask<Reply>(
     uses: readonly RateUse[],

@@ -78,6 +78,12 @@ describe('rate limiter in Redis', () => {
     expect(await redis.get(`rate:set-aside:${name}`)).not.toContain(key);
   });
 
+  it('forgets what was set aside, and says once whether it was there', async () => {
+    const name = randomUUID();
+    await one.setAside(name, [{ key: randomUUID(), limit: 5, windowSeconds: 3_600 }]);
+    expect([await one.forgetSetAside(name), await two.forgetSetAside(name)]).toEqual([true, false]);
+  });
+
   it('keeps keys apart', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     expect((await one.hit(a, 1, 60)).allowed).toBe(true);

@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import type { ActorKind } from '../../../src/kernel/actor.js';
@@ -394,6 +394,64 @@ describe('a registration', () => {
     }
     expect(await real()).toMatchObject({ session: { status: 'STEP_UP_REQUIRED' } });
     await expect(real()).rejects.toMatchObject({ code: 'request.rate_limited' });
+  });
+
+  describe('whose caller', () => {
+    /** Once the call is over, the caller reads the log so. */
+    function read(as: (load: () => Promise<never>, settles: () => Promise<void>) => Promise<never>) {
+      const calls = new Workers();
+      const service = house(calls);
+      const make = calls.make;
+      calls.make = (async (call, attempt, input) => {
+        await make(call, attempt, input);
+        const load = service.aggregates.load.bind(service.aggregates) as (...of: unknown[]) => Promise<never>;
+        jest.spyOn(service.aggregates, 'load').mockImplementationOnce((...of) =>
+          as(
+            () => load(...of),
+            () => settlesLater(attempt.id),
+          ),
+        );
+        return null;
+      }) as typeof make;
+      const settlesLater = (sessionId: string): Promise<void> => {
+        now = new Date(now.getTime() + 30_000);
+        return service.settles(sessionId);
+      };
+      const submits = async (verdict: Verdict | 'dies', sessionId = newId()): Promise<unknown> => {
+        limits.endWindows(60);
+        vendorSays.push(verdict);
+        return service.submitsOnPage(sessionId).catch((error: unknown) => error);
+      };
+      return { ...service, submits, settlesLater };
+    }
+    const isAway = async (): Promise<never> => {
+      throw new Unavailable('the log is away');
+    };
+
+    it('finds the log away uses up no limit where the vendor turns out not to have executed it', async () => {
+      const { submits, settlesLater } = read(isAway);
+      for (let time = 0; time < 7; time++) {
+        const sessionId = newId();
+        expect(await submits('dies', sessionId)).toMatchObject({ code: 'service.unavailable' });
+        await settlesLater(sessionId);
+      }
+    });
+
+    it('finds the log away counts the code that the vendor has sent', async () => {
+      const { submits } = read(isAway);
+      for (const code of ['service.unavailable', 'service.unavailable', 'request.rate_limited'])
+        expect(await submits(STEP_UP)).toMatchObject({ code });
+    });
+
+    it('reads that it is open just before it turns out not to be executed uses up no limit', async () => {
+      const { submits } = read(async (load, settles) => {
+        const loaded = await load();
+        await settles();
+        return loaded;
+      });
+      for (let time = 0; time < 7; time++)
+        expect(await submits('dies')).toMatchObject({ session: { status: 'SUBMITTED' } });
+    });
   });
 
   it('that its person does not know of yet finds the newest session that was paid in vain', async () => {

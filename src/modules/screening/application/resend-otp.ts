@@ -73,17 +73,19 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
     const { phoneId } = await this.secrets.of(existing(loaded.state).subjectId, sessionId);
     const sms = phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
     await this.limits.admit(sms);
-    let smsSent = false;
+    let asked = false;
     try {
       const attempt = await this.stepUp.reserve(this.sendOtpAgain, sessionId, loaded, command, context);
       if (attempt === null) return { session: await this.stepUp.session(sessionId), attemptId: null };
+      asked = true;
+      await this.limits.setAside(attemptId, sms);
       await this.calls.make(this.sendOtpAgain, attempt, null);
       const session = await this.stepUp.session(sessionId);
-      smsSent = mayHaveSentSms(session, attemptId);
-      if (pending(session, attemptId)) await this.limits.setAside(attemptId, sms);
+      if (!pending(session, attemptId))
+        await this.limits.settle(attemptId, mayHaveSentSms(session, attemptId) ? [] : sms);
       return { session, attemptId };
     } finally {
-      if (!smsSent) await this.limits.giveBack(sms);
+      if (!asked) await this.limits.giveBack(sms);
     }
   }
 }

@@ -85,18 +85,19 @@ export class StepUpService {
     if (!this.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
     const wrongAnswer = this.limits.wrongAnswer(context.environment, clientAddress);
     await this.limits.admit(wrongAnswer);
-    let isWrong = false;
+    let asked = false;
     try {
       const attempt = await this.reserve(call, sessionId, loaded, command, context);
       if (attempt === null) return { session: await this.session(sessionId), attemptId: null };
-      isWrong = true;
+      asked = true;
+      await this.limits.setAside(attemptId, wrongAnswer);
       await this.calls.make(call, attempt, input());
       const session = await this.session(sessionId);
-      isWrong = mayBeWrong(session, attemptId);
-      if (pending(session, attemptId)) await this.limits.setAside(attemptId, wrongAnswer);
+      if (!pending(session, attemptId))
+        await this.limits.settle(attemptId, mayBeWrong(session, attemptId) ? [] : wrongAnswer);
       return { session, attemptId };
     } finally {
-      if (!isWrong) await this.limits.giveBack(wrongAnswer);
+      if (!asked) await this.limits.giveBack(wrongAnswer);
     }
   }
 

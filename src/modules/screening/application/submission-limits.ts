@@ -97,12 +97,18 @@ export class SubmissionLimits {
     return this.limiter.giveBack(uses);
   }
 
-  /** Of an attempt whose end is not known yet. A window of a minute is over when it is. */
+  /** Before the vendor is asked: whoever learns how the attempt ended gives back. A window of a minute is over when it is. */
   setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
     return this.limiter.setAside(
       attemptId,
       uses.filter(({ windowSeconds }) => windowSeconds > MINUTE),
     );
+  }
+
+  /** The end of the attempt is known. What was set aside may have been given back already. */
+  async settle(attemptId: string, unused: readonly RateUse[]): Promise<void> {
+    const isThere = await this.limiter.forgetSetAside(attemptId);
+    await this.giveBack(unused.filter(({ windowSeconds }) => isThere || windowSeconds <= MINUTE));
   }
 
   /** The vendor has not executed the attempt. */

@@ -196,7 +196,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const sms = phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
     const uses = this.limits.submission({ account, environment, persons, clientAddress, lineage, grantId });
     await this.limits.admit([...uses, ...sms]);
-    let smsSent = false;
+    let asked = false;
     let refused = false;
     const decide = (state: unknown): readonly DomainEvent[] => {
       try {
@@ -215,15 +215,19 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         return { session: reserved.session, attemptId: null };
       }
       const { attemptId } = reserved.attempt;
+      asked = true;
+      await this.limits.setAside(attemptId, [...uses, ...sms]);
       await this.calls.make(this.registration, reserved.attempt, {
         applicant,
         ...(phoneId !== undefined && { phoneId }),
       });
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
-      smsSent = mayHaveSentSms(session, attemptId);
       // The vendor's trouble is not charged to the person, nor to anybody else.
-      if (wasNotExecuted(session, attemptId)) await this.limits.giveBack(uses);
-      else if (pending(session, attemptId)) await this.limits.setAside(attemptId, [...uses, ...sms]);
+      const unused = [
+        ...(wasNotExecuted(session, attemptId) ? uses : []),
+        ...(mayHaveSentSms(session, attemptId) ? [] : sms),
+      ];
+      if (!pending(session, attemptId)) await this.limits.settle(attemptId, unused);
       return { session, attemptId };
     } catch (error) {
       // What one limit refuses counts against none; nor does what the party refuses, as it does the later one of two at once.
@@ -232,7 +236,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       // Once a session was opened, the caller is told its id also where the log is away.
       throw error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
     } finally {
-      if (!smsSent) await this.limits.giveBack(sms);
+      if (!asked) await this.limits.giveBack(sms);
     }
   }
 
