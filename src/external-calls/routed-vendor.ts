@@ -38,9 +38,9 @@ export function routedVendor<Port extends object>(
         return { kind: 'unavailable' };
       }
       // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
-      const late = call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
-      if (late || (await call.mayAsk?.()) === false) {
-        notCalled(late ? 'no time was left' : 'its input is in other hands');
+      const isLate = (): boolean => call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
+      if (isLate() || (await call.mayAsk?.()) === false || isLate()) {
+        notCalled(isLate() ? 'no time was left' : 'its input is in other hands');
         return { kind: 'timed-out' };
       }
       const ends: string[] = [];
