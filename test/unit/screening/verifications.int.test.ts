@@ -516,9 +516,11 @@ describe('a registration', () => {
       expect(asked).toEqual([['register', { ...RENTER, phoneNumber: '4155550134' }]]);
     });
 
-    it('is EXPIRED when the vendor does not take it then either', async () => {
+    it('is EXPIRED when the vendor does not take it then either, and says so when it is asked', async () => {
       const { settles, latest } = await left();
       vendorSays.push({ kind: 'unavailable' });
+      await settles();
+      expect((await latest())?.session.status).toBe('SUBMITTED');
       await settles();
       expect(await latest()).toMatchObject({ end: 'unavailable', session: { status: 'EXPIRED' } });
     });

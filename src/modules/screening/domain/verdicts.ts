@@ -88,8 +88,8 @@ export function recordRegistration(
     case 'product-not-enabled':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'PRODUCT_NOT_ENABLED' } }];
     case 'unavailable':
-      // Later the vendor was asked a second time: then it never saw the submission.
-      if (now >= new Date(attempt.settleAfter)) return [{ type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } }];
+      // Made again: an input that Redis brought back may have been executed before. The next settlement asks the vendor.
+      if (now >= new Date(attempt.settleAfter)) return [];
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     case 'timed-out':
       // The vendor may still answer: the session stays SUBMITTED and the recovery job has the vendor asked (docs/contract/platform.md#waiting-for-the-vendor).
