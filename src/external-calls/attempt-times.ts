@@ -4,8 +4,6 @@ const GRACE_MS = 2_000;
 const ASKED_FOR_LIMITS = 3;
 /** No worker makes a call later than in this part of its time, so that some is left for the vendor. */
 export const SHARE_OF_TIME = 0.75;
-/** For so many time limits the input of a call that is made again is kept: until its attempt is given up. */
-export const LIMITS_KEPT = 1 + ASKED_FOR_LIMITS;
 
 /**
  * The times of an attempt that is reserved now. The recovery job asks the vendor about it from `settleAfter` on, when its call is
@@ -17,6 +15,11 @@ export function attemptTimes(now: Date, vendorTimeoutSeconds: number): Record<'s
     settleAfter: new Date(settle),
     giveUpAfter: new Date(settle + ASKED_FOR_LIMITS * vendorTimeoutSeconds * 1_000),
   };
+}
+
+/** How long the input of a call that is made again is kept: a call at the last moment is asked about for a time limit. */
+export function keptMs(timeoutMs: number): number {
+  return (ASKED_FOR_LIMITS - 1) * timeoutMs + GRACE_MS;
 }
 
 /** When the call of an attempt has to be over, epoch milliseconds: before anybody settles the attempt. */

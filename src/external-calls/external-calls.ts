@@ -27,7 +27,7 @@ export abstract class ExternalCalls {
   abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;
 
   /**
-   * In a worker that settles the attempt of a call that `isMadeAgain`: makes it, within four time limits of its reservation, if the
+   * In a worker that settles the attempt of a call that `isMadeAgain`: makes it, while its input is kept, if the
    * vendor was never asked. False when the vendor may have been asked, and when the input is gone.
    */
   abstract makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean>;

@@ -9,7 +9,7 @@ import type { Environment } from '../kernel/environment.js';
 import { withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
-import { callEnd, LIMITS_KEPT, SHARE_OF_TIME } from './attempt-times.js';
+import { callEnd, keptMs, SHARE_OF_TIME } from './attempt-times.js';
 import {
   channelOf,
   vendorName,
@@ -166,7 +166,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const startedAt = performance.now();
     const bytes = Buffer.from(JSON.stringify(input));
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
-    const inputMs = timeoutMs * (call.isMadeAgain ? LIMITS_KEPT : SHARE_OF_TIME);
+    const inputMs = call.isMadeAgain ? keptMs(timeoutMs) : timeoutMs * SHARE_OF_TIME;
     const sealed = this.payloads.seal(jobId, attempt.subject, bytes, inputMs);
     // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
     if ((await this.answered(sealed, timeoutMs)) === null) return NOT_ASKED;

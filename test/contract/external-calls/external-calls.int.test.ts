@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { callEnd } from '../../../src/external-calls/attempt-times.js';
+import { callEnd, keptMs } from '../../../src/external-calls/attempt-times.js';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
@@ -254,10 +254,10 @@ describe('external calls', () => {
       expect(await make(calls, one)).toBeUndefined();
     }
 
-    it('wait for four time limits at most, and a worker that comes late leaves them to the settlement', async () => {
+    it('are kept until two time limits before they are given up, and a worker that comes late leaves them to the settlement', async () => {
       await left();
       const [key = ''] = await (await look()).keys('sealed:*');
-      expect(await (await look()).pttl(key)).toBeLessThanOrEqual(4_000);
+      expect(await (await look()).pttl(key)).toBeLessThanOrEqual(keptMs(1_000));
       await worker();
       await until(isOver);
       expect([hens.asked, hens.recorded.size]).toEqual([[], 0]);
