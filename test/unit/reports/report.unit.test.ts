@@ -218,6 +218,13 @@ describe('the report of a session', () => {
       .then({ ...again, data: { ...again.data, inquiryId: FIRST } } as ReportEvent);
   });
 
+  it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('keeps the open key after %s, without asking', (cause) => {
+    const noVerdictYet: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } };
+    const lost: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: SECOND, cause } };
+    const { state } = given(report, requested(), noVerdictYet, requested(SECOND), lost);
+    expect(state).toMatchObject({ unresolved: FIRST });
+  });
+
   it('takes no verdict of another attempt, and none twice', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
       release(attemptId),

@@ -393,5 +393,5 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
 /** That the bureau could not be asked, or was not, says nothing of an earlier time under the same key. */
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
   if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;
-  return cause === 'VENDOR_UNAVAILABLE' ? state.unresolved : null;
+  return state.unresolved;
 }
