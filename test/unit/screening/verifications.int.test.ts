@@ -374,6 +374,18 @@ describe('a registration', () => {
     }
   });
 
+  it('that ends before the vendor answers keeps nothing of the answer', async () => {
+    const service = house();
+    const sessionId = newId();
+    vendorSays.push(async () => {
+      now = new Date(now.getTime() + 30_000);
+      await service.settles(sessionId);
+      return KBA;
+    });
+    await expect(service.submitsOnPage(sessionId)).rejects.toMatchObject({ code: 'service.unavailable' });
+    expect([...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`))).toEqual([]);
+  });
+
   // One real use is counted before: what is given back twice would lend another.
   it('that turns out late never to have reached the vendor uses up no limit, however often it is settled', async () => {
     const service = house();

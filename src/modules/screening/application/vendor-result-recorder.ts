@@ -80,7 +80,9 @@ export class VendorResultRecorder {
       'record-registration',
       kept ? withoutSecrets(verdict) : { kind: 'unintelligible' },
     );
-    return isOpen(session) ? this.answers.limitOpen(session, attempted) : session;
+    if (isOpen(session)) return this.answers.limitOpen(session, attempted);
+    // It may have ended meanwhile.
+    return session.status === 'SUBMITTED' ? session : this.pruned(attempted, session);
   }
 
   /** `known`: what the vault kept of the session when the vendor was asked; read again where it is not given. */
