@@ -296,7 +296,7 @@ export class House {
     const references = new PartyReferences(screenings, accounts, persons, secrets);
     const directory = new PartyDirectory(ids, aggregates, screenings, references, policy, clock);
     const access = new PartyAccess(ids, aggregates, directory, clock);
-    const recorder = new ReauthenticationRecorder(aggregates, secrets, persons, policy, clock);
+    const recorder = new ReauthenticationRecorder(aggregates, secrets, persons, this.limiter, policy, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
     const service = new ReauthenticationService(

@@ -333,6 +333,21 @@ describe('codes', () => {
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
   });
 
+  it('do not count where the vendor turns out to be away after the caller was answered', async () => {
+    for (let number = 0; number < 7; number++) {
+      const slow = house.process();
+      const { make } = slow.calls;
+      let record: () => Promise<unknown> = async () => undefined;
+      slow.calls.make = (async (...call) => {
+        record = () => make.apply(slow.calls, call);
+        return null;
+      }) as typeof make;
+      await expect(slow.authenticate()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+      house.vendorSays = { kind: 'unavailable' };
+      await record();
+    }
+  });
+
   it('count once the vendor turns out late never to have seen the call: not at all', async () => {
     for (let number = 0; number < 7; number++) {
       const slow = house.process();

@@ -4,6 +4,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict, ReauthenticationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { KnownPersons, type KnownAnswer } from '../../../published/known-persons.js';
 import type { Attempt, PartyState } from '../domain/party.js';
 import { isAnswer, lockBy, party, type PartyVerdict } from '../domain/party-decider.js';
@@ -22,6 +23,7 @@ export class ReauthenticationRecorder {
     private readonly aggregates: AggregateStore,
     private readonly secrets: PartySecrets,
     private readonly persons: KnownPersons,
+    private readonly limiter: RateLimiter,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
@@ -44,6 +46,8 @@ export class ReauthenticationRecorder {
       { kind: 'record-verdict', now: this.clock.now(), attemptId, verdict: said, policy, lockedUntil },
       context,
     );
+    // The caller may have been answered before that was known.
+    if (kind === 'unavailable') await this.limiter.giveBackSetAside(attemptId);
     await this.forgetIfOver(partyId, subjectId, state);
   }
 
