@@ -83,7 +83,7 @@ export function readLimits(env: Variables): Limits {
     reauthValidity: env.limit('REAUTH_VALIDITY', 365 * DAY),
     agentLock: env.limit('AGENT_LOCK', DAY),
     vendorTimeout: env.limit('VENDOR_TIMEOUT', 20, { min: 0.1, max: 120 }),
-    recoveryInterval: env.limit('RECOVERY_INTERVAL', 2, { min: 0.05, max: 60 }),
+    recoveryInterval: env.limit('RECOVERY_INTERVAL', 2, { min: 0.05, max: 15 }),
     webhookTimeout: env.limit('WEBHOOK_TIMEOUT', 8, { min: 0.1 }),
     webhookRetryLadder: readLadder(env),
     webhookJitter: env.limit('WEBHOOK_JITTER', 0.1, { max: 1 }),
