@@ -17,6 +17,8 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     PORT = '3000',
     INTERNAL_PORT,
   } = env;
+  if (SANDBOX_SLOWNESS && !(Number(SANDBOX_SLOWNESS) >= 0))
+    throw new Error('SANDBOX_SLOWNESS must be a number of seconds');
   // An empty value counts as none.
   const credential = env['SANDBOX_API_KEY'] || 'sandbox-vendor-key';
   const secretKey = env['PROCESSOR_SECRET_KEY'] || 'sk_test_sandbox_processor';

@@ -422,6 +422,7 @@ describe('the configuration', () => {
       REAUTH_VALIDITY: 'x',
       AGENT_LOCK: 'x',
       VENDOR_TIMEOUT: '0',
+      RECOVERY_INTERVAL: '16',
       WEBHOOK_TIMEOUT: '0',
       WEBHOOK_RETRY_LADDER: '1,x',
       WEBHOOK_JITTER: '2',

@@ -81,8 +81,10 @@ export class VendorResultRecorder {
       kept ? withoutSecrets(verdict) : { kind: 'unintelligible' },
     );
     if (isOpen(session)) return this.answers.limitOpen(session, attempted);
-    // It may have ended meanwhile.
-    return session.status === 'SUBMITTED' ? session : this.pruned(attempted, session);
+    // Where it has ended meanwhile, nothing of what was kept is good for anything.
+    const isKept = session.status === 'SUBMITTED' || session.status === 'VERIFIED';
+    const wasKept = verdict.kind === 'confirmed' || verdict.kind === 'step-up';
+    return isKept || !wasKept ? session : this.pruned(attempted, session);
   }
 
   /** `known`: what the vault kept of the session when the vendor was asked; read again where it is not given. */

@@ -85,9 +85,11 @@ export function chargeObject(charge: Charge, intent: Intent, shown?: unknown): o
     paid: charge.status === 'succeeded',
     payment_intent: intent.id,
     refunded: charge.refunded === charge.amount,
-    ...(shown === 'with-refunds' && {
-      refunds: { object: 'list', data: refunds, has_more: false, url: `/v1/charges/${charge.id}/refunds` },
-    }),
+    // Of charges that were given back before refunds were kept one by one, none is known.
+    ...(shown === 'with-refunds' &&
+      (charge.refunds !== undefined || charge.refunded === 0) && {
+        refunds: { object: 'list', data: refunds, has_more: false, url: `/v1/charges/${charge.id}/refunds` },
+      }),
     status: charge.status,
   };
 }
