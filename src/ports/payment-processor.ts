@@ -20,7 +20,7 @@ export interface PaymentIntent {
   readonly amountCents: number;
   /** What was received; 0 until it succeeded. */
   readonly receivedCents: number;
-  /** What the consumer got back; a refund that failed in the end is no part of it. */
+  /** What the consumer got back; a refund that failed in the end does not count. */
   readonly refundedCents: number;
   /** Lowercase ISO 4217. */
   readonly currency: string;

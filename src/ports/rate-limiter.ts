@@ -40,7 +40,7 @@ export abstract class RateLimiter {
   /** Uncounts what was set aside under the name: once, however often it is called. */
   abstract giveBackSetAside(name: string): Promise<void>;
 
-  /** What was set aside is settled. True where it was there: then nobody else gives it back. */
+  /** What was set aside is settled. True where it was there: then no other process gives it back. */
   abstract forgetSetAside(name: string): Promise<boolean>;
 
   /** Takes, or refuses the caller. */

@@ -1,6 +1,6 @@
 /**
  * Carries personal data from one process to another once: the job holds the reference, Redis holds the ciphertext for
- * `ttlMs` at most, and whoever removes it may use it. Encrypted with AES-256-GCM under the data key of the person's vault subject, because
+ * `ttlMs` at most, and the process that removes it may use it. Encrypted with AES-256-GCM under the data key of the person's vault subject, because
  * Redis' files keep what was deleted; under a key of the installation where `subject` is null, as nothing personal is carried.
  */
 export abstract class SealedPayloads {

@@ -276,7 +276,7 @@ async function play({ refundAfterDays, steps, fates }: History): Promise<PlayedI
   return house;
 }
 
-/** Whoever asks gets the report, or the reason why there is none, from which a refund is planned: so a wish for it is one. */
+/** A read gets the report, or the reason why there is none, from which a refund is planned: so a wish for it is one. */
 async function askForReports(house: PlayedInstallation): Promise<void> {
   for (const sessionId of house.sessions) await house.run((process) => house.read(process, sessionId));
 }

@@ -63,7 +63,7 @@ export class WhenCheckoutPaid implements EventHandler {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy !== null && partyIn(paidBy) === id) return paidBy;
     const { state } = await this.aggregates.load(checkout, id);
-    // An older session is nobody's way to the report any more.
+    // The renter reads the report by the newest session.
     if (state.status === 'NONE' || state.paidBy === null || sessionId !== state.newest.sessionId) return null;
     const counts = Date.parse(registeredAt) < guardEnd(state.paidBy.at, this.policy.guardSeconds).getTime();
     return counts ? checkoutReference(id, state.paidBy.ordinal) : null;

@@ -97,7 +97,7 @@ export class SubmissionLimits {
     return this.limiter.giveBack(uses);
   }
 
-  /** Before the vendor is asked: whoever learns how the attempt ended gives back. A window of a minute is over when it is. */
+  /** Called before the vendor is asked. The process that records the attempt's end gives back. A window of a minute is not set aside. */
   setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
     return this.limiter.setAside(
       attemptId,
