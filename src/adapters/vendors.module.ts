@@ -3,6 +3,7 @@ import {
   type Abstract,
   type DynamicModule,
   Global,
+  Injectable,
   Module,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
@@ -28,6 +29,7 @@ import { Vault } from '../ports/vault.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
+import { workerConnection } from './redis/connection.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /** A page waits for its turn and is printed within it; of an environment, served and foreign, more pages than this do not even wait for the browser. */
@@ -44,6 +46,24 @@ function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
     log.info({ vendor, operation, outcome, ends, ms: Math.round(seconds * 1_000), ...ids }, 'vendor call');
   };
 }
+
+/** On which workers take calls. */
+@Injectable()
+class CallConnection implements OnApplicationShutdown {
+  readonly workerRedis: Redis;
+
+  constructor(redis: Redis) {
+    this.workerRedis = workerConnection(redis);
+  }
+
+  onApplicationShutdown(): void {
+    this.workerRedis.disconnect();
+  }
+}
+
+@Global()
+@Module({ providers: [CallConnection], exports: [CallConnection] })
+class CallConnectionModule {}
 
 /** Looks after the real vendors as long as the service runs. */
 class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -99,9 +119,17 @@ export class VendorsModule {
     return {
       module: VendorsModule,
       imports: [
+        CallConnectionModule,
         ExternalCallsModule.forRootAsync(worker, {
-          useFactory: (redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) => ({
+          useFactory: (
+            redis: Redis,
+            { workerRedis }: CallConnection,
+            vault: Vault,
+            clock: Clock,
+            metrics: Metrics,
+          ) => ({
             redis,
+            workerRedis,
             payloads: new RedisSealedPayloads(redis, vault),
             clock,
             settings: { timeoutMs: limits.vendorTimeout * 1_000, concurrency: config.vendors.concurrency },
@@ -117,7 +145,7 @@ export class VendorsModule {
                 metrics.queueOldest.set({ queue }, (oldestWaitingMs ?? 0) / 1_000);
               }),
           }),
-          inject: [Redis, Vault, Clock, Metrics],
+          inject: [Redis, CallConnection, Vault, Clock, Metrics],
         }),
       ],
       providers: [

@@ -17,6 +17,8 @@ import { VendorShare } from './vendor-share.js';
 export interface ExternalCallsOptions {
   /** For commands, and the connection of `payloads`. */
   readonly redis: Redis;
+  /** Of the workers; what they send while Redis is away waits. */
+  readonly workerRedis: Redis;
   readonly payloads: SealedPayloads;
   readonly clock: Clock;
   readonly settings: CallSettings;
@@ -66,9 +68,9 @@ export class ExternalCallsModule {
     const workers = {
       provide: CallWorkers,
       useFactory: (options: ExternalCallsOptions, discovery: DiscoveryService, nearby: QueuedExternalCalls) => {
-        const { redis, payloads, clock, vendors } = options;
+        const { workerRedis, payloads, clock, vendors } = options;
         const find = () => [...providedBy(discovery, ExternalCall), ...providedBy(discovery, AttemptRecovery)];
-        return new CallWorkers(redis, payloads, clock, settingsIn(options), vendors, find, nearby);
+        return new CallWorkers(workerRedis, payloads, clock, settingsIn(options), vendors, find, nearby);
       },
       inject: [OPTIONS, DiscoveryService, QueuedExternalCalls],
     };

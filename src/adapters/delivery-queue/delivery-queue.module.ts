@@ -9,8 +9,7 @@ import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { rolePart } from '../../platform/roles/role-part.js';
 import { DeliveryAttempts, DeliveryQueue } from '../../ports/delivery-queue.js';
-import { coalesceWrites } from '../redis/coalesced-writes.js';
-import { measure } from '../redis/connection.js';
+import { measure, workerConnection } from '../redis/connection.js';
 import {
   BullMqDeliveryQueue,
   DispatchSettings,
@@ -26,16 +25,13 @@ const RECORDING_MS = 2_000;
 /** An operator is told soon that Redis is away. */
 const OPERATOR_WAITS_MS = 2_000;
 
-/** A connection for BullMQ. What a worker sends while Redis is away must wait: were it refused, the worker would ask again at once, for ever. */
 @Injectable()
 class DispatchConnection implements OnApplicationShutdown {
   readonly redis: Redis;
 
   constructor(redis: Redis, metrics: Metrics) {
-    this.redis = coalesceWrites(redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }));
+    this.redis = workerConnection(redis);
     measure(this.redis, metrics.redisCommandsOf('deliveries'));
-    // The workers tell of it.
-    this.redis.on('error', () => undefined);
   }
 
   onApplicationShutdown(): void {

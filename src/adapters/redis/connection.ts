@@ -38,6 +38,17 @@ export function connectionTo(
   return coalesceWrites(redis);
 }
 
+/**
+ * Another connection, for BullMQ's workers. What they send while Redis is away waits. Were it refused, a busy worker would ask again
+ * at once, for ever, and the process would hear of nothing else.
+ */
+export function workerConnection(redis: Redis): Redis {
+  const connection = coalesceWrites(redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }));
+  // The workers tell of it.
+  connection.on('error', () => undefined);
+  return connection;
+}
+
 /** Measures a command, and the next one when that is answered: measuring each would cost more than it tells. */
 export function measure(redis: Redis, observe: Observe): void {
   const send = redis.sendCommand.bind(redis);

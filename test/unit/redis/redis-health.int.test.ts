@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { connectionTo } from '../../../src/adapters/redis/connection.js';
+import { connectionTo, workerConnection } from '../../../src/adapters/redis/connection.js';
 import { RedisHealth } from '../../../src/adapters/redis/redis-health.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { until } from '../../support/eventually.js';
@@ -155,7 +155,13 @@ describe('connections, after the address leads to another server', () => {
 
   it('are renewed by the first write that a replica refuses: plain, in scripts, in pipelines, and those of BullMQ', async () => {
     const url = `redis://127.0.0.1:${(door.address() as { port: number }).port}`;
-    const [plain, scripted, piped, queued] = [connected(url), connected(url), connected(url), connected(url)];
+    const [plain, scripted, piped, queued] = [
+      connected(url),
+      connected(url),
+      connected(url),
+      workerConnection(connected(url)),
+    ];
+    open.push(queued);
     for (const redis of [plain, scripted, piped, queued]) await redis.connect();
     const worked: string[] = [];
     const worker = new Worker('jobs', async ({ name }) => void worked.push(name), {
