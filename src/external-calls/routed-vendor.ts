@@ -39,7 +39,7 @@ export function routedVendor<Port extends object>(
       }
       // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
       const isLate = (): boolean => call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
-      if (isLate() || (await call.mayAsk?.()) === false || isLate()) {
+      if (isLate() || (call.mayAsk && !(await call.mayAsk())) || isLate()) {
         notCalled(isLate() ? 'no time was left' : 'its input is in other hands');
         return { kind: 'timed-out' };
       }
