@@ -139,10 +139,30 @@ const ACTS = {
   submit: [1, ({ house, process }) => house.submit(process, newId())],
   judge: [1, (doing) => judged(doing, doing.sessionId)],
   'create intent': [
-    2,
+    4,
     ({ house, process, sessionId, way }) => house.createIntent(process, sessionId, 3_500 + (way % 2)),
   ],
   pay: [3, pay],
+  // A person whose paid report cannot come submits again, opens the page for the payment early, and pays there as well.
+  'pay in two pages': [
+    2,
+    async (doing) => {
+      const { house, process } = doing;
+      const [older, newer] = [newId(), newId()];
+      const buy = async (transactionId: string): Promise<void> => {
+        pay({ ...doing, intentId: house.handedOut.get(transactionId) ?? '', way: 0 });
+        await house.confirm(process, transactionId);
+      };
+      await house.submit(process, older);
+      await house.judge(process, older, CONFIRMED, true);
+      await buy(await house.createIntent(process, older, 3_500));
+      house.loseReference(older, 'gone');
+      await house.submit(process, newer);
+      const again = await house.createIntent(process, newer, 3_500);
+      await house.judge(process, newer, CONFIRMED, true);
+      await buy(again);
+    },
+  ],
   confirm: [3, ({ house, process, transactionId }) => house.confirm(process, transactionId)],
   buy: [
     6,
