@@ -1,5 +1,5 @@
 // Certificates for tests, made when they are needed: an authority and what it signs, with elliptic curves and no program beside Node.
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { type KeyObject, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 
 export interface Certificate {
@@ -62,36 +62,33 @@ function signed(
   return pem('CERTIFICATE', sequence(content, ECDSA_WITH_SHA256, der(0x03, '00', sign('sha256', content, issuerKey))));
 }
 
-export class CertificateAuthority implements Certificate {
+export class CertificateAuthority {
   /** PEM; what a client must trust. */
   readonly cert: string;
-  /** PEM. */
-  readonly key: string;
+  private readonly name = `Test authority ${randomBytes(4).toString('hex')}`;
+  private readonly key: KeyObject;
 
-  /** A new authority, or one that was made before. */
-  constructor(made: Certificate = newAuthority()) {
-    this.cert = made.cert;
-    this.key = made.key;
+  constructor() {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    this.key = privateKey;
+    const authority = [extension(BASIC_CONSTRAINTS, sequence('0101ff')), extension(KEY_USAGE, der(0x03, '0106'))];
+    this.cert = signed(
+      this.name,
+      this.key,
+      this.name,
+      publicKey,
+      [new Date(Date.now() - DAY_MS), new Date(Date.now() + DAY_MS)],
+      authority,
+    );
   }
 
   issue(options: CertificateOptions): Certificate {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const issuer = new X509Certificate(this.cert).subject.replace('CN=', '');
-    return leaf(issuer, createPrivateKey(this.key), publicKey, privateKey, options);
+    return leaf(this.name, this.key, publicKey, privateKey, options);
   }
 }
 
-function newAuthority(): Certificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const name = `Test authority ${randomBytes(4).toString('hex')}`;
-  const extensions = [extension(BASIC_CONSTRAINTS, sequence('0101ff')), extension(KEY_USAGE, der(0x03, '0106'))];
-  const valid = [new Date(Date.now() - DAY_MS), new Date(Date.now() + DAY_MS)] as const;
-  return { cert: signed(name, privateKey, name, publicKey, valid, extensions), key: pemOf(privateKey) };
-}
-
-const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
-
-/** A certificate that no authority signed. */
+/** A certificate that nobody vouches for. */
 export function selfSigned(options: CertificateOptions): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return leaf(RECEIVER, privateKey, publicKey, privateKey, options);
@@ -116,5 +113,5 @@ function leaf(
     [notBefore, notAfter],
     [extension(ALTERNATIVE_NAMES, sequence(...names))],
   );
-  return { cert, key: pemOf(privateKey) };
+  return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }

@@ -1,6 +1,5 @@
 // Jest's environment for Node, and what a worker keeps from one test file to the next: a process that runs operator commands, and
 // one in which services and sandboxes run. Both have the built program loaded, which takes longer than what is done with it.
-import { rmSync } from 'node:fs';
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { HostProcess } from './host-process.mjs';
 
@@ -9,16 +8,12 @@ const services = serviceHost();
 /** Two processes do not have one data folder open, or one would not be told what the other does. */
 const besides = serviceHost();
 /** In which the services run that suites share. It ends with the worker. */
-let keepers;
+const keepers = serviceHost();
 /** By profile. */
 const shared = new Map();
-/** The authority that those services trust; the first suite that needs it makes it. */
-const keptTrust = {};
-process.once('exit', () => keptTrust.folder && rmSync(keptTrust.folder, { recursive: true }));
 
 function sharedService(profile, env) {
   const kept = shared.get(profile) ?? { say: undefined };
-  keepers ??= serviceHost({ NODE_EXTRA_CA_CERTS: env.NODE_EXTRA_CA_CERTS });
   kept.started ??= keepers.ask({ keep: env }, (text) => kept.say?.(text));
   shared.set(profile, kept);
   return kept;
@@ -36,7 +31,6 @@ export default class TestEnvironment extends NodeEnvironment {
     await super.setup();
     this.global.runOperatorCommand = (args, env) => operatorCommands.ask({ args, env });
     this.global.makeAccounts = (env) => operatorCommands.ask({ env });
-    this.global.keptTrust = keptTrust;
     this.global.sharedService = (profile, env, say) => {
       const kept = sharedService(profile, env);
       kept.say = say;

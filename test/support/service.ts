@@ -2,11 +2,9 @@
 // Jest worker keeps for them (service-host.mjs), or in processes of their own where a test kills or freezes them.
 // Needs `npm run build` (npm test does it).
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CertificateAuthority } from './certificates.js';
 import { until } from './eventually.js';
 import { runOperatorCommand } from './operator.js';
 import { freePort, RedisServer } from './redis.js';
@@ -239,25 +237,9 @@ interface Kept {
     say: (text: string) => void,
   ): Promise<Readonly<Record<string, string>>>;
   makeAccounts(env: Readonly<Record<string, string>>): Promise<Credentials>;
-  readonly keptTrust: { made?: { readonly cert: string; readonly key: string }; folder?: string };
 }
 
 const kept = globalThis as unknown as Kept;
-
-/** Whom the services trust that suites share. */
-export function sharedAuthority(): CertificateAuthority {
-  const { keptTrust } = kept;
-  const authority = new CertificateAuthority(keptTrust.made);
-  keptTrust.made ??= { cert: authority.cert, key: authority.key };
-  return authority;
-}
-
-async function sharedTrustFile(): Promise<string> {
-  const folder = (kept.keptTrust.folder ??= mkdtempSync(join(tmpdir(), 'shared-trust-')));
-  const file = join(folder, 'authority.pem');
-  await writeFile(file, sharedAuthority().cert);
-  return file;
-}
 
 export class Service {
   private constructor(
@@ -283,7 +265,6 @@ export class Service {
       profile,
       {
         ...COMMON,
-        NODE_EXTRA_CA_CERTS: await sharedTrustFile(),
         ...PROFILES[profile],
         ...(profile === 'page' && { DEMO_PORT: String(await freePort()) }),
       },

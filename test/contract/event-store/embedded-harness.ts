@@ -34,7 +34,7 @@ export class EmbeddedHarness implements EventStoreHarness {
     return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
   }
 
-  /** Nobody has it open any more. */
+  /** No process has it open any more. */
   async settle(): Promise<void> {
     await this.store.close();
   }

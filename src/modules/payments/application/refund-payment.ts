@@ -92,7 +92,7 @@ export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
     }
     if (open) await this.calls.make(this.makeRefund, attempt, null);
     const { state, history } = await this.aggregates.load(payment, id);
-    // What a notice of the processor recorded meanwhile may not have reached the sessions yet.
+    // A notice of the processor may have recorded more, which has not reached the sessions yet.
     const last = history.at(-1);
     if (last !== undefined) await this.progressed.handle(last);
     return refundedPayment(id, existing(state));

@@ -1,5 +1,5 @@
 // One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled, and its refund.
-// What a renter has paid at a hosted checkout is one too, from then on.
+// A hosted checkout that is paid becomes one too.
 // Source: docs/contract/platform.md#payments and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';

@@ -85,7 +85,7 @@ export function chargeObject(charge: Charge, intent: Intent, shown?: unknown): o
     paid: charge.status === 'succeeded',
     payment_intent: intent.id,
     refunded: charge.refunded === charge.amount,
-    // Of charges that were given back before refunds were kept one by one, none is known.
+    // The refunds of a charge are unknown where it was given back before they were kept one by one.
     ...(shown === 'with-refunds' &&
       (charge.refunds !== undefined || charge.refunded === 0) && {
         refunds: { object: 'list', data: refunds, has_more: false, url: `/v1/charges/${charge.id}/refunds` },
