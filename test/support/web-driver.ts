@@ -110,7 +110,12 @@ export class DrivenBrowser {
       { type: 'keyDown', value },
       { type: 'keyUp', value },
     ]);
-    await this.send('keys', { actions: [{ type: 'key', id: 'keyboard', actions }] });
+    try {
+      await this.send('keys', { actions: [{ type: 'key', id: 'keyboard', actions }] });
+    } catch (error) {
+      // Enter may close its own frame before the key comes up.
+      if (!text.endsWith('\n') || !String(error).includes('no such window')) throw error;
+    }
   }
 
   async picture(): Promise<Buffer> {
