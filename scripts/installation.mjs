@@ -2,7 +2,7 @@
 // Plain Node: this runs before any dependency exists.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Problem } from './problem.mjs';
@@ -102,7 +102,7 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   const files = sources.flatMap((folder) => filesUnder(folder));
   const fingerprint = fingerprintOf([...files, ...settings, 'package-lock.json']);
   const outputs = files
-    .filter((file) => /(?<!\.d)\.ts$/.test(file))
+    .filter((file) => /(?<!\.d)\.ts$|\.mjs$/.test(file))
     .map((file) => join(outDir, file).replace(/\.ts$/, '.js'));
   const stamp = at(outDir, '.build-stamp');
   const allThere = outputs.every((file) => existsSync(at(file)));
@@ -112,6 +112,7 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   rmSync(stamp, { force: true });
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
   run(outDir, compile);
+  for (const file of files.filter((name) => name.endsWith('.mjs'))) cpSync(at(file), at(outDir, file));
   removeOrphans(outDir, new Set(outputs));
   mkdirSync(at(outDir), { recursive: true });
   writeFileSync(stamp, fingerprint);
@@ -128,7 +129,7 @@ function run(outDir, compile) {
 function removeOrphans(outDir, outputs) {
   for (const file of filesUnder(outDir)) {
     const script = file.replace(/\.map$/, '');
-    if (script.endsWith('.js') && !outputs.has(script)) rmSync(at(file));
+    if (/\.m?js$/.test(script) && !outputs.has(script)) rmSync(at(file));
   }
 }
 

@@ -13,8 +13,10 @@ const isCompiled = (path: string): boolean => folders.some((folder) => path.star
 function importedBy(path: string): string[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
   return [
-    ...text.matchAll(/^(?:import|export)(?! type\b)[^'";]*?from '(\.[^']+)\.js'|import\('(\.[^']+)\.js'\)/gm),
-  ].map(([, named, later]) => relative(ROOT, resolve(ROOT, dirname(path), `${named ?? later}.ts`)));
+    ...text.matchAll(/^(?:import|export)(?! type\b)[^'";]*?from '(\.[^']+\.m?js)'|import\('(\.[^']+\.m?js)'\)/gm),
+  ].map(([, named, later]) =>
+    relative(ROOT, resolve(ROOT, dirname(path), (named ?? later ?? '').replace(/(?<!m)js$/, 'ts'))),
+  );
 }
 
 it('all that the benchmarks import is compiled for them', () => {
