@@ -11,6 +11,8 @@ COPY sandbox sandbox
 COPY web web
 COPY scripts scripts
 RUN npm run build
+# Doubles of vendors are test equipment, so the service's image has none.
+RUN cp -r dist dist-service && rm -r dist-service/sandbox dist-service/src/vendor-kit/double dist-service/src/vendors/*/double
 
 FROM runtime AS dependencies
 WORKDIR /app
@@ -19,7 +21,23 @@ COPY package.json package-lock.json .npmrc ./
 # Swagger and configuration files; `prettier` belongs to a shell completion of nest-commander.
 RUN npm ci --omit=dev && rm -r node_modules/typescript node_modules/prettier
 
-FROM runtime
+# The vendors of the test environment: `docker build --target sandbox`.
+FROM runtime AS sandbox
+ENV DATA_DIR=/data
+WORKDIR /app
+RUN install --directory --owner=node --group=node --mode=0700 /data
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY --from=build /app/dist-web/sandbox dist-web/sandbox
+COPY package.json ./
+COPY scripts scripts
+USER node
+VOLUME /data
+EXPOSE 3001
+HEALTHCHECK --interval=5s --timeout=5s --start-period=10s --retries=12 CMD ["node", "scripts/health-check.mjs", "/identity/login", "3001"]
+CMD ["node", "--enable-source-maps", "dist/sandbox/main.js"]
+
+FROM runtime AS service
 ENV NODE_ENV=production PORT=3000 DATA_DIR=/data
 WORKDIR /app
 # The browser draws without a graphics card, so 190 MB of drivers, their compiler and a validator of drivers stay out. So do 53 MB of
@@ -31,11 +49,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends chromium-headle
 # Vault, and the event log where it is the embedded one. A volume made from this folder is the service's own.
 RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules
-COPY --from=build /app/dist dist
+COPY --from=build /app/dist-service dist
 COPY --from=build /app/dist-web/embed dist-web/embed
 COPY --from=build /app/dist-web/frame dist-web/frame
-# The sandbox is run from this image too.
-COPY --from=build /app/dist-web/sandbox dist-web/sandbox
 COPY package.json ./
 # The health check, and `npm run ops`.
 COPY scripts scripts

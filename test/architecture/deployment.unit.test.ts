@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 
 interface ComposeService {
   readonly image?: string;
-  readonly build?: string;
+  readonly build?: { readonly target: string };
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -27,7 +27,11 @@ const { services, volumes } = yaml.load(readFileSync('docker-compose.yml', 'utf8
 const roles = Object.values(services).filter(({ environment }) => environment?.['ROLE'] !== undefined);
 const vendors = readdirSync('src/vendors').map((id) => `src/vendors/${id}/vendor.ts`);
 const dockerfile = readFileSync('Dockerfile', 'utf8');
-const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+const stages = new Map(
+  dockerfile.split(/^(?=FROM )/m).map((stage) => [/^FROM \S+ AS (\S+)$/m.exec(stage)?.[1] ?? '', stage] as const),
+);
+const [serviceStage, sandboxStage] = ['service', 'sandbox'].map((name) => stages.get(name)!) as [string, string];
+const OWN_IMAGES = [serviceStage, sandboxStage];
 
 describe('docker-compose.yml', () => {
   it('runs the service in each role, beside its stores and the sandbox', () => {
@@ -134,10 +138,13 @@ describe('the Dockerfile', () => {
     expect(dockerfile).not.toContain('--start-interval');
   });
 
-  it('ends in an image that runs as an ordinary user and checks its own health', () => {
-    expect(finalStage).toMatch(/\nUSER node\n/);
-    expect(finalStage.lastIndexOf('\nUSER node')).toBeLessThan(finalStage.lastIndexOf('\nCMD'));
-    expect(finalStage).toMatch(/\nHEALTHCHECK /);
+  it('makes images that run as an ordinary user and check their own health, the service last', () => {
+    expect([...stages.keys()].at(-1)).toBe('service');
+    for (const stage of OWN_IMAGES) {
+      expect(stage).toMatch(/\nUSER node\n/);
+      expect(stage.lastIndexOf('\nUSER node')).toBeLessThan(stage.lastIndexOf('\nCMD'));
+      expect(stage).toMatch(/\nHEALTHCHECK /);
+    }
   });
 
   it('puts only production dependencies and what was compiled into the image', () => {
@@ -145,21 +152,34 @@ describe('the Dockerfile', () => {
     expect(dockerfile).toMatch(
       / AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev && rm -r node_modules\/typescript node_modules\/prettier\n/,
     );
-    expect(finalStage).toContain('COPY --from=dependencies /app/node_modules');
-    expect(finalStage).not.toMatch(/npm (?:ci|install)|COPY (?:\. |src)/);
+    for (const stage of OWN_IMAGES) {
+      expect(stage).toContain('COPY --from=dependencies /app/node_modules');
+      expect(stage).not.toMatch(/npm (?:ci|install)|COPY (?:\. |src)/);
+    }
+  });
+
+  it('keeps the doubles of vendors in the sandbox image alone, which compose runs', () => {
+    // That the service starts without them: test/e2e/ops/image.int.test.ts.
+    expect(sandboxStage).toContain('COPY --from=build /app/dist dist\n');
+    expect(serviceStage).toContain('COPY --from=build /app/dist-service dist\n');
+    expect(services['sandbox']?.build).toMatchObject({ target: 'sandbox' });
+    for (const { build } of [...roles, services['embedded']!]) expect(build).toMatchObject({ target: 'service' });
   });
 
   it('brings the browser code that it serves, and not the demo page', () => {
-    const brought = [...finalStage.matchAll(/^COPY --from=build \/app\/(dist-web\S*) (\S+)$/gm)];
-    expect(brought.map(([, from]) => from)).toEqual(['dist-web/embed', 'dist-web/frame', 'dist-web/sandbox']);
-    for (const [, from, to] of brought) expect(to).toBe(from);
+    const brought = OWN_IMAGES.map((stage) => [...stage.matchAll(/^COPY --from=build \/app\/(dist-web\S*) (\S+)$/gm)]);
+    expect(brought.map((copies) => copies.map(([, from]) => from))).toEqual([
+      ['dist-web/embed', 'dist-web/frame'],
+      ['dist-web/sandbox'],
+    ]);
+    for (const [, from, to] of brought.flat()) expect(to).toBe(from);
   });
 
   it('brings the browser that prints PDFs', () => {
-    expect(finalStage).toMatch(
+    expect(serviceStage).toMatch(
       /\nRUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell /,
     );
-    expect(finalStage.indexOf(' chromium-headless-shell ')).toBeLessThan(finalStage.indexOf('\nUSER node'));
+    expect(serviceStage.indexOf(' chromium-headless-shell ')).toBeLessThan(serviceStage.indexOf('\nUSER node'));
   });
 
   it('copies only what exists and .dockerignore lets through', () => {

@@ -1,6 +1,6 @@
-// The operator command line in the image: a folder is put together from exactly what the last stage of the Dockerfile
-// copies, and the command that the documents name is run in it.
-import { spawn } from 'node:child_process';
+// The images without a container engine: folders are put together from exactly what the stages of the Dockerfile copy, and the
+// programs and the command that the documents name are run in them.
+import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -9,7 +9,10 @@ import { RedisServer } from '../../support/redis.js';
 
 const dockerfile = readFileSync('Dockerfile', 'utf8');
 const BUILT = '--from=build /app/';
-const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+const stageOf = (name: string): string =>
+  dockerfile.split(/^(?=FROM )/m).find((stage) => /^FROM \S+ AS (\S+)$/m.exec(stage)?.[1] === name)!;
+/** The build stage makes a copy of what was compiled, and takes the doubles of vendors out of it. */
+const [, DOUBLES = ''] = /^RUN cp -r dist dist-service && rm -r (.+)$/m.exec(dockerfile) ?? [];
 
 /** The packages that the stage of dependencies leaves: each by a link. */
 function linkPackages(to: string): void {
@@ -25,9 +28,10 @@ function linkPackages(to: string): void {
   }
 }
 
-function assembleImage(app: string): void {
-  for (const [, from = '', to = ''] of finalStage.matchAll(/^COPY (.+) (\S+)$/gm)) {
+function assembleImage(stage: string, app: string): void {
+  for (const [, from = '', to = ''] of stageOf(stage).matchAll(/^COPY (.+) (\S+)$/gm)) {
     if (from === '--from=dependencies /app/node_modules') linkPackages(join(app, to));
+    else if (from === `${BUILT}dist-service`) copyWithoutDoubles(join(app, to));
     else if (from.startsWith(BUILT)) cpSync(from.slice(BUILT.length), join(app, to), { recursive: true });
     else
       for (const file of from.split(' '))
@@ -35,9 +39,16 @@ function assembleImage(app: string): void {
   }
 }
 
-describe('npm run ops in the image', () => {
+function copyWithoutDoubles(to: string): void {
+  cpSync('dist', to, { recursive: true });
+  const removed = DOUBLES.replaceAll('dist-service', to);
+  execFileSync('sh', ['-c', `rm -r ${removed}`]);
+}
+
+describe('the images', () => {
   const folder = mkdtempSync(join(tmpdir(), 'image-'));
   const app = join(folder, 'app');
+  const sandbox = join(folder, 'sandbox');
   const filesOfTheImage = (): string[] =>
     readdirSync(app, { recursive: true, withFileTypes: true })
       .map(({ parentPath, name }) => join(parentPath, name))
@@ -45,7 +56,8 @@ describe('npm run ops in the image', () => {
   let redis: RedisServer;
 
   beforeAll(async () => {
-    assembleImage(app);
+    assembleImage('service', app);
+    assembleImage('sandbox', sandbox);
     redis = await RedisServer.start();
   });
   afterAll(async () => {
@@ -54,12 +66,13 @@ describe('npm run ops in the image', () => {
   });
 
   function run(
+    cwd: string,
     program: string,
     ...args: string[]
   ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
     return new Promise((done, failed) => {
       const env = { PATH: process.env.PATH ?? '', HOME: folder, DATA_DIR: join(folder, 'data'), REDIS_URL: redis.url };
-      const child = spawn(program, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
       let [stdout, stderr] = ['', ''];
       child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
       child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
@@ -67,11 +80,16 @@ describe('npm run ops in the image', () => {
       child.on('close', (code) => done({ code, stdout, stderr }));
     });
   }
-  const ops = (...args: string[]): ReturnType<typeof run> => run('npm', 'run', '--silent', 'ops', '--', ...args);
+  const ops = (...args: string[]): ReturnType<typeof run> => run(app, 'npm', 'run', '--silent', 'ops', '--', ...args);
 
-  it.each(['src/service.js', 'src/ops/ops.module.js', 'sandbox/vendors.js'])('has all packages of %s', async (file) => {
+  it.each([
+    ['service', 'src/service.js'],
+    ['service', 'src/ops/ops.module.js'],
+    ['sandbox', 'sandbox/vendors.js'],
+  ])('have in that of the %s all files and packages of %s', async (image, file) => {
     // A package finds others beside its link, where only those of the image are.
     const { code, stderr } = await run(
+      image === 'service' ? app : sandbox,
       'node',
       '--preserve-symlinks',
       '--eval',
@@ -81,13 +99,22 @@ describe('npm run ops in the image', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  it('lists the commands', async () => {
+  it('have doubles of vendors in that of the sandbox alone', () => {
+    const doubles = (image: string): string[] =>
+      readdirSync(join(image, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+        /(?:^|\/)(?:double|sandbox)(?:\/|$)/.test(file),
+      );
+    expect(doubles(app)).toEqual([]);
+    expect(doubles(sandbox)).not.toEqual([]);
+  });
+
+  it('list the commands of an operator', async () => {
     const { code, stdout, stderr } = await ops('--help');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('accounts');
   });
 
-  it('does what it is told, and writes nothing but the data', async () => {
+  it('do what an operator tells, and write nothing but the data', async () => {
     const before = filesOfTheImage();
     const created = await ops('accounts', 'create', '--name', 'Image & Co');
     expect([created.code, created.stderr]).toEqual([0, '']);
