@@ -46,5 +46,6 @@ export default {
   },
   // Ends what hangs. How long a test takes on a slow machine is nothing that tests say.
   testTimeout: 300_000,
-  maxWorkers: 2,
+  // Of two cores, because most tests wait. The suites of the soak keep both busy.
+  maxWorkers: process.env.SOAK === undefined ? 3 : 2,
 };
