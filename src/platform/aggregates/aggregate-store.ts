@@ -1,6 +1,6 @@
 // The read-decide-append loop. Every use case that changes something goes through here and nowhere else.
 import type { ActorKind } from '../../kernel/actor.js';
-import type { Change } from '../../kernel/change.js';
+import type { AnyDecider, Change, CommandTo } from '../../kernel/change.js';
 import type { Clock } from '../../kernel/clock.js';
 import { fold, type Decider } from '../../kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
@@ -21,6 +21,8 @@ export interface CommandResult<State, Event extends DomainEvent> extends LoadedA
   /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
   readonly events: readonly RecordedEvent<Event>[];
 }
+
+type ResultOf<Of extends AnyDecider> = CommandResult<Of['initial'], ReturnType<Of['decide']>[number]>;
 
 type AnyChange = Change<unknown, DomainEvent>;
 type AnyResult = CommandResult<unknown, DomainEvent>;
@@ -155,6 +157,25 @@ export class AggregateStore {
   }
 
   /**
+   * Commands to different aggregates, appended in this order, in as few appends as the log can make of them. Gives what became of
+   * each. A refusal of any of them stores none. But a process that dies, an outage, and on EventStoreDB a conflict leave the first
+   * of them stored without the rest (`EventStore.appendTogether`), so the caller must be right with that. After a conflict only
+   * what is not stored is decided again.
+   */
+  async appendTogether<const Deciders extends readonly AnyDecider[]>(
+    commands: { readonly [Index in keyof Deciders]: CommandTo<Deciders[Index]> },
+    context: ActionContext,
+  ): Promise<{ readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> }> {
+    const changes = commands.map(({ decider, id, command, known }): AnyChange => ({
+      decider,
+      id,
+      decide: (state) => decider.decide(command, state),
+      ...(known && { known }),
+    }));
+    return (await this.made(changes, context)) as { readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> };
+  }
+
+  /**
    * The earlier changes and then the last, of different aggregates, decided in this order, in as few appends as the log can make of
    * them; a refusal of any stores none. But a process that dies, an outage, and on EventStoreDB a conflict leave the first of them stored without
    * the rest (`EventStore.appendTogether`), so the caller must be right with that. After a conflict only what is not stored is
@@ -165,16 +186,20 @@ export class AggregateStore {
     last: Change<State, Event>,
     context: ActionContext,
   ): Promise<CommandResult<State, Event>> {
+    return (await this.made([...earlier, last], context)).at(-1) as CommandResult<State, Event>;
+  }
+
+  private async made(changes: readonly AnyChange[], context: ActionContext): Promise<readonly AnyResult[]> {
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
-    const changes: readonly AnyChange[] = [...earlier, last];
-    const mayBeGathered = earlier.length === 0 && last.known === undefined && !hasShortStream(last);
+    const [only, ...others] = changes;
+    const mayBeGathered = only && others.length === 0 && only.known === undefined && !hasShortStream(only);
     const results = mayBeGathered
-      ? [await this.gathering.add(streamOf(last), { change: last, context })]
+      ? [await this.gathering.add(streamOf(only), { change: only, context })]
       : await this.inTurn(changes.map(streamOf).sort(), () => this.untilAppended(changes, context));
     const shown = results.filter(({ events }, index) => events.length > 0 && hasShortStream(changes[index]));
     if (!context.skipReadYourWrites) await Promise.all(shown.map((result) => this.show(result)));
     for (const { events } of results) if (events.length > 0) await this.handlers.handleInline(events);
-    return results.at(-1) as CommandResult<State, Event>;
+    return results;
   }
 
   /** For an aggregate that changed with `skipReadYourWrites` and of which a caller is to be told now. Of a long stream the read models see it later. */

@@ -363,11 +363,7 @@ describe('aggregates a command', () => {
 
   describe('together with those of other aggregates', () => {
     let other: string;
-    const counting = (on: string, by: number): Change<Tally, TallyEvent> => ({
-      decider: tally,
-      id: on,
-      decide: (state) => tally.decide({ kind: 'count', by }, state),
-    });
+    const counting = (on: string, by: number) => ({ decider: tally, id: on, command: { kind: 'count', by } }) as const;
     const inOther = (): Promise<RecordedEvent[]> => store.readStream(`tally-${other}`);
     /** As a store has it that makes appends one after the other. */
     const oneByOne = (act: (place: number) => Promise<unknown>): EventStore =>
@@ -389,7 +385,7 @@ describe('aggregates a command', () => {
       other = newId();
     });
 
-    it('appends all at once in their order, and gives what became of the last', async () => {
+    it('appends all at once in their order, and gives what became of each', async () => {
       const handled: string[] = [];
       const inline = {
         handleInline: async (events: readonly RecordedEvent[]) =>
@@ -398,12 +394,32 @@ describe('aggregates a command', () => {
       const none = { appendConflict: () => undefined };
       aggregates = new AggregateStore(store, readModels, clock, none, () => 0, inline);
       const before = await store.head();
-      const result = await aggregates.executeTogether([counting(other, 2)], counting(id, 12), CONTEXT);
-      expect(result).toMatchObject({ state: { total: 12, closed: true }, revision: 1 });
+      const results = await aggregates.appendTogether([counting(other, 2), counting(id, 12)], CONTEXT);
+      expect(results).toMatchObject([
+        { state: { total: 2, closed: false }, revision: 0, events: [{ type: 'Counted' }] },
+        { state: { total: 12, closed: true }, revision: 1, events: [{ type: 'Counted' }, { type: 'Closed.v2' }] },
+      ]);
       const streams = (await store.readAll(before, 10)).map((event) => event.stream);
       expect(streams).toEqual([`tally-${other}`, `tally-${id}`, `tally-${id}`]);
       expect(applied.map(([first]) => first?.stream)).toEqual([`tally-${other}`, `tally-${id}`]);
       expect(handled).toEqual([`2: tally-${other}`, `2: tally-${id},tally-${id}`]);
+    });
+
+    it('takes commands of different deciders, any number of one, and tells of each in its own words', async () => {
+      type Named = DomainEvent<'Named', { readonly name: string }>;
+      const names: Decider<readonly string[], { readonly name: string }, Named> = {
+        category: 'names',
+        initial: [],
+        decide: ({ name }) => [{ type: 'Named', data: { name } }],
+        evolve: (before, { data }) => [...before, data.name],
+      };
+      const named = [newId(), newId()].map((on) => ({ decider: names, id: on, command: { name: 'Ada' } }));
+      const [counted, ...told] = await aggregates.appendTogether([counting(id, 2), ...named], CONTEXT);
+      expect([counted.state.total, ...told.map(({ state }) => state[0])]).toEqual([2, 'Ada', 'Ada']);
+      // @ts-expect-error -- a command of another decider
+      const wrong = aggregates.appendTogether([{ decider: names, id, command: { kind: 'close' } }], CONTEXT);
+      await expect(wrong).rejects.toThrow('name is of type undefined');
+      expect(await aggregates.appendTogether([], CONTEXT)).toEqual([]);
     });
 
     it('stores none when one is refused, whichever', async () => {
@@ -413,26 +429,26 @@ describe('aggregates a command', () => {
         [other, id],
       ] as const)
         await expect(
-          aggregates.executeTogether([counting(on[0], 1)], counting(on[1], 1), CONTEXT),
+          aggregates.appendTogether([counting(on[0], 1), counting(on[1], 1)], CONTEXT),
         ).rejects.toMatchObject({ code: 'request.invalid' });
       expect(await inOther()).toEqual([]);
     });
 
     it('leaves out those that change nothing', async () => {
-      await aggregates.executeTogether([counting(other, 0)], counting(id, 1), CONTEXT);
+      await aggregates.appendTogether([counting(other, 0), counting(id, 1)], CONTEXT);
       expect(await inOther()).toEqual([]);
-      expect(await aggregates.executeTogether([counting(other, 1)], counting(id, 0), CONTEXT)).toMatchObject({
-        events: [],
-        revision: 0,
-      });
+      expect(await aggregates.appendTogether([counting(other, 1), counting(id, 0)], CONTEXT)).toMatchObject([
+        { revision: 0, events: [{}] },
+        { revision: 0, events: [] },
+      ]);
       expect([await inOther(), await stream()].map((events) => events.length)).toEqual([1, 1]);
     });
 
     it('decides all of them again on what is there when somebody was faster with one, and stores each once', async () => {
       aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
       const known = await aggregates.load(tally, id);
-      const result = await aggregates.executeTogether([counting(other, 2)], { ...counting(id, 3), known }, CONTEXT);
-      expect(result).toMatchObject({ state: { total: 5 }, revision: 2 });
+      const results = await aggregates.appendTogether([counting(other, 2), { ...counting(id, 3), known }], CONTEXT);
+      expect(results).toMatchObject([{ state: { total: 2 } }, { state: { total: 5 }, revision: 2 }]);
       expect(conflicts).toEqual(['tally', 'tally']);
       expect(await inOther()).toHaveLength(1);
     });
@@ -440,10 +456,10 @@ describe('aggregates a command', () => {
     it('goes on with the rest where a conflict comes after the first was stored, which is shown too', async () => {
       let rivals = 0;
       aggregates = handlingOn(oneByOne(async (place) => (place === 1 && rivals++ === 0 ? rival() : undefined)));
-      expect(await aggregates.executeTogether([counting(other, 2)], counting(id, 3), CONTEXT)).toMatchObject({
-        state: { total: 4 },
-        revision: 1,
-      });
+      expect(await aggregates.appendTogether([counting(other, 2), counting(id, 3)], CONTEXT)).toMatchObject([
+        { state: { total: 2 }, revision: 0 },
+        { state: { total: 4 }, revision: 1 },
+      ]);
       expect(await inOther()).toHaveLength(1);
       expect(applied.map((history) => history.length)).toEqual([1, 2]);
       expect(conflicts).toEqual(['tally']);
@@ -453,8 +469,8 @@ describe('aggregates a command', () => {
       await Promise.all(
         Array.from({ length: 60 }, (_, index) =>
           index % 2 === 0
-            ? aggregates.executeTogether([counting(other, 0.03125)], counting(id, 0.03125), CONTEXT)
-            : aggregates.executeTogether([counting(id, 0.03125)], counting(other, 0.03125), CONTEXT),
+            ? aggregates.appendTogether([counting(other, 0.03125), counting(id, 0.03125)], CONTEXT)
+            : aggregates.appendTogether([counting(id, 0.03125), counting(other, 0.03125)], CONTEXT),
         ),
       );
       const totals = await Promise.all([id, other].map(async (on) => (await aggregates.load(tally, on)).state.total));
