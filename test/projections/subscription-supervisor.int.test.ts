@@ -9,7 +9,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { append, Log, opened, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
-const QUICK: SupervisorOptions = { minDelayMs: 5, maxDelayMs: 20, watchIntervalMs: 5, silenceMs: 50 };
+const QUICK: SupervisorOptions = { minDelayMs: 5, maxDelayMs: 20, watchIntervalMs: 5 };
 
 /** Saves its checkpoint as a reaction does: after the effect. */
 class Follower implements Subscription {
@@ -198,39 +198,5 @@ describe('the subscription supervisor', () => {
     release();
     await caughtUp();
     await until('there is none', () => supervisor.lagMs === 0 && told.lags.at(-1) === 0);
-  });
-
-  it('gives up a subscription that is silent while the log goes on', async () => {
-    const store = faulty(async function* (options, attempt) {
-      for await (const batch of log.store.subscribe(options)) {
-        yield batch;
-        if (attempt === 1 && batch.caughtUp)
-          await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()));
-      }
-    });
-    follow(store);
-    await until('it is at the end', () => follower.opens === 1 && told.lags.length > 0);
-    await appendSome(3);
-    await caughtUp();
-    expect(told.drops.map((error) => (error as Error).message)).toEqual([
-      'The subscription is silent while the log goes on',
-    ]);
-  });
-
-  it('leaves a subscription alone that is silent because nothing is for it', async () => {
-    const store = faulty(async function* (options) {
-      for await (const batch of log.store.subscribe(options))
-        if (batch.events.length > 0 || batch.through === options.after) yield batch;
-    });
-    const supervisor = follow(store);
-    await appendSome(1);
-    await caughtUp();
-    await log.store.append(`letter-${newId()}`, 'no-stream', [opened('a')]);
-    const measured = told.lags.length;
-    await until(
-      'it was looked at and found to miss nothing',
-      () => told.lags.slice(measured).some((lag) => lag > 40) && supervisor.lagMs < 40,
-    );
-    expect([follower.opens, told.drops]).toEqual([1, []]);
   });
 });

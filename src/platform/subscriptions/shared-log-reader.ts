@@ -10,7 +10,6 @@ import {
   type SubscribeOptions,
 } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
-import { SilentSubscription } from './subscription-supervisor.js';
 
 /** What the tail remembers for subscriptions that are slower than others. One that falls further behind reads for itself until it has caught up. */
 const KEPT_EVENTS = 2_000;
@@ -81,8 +80,6 @@ export class SharedLogReader extends EventStoreDecorator {
           place = batch.through ?? '';
           yield batch;
         }
-        // It missed something here that is in the log.
-        if (signal.reason instanceof SilentSubscription) tail.end(signal.reason);
       } finally {
         leave();
       }

@@ -1,4 +1,3 @@
-import { categoryOf } from '../../kernel/domain-event.js';
 import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventBatch, EventStore } from '../../ports/event-store.js';
 
@@ -31,15 +30,11 @@ export interface SupervisorOptions {
   readonly batchSize?: number;
   readonly minDelayMs?: number;
   readonly maxDelayMs?: number;
-  /** A subscription that delivers nothing for so long while the log holds something for it counts as dropped. */
-  readonly silenceMs?: number;
   readonly watchIntervalMs?: number;
 }
 
 /** Why an attempt was given up without a fault. */
 const RESTART = Symbol('restart');
-/** Events looked at for whether a silent subscription misses something. */
-const LOOK_AHEAD = 200;
 
 /**
  * Keeps one subscription going: an error and an end both mean dropped, and it begins again from the saved checkpoint, at first
@@ -49,11 +44,8 @@ export class SubscriptionSupervisor {
   private attempt = new AbortController();
   /** In a row. */
   private failures = 0;
-  private categories: readonly string[] | undefined;
   private through: string | null = null;
-  private atEnd = false;
   private idle = false;
-  private waiting = false;
   /** A place in the log that was the head once and is not reached yet. */
   private target: { readonly position: string; readonly since: number } | null = null;
 
@@ -90,7 +82,6 @@ export class SubscriptionSupervisor {
         this.attempt = new AbortController();
         if (!signal.aborted) await delay(delayMs, this.attempt.signal);
       } finally {
-        this.waiting = false;
         attempt.abort();
       }
     }
@@ -119,9 +110,7 @@ export class SubscriptionSupervisor {
     if (start === null) return aborted(signal);
     if (signal.aborted) return;
     const { after, categories } = start;
-    this.categories = categories;
     this.through = after;
-    this.atEnd = false;
     const { batchSize } = this.options;
     const options = {
       after,
@@ -129,17 +118,13 @@ export class SubscriptionSupervisor {
       ...(categories === undefined ? {} : { categories }),
       ...(batchSize === undefined ? {} : { batchSize }),
     };
-    this.waiting = true;
     for await (const batch of this.store.subscribe(options)) {
       if (signal.aborted) break;
-      this.waiting = false;
       await this.subscription.handle(batch);
       if (!this.subscription.savesLater) this.saved();
       this.through = batch.through;
-      this.atEnd = batch.caughtUp;
       if (this.target !== null && (batch.caughtUp || (batch.through !== null && batch.through >= this.target.position)))
         this.target = null;
-      this.waiting = true;
     }
   }
 
@@ -156,36 +141,12 @@ export class SubscriptionSupervisor {
     }
   }
 
-  /** Measures the lag against the head, and notices a subscription that is open but dead. */
   private async measure(): Promise<void> {
-    const { attempt, through } = this;
     const head = await this.store.head();
-    const passed = this.through;
-    if (this.idle || head === null || (passed !== null && passed >= head)) this.target = null;
+    const { through } = this;
+    if (this.idle || head === null || (through !== null && through >= head)) this.target = null;
     else this.target ??= { position: head, since: performance.now() };
-    const silent = this.waiting && this.atEnd && this.lagMs >= (this.options.silenceMs ?? 10_000);
-    if (!silent || attempt !== this.attempt || through !== this.through) return;
-    if (await this.misses(through))
-      attempt.abort(new SilentSubscription('The subscription is silent while the log goes on'));
-    else this.target = null;
   }
-
-  /** A filtered subscription may rest far behind the head of the log with nothing to deliver. */
-  private async misses(after: string | null): Promise<boolean> {
-    const { categories } = this;
-    for (let position = after; ;) {
-      const page = await this.store.readAll(position, LOOK_AHEAD);
-      if (page.some(({ stream }) => categories === undefined || categories.includes(categoryOf(stream)))) return true;
-      const last = page.at(-1);
-      if (last === undefined) return false;
-      position = last.position;
-    }
-  }
-}
-
-/** The reason of an attempt that is given up because nothing came though the log has something. */
-export class SilentSubscription extends Error {
-  override readonly name = 'SilentSubscription';
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

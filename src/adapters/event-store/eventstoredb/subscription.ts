@@ -107,8 +107,6 @@ class Progress {
   #knownHead: string | null = null;
   #live = false;
   #toldLive = false;
-  /** Up to where the log has been looked through for events that should have come. */
-  #looked: string | null = null;
   /** An event that should have come. */
   #missing: string | null = null;
   #unreadable: Error | null = null;
@@ -186,15 +184,16 @@ class Progress {
   /** Nothing came for a while: is there something that should have come? */
   async look(): Promise<void> {
     if (this.#missing !== null) throw new EventStoreUnavailable('The subscription is silent while the log goes on.');
-    const from = isBeyond(this.#looked, this.#through) ? this.#looked : this.#through;
-    const page = await this.#sources.readAll(from, LOOK_AHEAD);
+    const head = await this.#sources.head();
+    const page = await this.#sources.readAll(this.#through, LOOK_AHEAD);
     const missing = page.find(({ stream }) => this.#wants(stream));
     if (missing !== undefined) {
       this.#missing = missing.position;
       return;
     }
-    this.#looked = page.at(-1)?.position ?? from;
+    // Beyond the last event of ours the server may have written its own.
     if (page.length < LOOK_AHEAD) this.#live = true;
+    this.#checkpoint = page.length < LOOK_AHEAD ? head : (page.at(-1)?.position ?? null);
   }
 
   #wants(stream: string): boolean {
