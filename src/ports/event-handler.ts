@@ -15,16 +15,6 @@ export interface EventHandler {
   /** How many events of one batch may be worked on at once; 1, and so in order, unless it says more. */
   readonly together?: number;
   /**
-   * Divides the events among the processes of workers; without it one of them runs all. What is divided is not in order. An event that
-   * always fails holds up its process's shares, whosever events they have.
-   */
-  readonly shares?: {
-    /** Never changed: an event that one share has still to handle would belong to another one, which may be past it. */
-    readonly count: number;
-    /** Events of one key are in one share. */
-    keyOf(event: RecordedEvent): string;
-  };
-  /**
    * Runs right after the append as well, in the process that appended and before its caller is answered. The subscription
    * runs it again, and alone when that process died in between.
    */

@@ -1,32 +1,20 @@
-/** A share of a reaction's events that a holder runs. */
-export interface HandlerShare {
-  /** Counted from 0. */
-  readonly share: number;
-  /** The saved place in the log, exclusive; null: from the beginning. */
-  readonly after: string | null;
-}
-
 /**
- * Remembers for each share of a reaction how far it has come, for the one process at a time that runs it. May be lost entirely:
- * the reaction then begins at the beginning of the log, which must not matter to it. Throws Unavailable when it cannot be reached.
+ * Remembers for each event handler how far it has come, for the one process at a time that runs it. May be lost entirely: the handler then begins
+ * at the beginning of the log, which must not matter to it. Throws Unavailable when it cannot be reached.
  */
 export abstract class HandlerCheckpoints {
-  /**
-   * What the holder runs from now on, of so many shares: those it has and those that nobody has, but no more than are its due among all
-   * who asked within the time. Renewed by taking again; none while others have them all. A reaction that is divided into shares later
-   * goes on in each where it was.
-   */
-  abstract take(reaction: string, shares: number, holder: string, ttlMs: number): Promise<readonly HandlerShare[]>;
+  /** Makes the holder the one that runs the handler, for so long. Renewed by taking again; false while another one has it. */
+  abstract take(handler: string, holder: string, ttlMs: number): Promise<boolean>;
 
-  /** How far the shares are now. False when the holder has lost one of them, and then nothing is saved. Extends the leases. */
-  abstract save(reaction: string, holder: string, places: ReadonlyMap<number, string>, ttlMs: number): Promise<boolean>;
+  /** How far the handler is now. False when the holder has lost it, and then nothing is saved. Renews too. */
+  abstract save(handler: string, holder: string, place: string, ttlMs: number): Promise<boolean>;
 
-  /** Every share of the reaction has come so far at least; null: one of them is at the beginning. */
-  abstract passed(reaction: string, shares: number): Promise<string | null>;
+  /** The saved place in the log, exclusive; null: the beginning. */
+  abstract passed(handler: string): Promise<string | null>;
 
-  /** Every share begins at the beginning of the log. Nothing happens while another holder has one of them. */
-  abstract forget(reaction: string, shares: number, holder: string): Promise<void>;
+  /** The handler begins at the beginning of the log. Nothing happens unless the holder has it. */
+  abstract forget(handler: string, holder: string): Promise<void>;
 
-  /** Lets go of those that are the holder's. */
-  abstract release(reaction: string, shares: number, holder: string): Promise<void>;
+  /** Lets go of it if it is the holder's. */
+  abstract release(handler: string, holder: string): Promise<void>;
 }

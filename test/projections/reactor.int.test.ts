@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
@@ -6,7 +5,6 @@ import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { EventProcessor } from '../../src/platform/subscriptions/event-processor.js';
 import type { EventHandler } from '../../src/ports/event-handler.js';
-import type { HandlerShare } from '../../src/ports/handler-checkpoints.js';
 import { RedisServer } from '../support/redis.js';
 import { append, Log, opened, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
@@ -41,11 +39,7 @@ describe('a reaction', () => {
     await log.close();
   });
 
-  function start(
-    types: ReadonlySet<string>,
-    fields: Pick<EventHandler, 'shares'> = {},
-    sees: (event: RecordedEvent) => unknown = ({ id }) => seen.push(id),
-  ): EventProcessor {
+  function start(types: ReadonlySet<string>): EventProcessor {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told, 200);
     const reaction: EventHandler = {
       name,
@@ -53,9 +47,8 @@ describe('a reaction', () => {
       types,
       handle: async (event) => {
         await onEvent(event);
-        sees(event);
+        seen.push(event.id);
       },
-      ...fields,
     };
     eventProcessor.on(reaction);
     eventProcessor.start();
@@ -133,7 +126,7 @@ describe('a reaction', () => {
       expect(save.mock.calls.length).toBeLessThan(20);
       await first.stop();
       const head = await log.store.head();
-      expect(await checkpoints.take(name, 1, 'after', 60_000)).toEqual([{ share: 0, after: head }]);
+      expect(await checkpoints.passed(name)).toBe(head);
     } finally {
       save.mockRestore();
     }
@@ -199,9 +192,9 @@ describe('a reaction', () => {
   it('says so when it has been further than the log goes, and begins again', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
-    await checkpoints.take(name, 1, 'before', 60_000);
-    await checkpoints.save(name, 'before', new Map([[0, '99999999999999999999']]), 60_000);
-    await checkpoints.release(name, 1, 'before');
+    await checkpoints.take(name, 'before', 60_000);
+    await checkpoints.save(name, 'before', '99999999999999999999', 60_000);
+    await checkpoints.release(name, 'before');
     start(await everyType());
     await until('it has seen everything', () => seen.length === 2);
     expect([seen, told.foreigners]).toEqual([ids, [name]]);
@@ -210,16 +203,14 @@ describe('a reaction', () => {
   it('gives up a place that the log does not go as far as, before anything has begun, and keeps one that it does', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
-    const placeBecomes = async (place: string): Promise<string | null | undefined> => {
-      await checkpoints.take(name, 1, 'before', 60_000);
-      await checkpoints.save(name, 'before', new Map([[0, place]]), 60_000);
-      await checkpoints.release(name, 1, 'before');
+    const placeBecomes = async (place: string): Promise<string | null> => {
+      await checkpoints.take(name, 'before', 60_000);
+      await checkpoints.save(name, 'before', place, 60_000);
+      await checkpoints.release(name, 'before');
       const eventProcessor = new EventProcessor(log.store, checkpoints, told);
       eventProcessor.on({ name, categories: ['parcel'], types: new Set(), handle: async () => undefined });
       await eventProcessor.forgetForeignPlaces();
-      const [share] = await checkpoints.take(name, 1, 'after', 60_000);
-      await checkpoints.release(name, 1, 'after');
-      return share?.after;
+      return checkpoints.passed(name);
     };
     const { position } = (await log.store.readAll(null, Infinity)).find(({ id }) => id === ids[0]) as RecordedEvent;
     expect([await placeBecomes(position), told.foreigners]).toEqual([position, []]);
@@ -228,120 +219,41 @@ describe('a reaction', () => {
 
   it('saves nothing once another process holds it', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
-    const take = (holder: string) => checkpoints.take(name, 1, holder, 60_000);
-    const save = (holder: string, place: string) => checkpoints.save(name, holder, new Map([[0, place]]), 60_000);
-    expect(await take('one')).toEqual([{ share: 0, after: null }]);
-    expect(await take('other')).toEqual([]);
+    const take = (holder: string) => checkpoints.take(name, holder, 60_000);
+    const save = (holder: string, place: string) => checkpoints.save(name, holder, place, 60_000);
+    expect([await take('one'), await checkpoints.passed(name)]).toEqual([true, null]);
+    expect(await take('other')).toBe(false);
     expect(await save('one', '0001')).toBe(true);
-    await checkpoints.release(name, 1, 'other');
-    expect(await take('other')).toEqual([]);
-    await checkpoints.release(name, 1, 'one');
-    expect(await take('other')).toEqual([{ share: 0, after: '0001' }]);
+    await checkpoints.release(name, 'other');
+    expect(await take('other')).toBe(false);
+    await checkpoints.release(name, 'one');
+    expect([await take('other'), await checkpoints.passed(name)]).toEqual([true, '0001']);
+    await checkpoints.forget(name, 'one');
     expect(await save('one', '0002')).toBe(false);
-    expect(await take('other')).toEqual([{ share: 0, after: '0001' }]);
+    expect([await take('other'), await checkpoints.passed(name)]).toEqual([true, '0001']);
   });
 
-  describe('divided into shares', () => {
-    const BY_STREAM = { shares: { count: 4, keyOf: ({ stream }: RecordedEvent) => stream } };
-    const sharesOf = (taken: readonly HandlerShare[]): number[] => taken.map(({ share }) => share);
+  describe('that an earlier release divided into shares', () => {
+    const place = (share: number) => `{reaction:${name}}:through${share === 0 ? '' : `:${share}`}`;
 
-    it('is run by every process that asks, each its due of the shares', async () => {
-      const checkpoints = new RedisHandlerCheckpoints(redis);
-      const take = async (holder: string): Promise<number[]> =>
-        sharesOf(await checkpoints.take(name, 4, holder, 60_000));
-      expect(await take('one')).toEqual([0, 1, 2, 3]);
-      expect(await take('other')).toEqual([]);
-      // The first leaves to the other what it has beyond its due.
-      expect(await take('one')).toEqual([0, 1]);
-      expect(await take('other')).toEqual([2, 3]);
-      expect(await take('third')).toEqual([]);
-      await checkpoints.release(name, 4, 'one');
-      expect(await take('third')).toEqual([0, 1]);
-      await checkpoints.release(name, 4, 'third');
-      expect(await take('other')).toEqual([2, 3, 0, 1]);
-    });
-
-    it('saves the place of none when one share is lost', async () => {
-      const checkpoints = new RedisHandlerCheckpoints(redis);
-      await checkpoints.take(name, 2, 'one', 60_000);
-      await checkpoints.take(name, 2, 'other', 60_000);
-      await checkpoints.take(name, 2, 'one', 60_000);
-      expect(
-        await checkpoints.save(
-          name,
-          'one',
-          new Map([
-            [0, '1'],
-            [1, '1'],
-          ]),
-          60_000,
-        ),
-      ).toBe(false);
-      expect(await checkpoints.take(name, 2, 'one', 60_000)).toEqual([{ share: 0, after: null }]);
-    });
-
-    it('has passed what each of its shares has', async () => {
-      const checkpoints = new RedisHandlerCheckpoints(redis);
-      const save = (places: readonly [number, string][]): Promise<boolean> =>
-        checkpoints.save(name, 'one', new Map(places), 60_000);
-      expect(await checkpoints.passed(name, 3)).toBeNull();
-      await checkpoints.take(name, 3, 'one', 60_000);
-      await save([
-        [0, '4'],
-        [2, '3'],
-      ]);
-      expect(await checkpoints.passed(name, 3)).toBeNull();
-      await save([[1, '5']]);
-      expect(await checkpoints.passed(name, 3)).toBe('3');
-    });
-
-    it('goes on in every share where it was before it was divided', async () => {
-      const before = await appendSome(2);
-      const types = await everyType();
-      const undivided = start(types);
+    it('goes on where the share was that had come least far, and has one place from then on', async () => {
+      const ids = await appendSome(4);
+      const [, second, third] = (await log.store.readAll(null, Infinity)).map(({ position }) => position);
+      await redis.mset({ [place(0)]: third!, [place(1)]: second!, [place(7)]: third! });
+      const eventProcessor = start(await everyType());
       await until('it has caught up', () => seen.length === 2);
-      await undivided.stop();
-      const after = await Promise.all(Array.from({ length: 12 }, () => appendSome(1)));
-      start(types, BY_STREAM);
-      await until('it goes on', () => seen.length >= 14);
-      expect(seen.slice(0, 2)).toEqual(before);
-      expect(new Set(seen.slice(2))).toEqual(new Set(after.flat()));
-      expect(seen).toHaveLength(14);
+      await eventProcessor.stop();
+      expect(seen).toEqual(ids.slice(2));
+      expect(await redis.keys(`{reaction:${name}}:through*`)).toEqual([place(0)]);
     });
 
-    it('passes over what one share has done, where another one is behind', async () => {
-      const before = (await Promise.all(Array.from({ length: 24 }, () => appendSome(1)))).flat();
-      const events = await log.store.readAll(null, Infinity);
-      const behind = events.filter(({ stream }) => crc32(stream) % 4 === 3).map(({ id }) => id);
-      const checkpoints = new RedisHandlerCheckpoints(redis);
-      await checkpoints.take(name, 4, 'before', 60_000);
-      const { position } = events.at(-1) as RecordedEvent;
-      await checkpoints.save(name, 'before', new Map([0, 1, 2].map((share) => [share, position])), 60_000);
-      await checkpoints.release(name, 4, 'before');
-      start(await everyType(), BY_STREAM);
-      const [last] = await appendSome(1);
-      await until('it has caught up', () => seen.includes(last!));
-      expect(seen).toEqual([...behind, last]);
-      expect(behind.length).toBeLessThan(before.length);
-    });
-
-    it('loses no event when a process comes, or goes', async () => {
-      const bySecond: string[] = [];
-      await appendSome(1);
-      const types = await everyType();
-      const first = start(types, BY_STREAM);
-      await until('the first runs all', () => seen.length === 1);
-      const second = start(types, BY_STREAM, ({ id }) => bySecond.push(id));
-      const sent: string[] = [];
-      await until('both have work', async () => {
-        sent.push(...(await appendSome(1)));
-        return bySecond.length > 2;
-      });
-      await until('everything is done', () => sent.every((id) => seen.includes(id) || bySecond.includes(id)));
-      await first.stop();
-      const last = (await Promise.all(Array.from({ length: 12 }, () => appendSome(1)))).flat();
-      await until('the second does the work of the first', () => last.every((id) => bySecond.includes(id)));
-      expect(second.status()[0]?.active).toBe(true);
+    it('begins at the beginning where one share had not begun', async () => {
+      const ids = await appendSome(2);
+      const [, last] = (await log.store.readAll(null, Infinity)).map(({ position }) => position);
+      await redis.mset({ [place(0)]: last!, [place(5)]: '' });
+      start(await everyType());
+      await until('it has caught up', () => seen.length === 2);
+      expect(seen).toEqual(ids);
     });
   });
 });

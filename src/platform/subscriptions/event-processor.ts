@@ -1,6 +1,5 @@
 // Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
 import { setMaxListeners } from 'node:events';
-import { crc32 } from 'node:zlib';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { untilNextRound } from '../../kernel/rounds.js';
@@ -91,10 +90,8 @@ export class EventProcessor {
 
 class Runner implements Subscription {
   readonly name: string;
+  active = false;
   private readonly holder = newId();
-  private readonly shares: number;
-  /** The saved places of the shares that this process has. */
-  private places: ReadonlyMap<number, string | null> = new Map();
   /** How far it is, where that is not saved yet. */
   private passed: string | null = null;
   private savedAt = Number.NEGATIVE_INFINITY;
@@ -108,12 +105,7 @@ class Runner implements Subscription {
     private readonly renewEveryMs: number,
   ) {
     this.name = reaction.name;
-    this.shares = reaction.shares?.count ?? 1;
     this.supervisor = new SubscriptionSupervisor(store, this, observer, { batchSize: 100 });
-  }
-
-  get active(): boolean {
-    return this.places.size > 0;
   }
 
   get lagMs(): number {
@@ -129,29 +121,30 @@ class Runner implements Subscription {
     }
     await following;
     if (this.passed !== null) await this.save(this.passed).catch(() => undefined);
-    await this.checkpoints.release(this.name, this.shares, this.holder).catch(() => undefined);
+    await this.checkpoints.release(this.name, this.holder).catch(() => undefined);
   }
 
   async open(): Promise<SubscriptionStart | null> {
     if (this.passed !== null) await this.save(this.passed);
-    this.places = await this.take();
+    this.active = await this.take();
     if (!this.active) return null;
-    if (await this.isForeign(this.places)) this.places = new Map([...this.places.keys()].map((share) => [share, null]));
-    return { after: earliest([...this.places.values()]), categories: this.reaction.categories };
+    const after = await this.checkpoints.passed(this.name);
+    return { after: (await this.isForeign(after)) ? null : after, categories: this.reaction.categories };
   }
 
   async forgetForeignPlace(): Promise<void> {
-    const places = await this.take();
-    if (await this.isForeign(places)) await this.checkpoints.forget(this.name, this.shares, this.holder);
-    await this.checkpoints.release(this.name, this.shares, this.holder);
+    if (!(await this.take())) return;
+    if (await this.isForeign(await this.checkpoints.passed(this.name)))
+      await this.checkpoints.forget(this.name, this.holder);
+    await this.checkpoints.release(this.name, this.holder);
   }
 
   /** A place that is not in this log belongs to another one. */
-  private async isForeign(places: ReadonlyMap<number, string | null>): Promise<boolean> {
+  private async isForeign(after: string | null): Promise<boolean> {
     const head = await this.store.head();
-    const beyond = [...places.values()].filter((after) => after !== null && !isPositionUpTo(head, after));
-    if (beyond.some((after) => after !== null && !isOfOtherStore(head, after))) await this.observer.foreign(this.name);
-    return beyond.length > 0;
+    if (after === null || isPositionUpTo(head, after)) return false;
+    if (!isOfOtherStore(head, after)) await this.observer.foreign(this.name);
+    return true;
   }
 
   handlesInline({ type, stream }: RecordedEvent): boolean {
@@ -164,9 +157,9 @@ class Runner implements Subscription {
   }
 
   async handle({ events, through }: EventBatch): Promise<void> {
-    const waiting = events.filter((event) => this.reaction.types.has(event.type) && this.isWaiting(event));
+    const waiting = events.filter(({ type }) => this.reaction.types.has(type));
     await together(waiting, this.reaction.together ?? 1, async (event) => {
-      if (!this.places.has(this.shareOf(event))) throw new LeaseLost(`${this.name} is run by another process now`);
+      if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
       await this.reaction.handle(event);
     });
     if (performance.now() - this.savedAt < SAVE_EVERY_MS) this.passed = through;
@@ -174,45 +167,24 @@ class Runner implements Subscription {
       throw new LeaseLost(`${this.name} is run by another process now`);
   }
 
-  /** Whether it is of a share of this process, and not done yet. */
-  private isWaiting(event: RecordedEvent): boolean {
-    const after = this.places.get(this.shareOf(event));
-    return after !== undefined && (after === null || event.position > after);
-  }
-
-  private shareOf(event: RecordedEvent): number {
-    const { shares } = this.reaction;
-    return shares === undefined ? 0 : crc32(shares.keyOf(event)) % shares.count;
-  }
-
-  /** Renews the leases too; false when another process has one of them. */
+  /** Renews the lease too; false when another process has it. */
   private async save(through: string): Promise<boolean> {
     this.passed = null;
     this.savedAt = performance.now();
-    const places = new Map(
-      [...this.places].map(([share, after]) => [share, after !== null && after > through ? after : through]),
-    );
-    const saved = await this.checkpoints.save(this.name, this.holder, places, LEASE_MS);
-    this.places = saved ? places : new Map();
-    return saved;
+    this.active = await this.checkpoints.save(this.name, this.holder, through, LEASE_MS);
+    return this.active;
   }
 
-  /** Keeps the leases while the log is quiet; takes over from processes that are gone, and leaves their due to new ones. */
+  /** Keeps the lease while the log is quiet; takes over from a process that is gone. */
   private async renew(): Promise<void> {
     if (this.passed !== null && !(await this.save(this.passed))) return this.supervisor.restart();
     const taken = await this.take();
-    if (taken.size === this.places.size && [...taken.keys()].every((share) => this.places.has(share))) return;
-    this.places = new Map([...this.places].filter(([share]) => taken.has(share)));
+    if (taken === this.active) return;
+    this.active = false;
     this.supervisor.restart();
   }
 
-  private async take(): Promise<ReadonlyMap<number, string | null>> {
-    const taken = await this.checkpoints.take(this.name, this.shares, this.holder, LEASE_MS);
-    return new Map(taken.map(({ share, after }) => [share, after]));
+  private take(): Promise<boolean> {
+    return this.checkpoints.take(this.name, this.holder, LEASE_MS);
   }
-}
-
-/** Null when one of them is. */
-function earliest(places: readonly (string | null)[]): string | null {
-  return places.reduce((first, place) => (first === null || place === null ? null : first < place ? first : place));
 }

@@ -1,6 +1,5 @@
 // What an idle process asks Redis again and again is asked in one script for all of it.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisHandlerCheckpoints } from '../../../src/adapters/handler-checkpoints/redis.js';
 import { RedisProjectionStore } from '../../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../../src/adapters/read-models/redis.js';
 import { Gathered } from '../../../src/adapters/redis/gathered.js';
@@ -58,20 +57,6 @@ describe('a round of an idle process', () => {
     const lease = () => Promise.all([parcels, weights].map((projection) => store.lease(projection, 'test', 60_000)));
     expect(await lease()).toEqual([null, { generations: { live: null, building: null }, rebuildRequest: null }]);
     expect(await scriptsOf(lease)).toBe(1);
-  });
-
-  it('renews all leases of reactions with one script', async () => {
-    const checkpoints = new RedisHandlerCheckpoints(server.client());
-    await checkpoints.take('held', 1, 'other', 60_000);
-    const take = () =>
-      Promise.all([
-        checkpoints.take('held', 1, 'test', 60_000),
-        checkpoints.take('undivided', 1, 'test', 60_000),
-        checkpoints.take('divided', 2, 'test', 60_000),
-      ]);
-    const from = (share: number) => ({ share, after: null });
-    expect(await take()).toEqual([[], [from(0)], [from(0), from(1)]]);
-    expect(await scriptsOf(take)).toBe(1);
   });
 
   it('asks with one script for all that is due', async () => {

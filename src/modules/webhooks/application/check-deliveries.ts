@@ -53,18 +53,18 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
   /** Looks at nothing while another check is under way. */
   async execute(): Promise<DeliveryCheck> {
     const holder = newId();
-    const [last] = await this.checkpoints.take(NAME, 1, holder, LEASE_MS);
+    if (!(await this.checkpoints.take(NAME, holder, LEASE_MS))) return { events: 0, missing: 0 };
     try {
-      return last === undefined ? { events: 0, missing: 0 } : await this.check(last.after, holder);
+      return await this.check(await this.checkpoints.passed(NAME), holder);
     } finally {
-      await this.checkpoints.release(NAME, 1, holder);
+      await this.checkpoints.release(NAME, holder);
     }
   }
 
   private async check(checked: string | null, holder: string): Promise<DeliveryCheck> {
     const check = { events: 0, missing: 0 };
     // Asked before the log is read: what has been handled by then has its delivery in the log.
-    const handled = await this.checkpoints.passed(this.published.name, this.published.shares.count);
+    const handled = await this.checkpoints.passed(this.published.name);
     const head = await this.store.head();
     if (handled === null || !isPositionUpTo(head, handled)) return check;
     let place = checked !== null && isPositionUpTo(head, checked) ? checked : null;
@@ -81,7 +81,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
         if (await this.make(event)) check.missing += 1;
       });
       place = end < handled ? end : handled;
-      if (!(await this.checkpoints.save(NAME, holder, new Map([[0, place]]), LEASE_MS))) break;
+      if (!(await this.checkpoints.save(NAME, holder, place, LEASE_MS))) break;
       page = next;
     }
     return check;

@@ -23,7 +23,6 @@ export class WhenEventPublished implements EventHandler {
   readonly categories: readonly string[];
   readonly types: ReadonlySet<string>;
   readonly together = 64;
-  readonly shares = { count: 8, keyOf: ({ metadata }: RecordedEvent): string => metadata.accountId ?? '' };
   private readonly publishers: ReadonlyMap<string, Publisher>;
 
   constructor(

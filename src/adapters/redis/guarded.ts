@@ -1,0 +1,49 @@
+// Changes that are made in one step, and only while what they rest on is still so: what one process reads, decides and writes.
+import type { Redis, Result } from 'ioredis';
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** Keys; checks and changes as JSON. The number of the check that failed, from 1; 0 when the changes are made. */
+    changeIf(keys: number, ...args: readonly (number | string)[]): Result<number, Context>;
+  }
+}
+
+/** A command whose second part is its key. */
+export type RedisCommand = readonly [command: string, key: string, ...args: (number | string)[]];
+
+/** What a command that reads has to answer; '' where there is nothing. */
+export type Check = readonly [expected: string, ...RedisCommand];
+
+const CHANGE_IF = `
+for at, check in ipairs(cjson.decode(ARGV[1])) do
+  if (redis.call(unpack(check, 2)) or '') ~= check[1] then return at end
+end
+for _, change in ipairs(cjson.decode(ARGV[2])) do redis.call(unpack(change)) end
+return 0`;
+
+/** Makes the command of this connection; again is harmless. */
+export function defineChangeIf(redis: Redis): void {
+  redis.defineCommand('changeIf', { lua: CHANGE_IF });
+}
+
+/** The place of the check that failed, from 0; null when the changes are made. */
+export async function changeIf(
+  redis: Redis,
+  checks: readonly Check[],
+  changes: readonly RedisCommand[],
+): Promise<number | null> {
+  const keys = [...new Set([...checks.map((check) => check[2]), ...changes.map(([, key]) => key)])];
+  const failed = await redis.changeIf(keys.length, ...keys, JSON.stringify(checks), JSON.stringify(changes));
+  return failed === 0 ? null : failed - 1;
+}
+
+/** Takes the lease under a key, or keeps it; false while another holder has it. */
+export async function takeLease(redis: Redis, key: string, holder: string, ttlMs: number): Promise<boolean> {
+  const kept = await changeIf(redis, [[holder, 'GET', key]], [['PEXPIRE', key, ttlMs]]);
+  return kept === null || (await redis.set(key, holder, 'PX', ttlMs, 'NX')) !== null;
+}
+
+/** Nothing happens while another holder has it. */
+export async function releaseLease(redis: Redis, key: string, holder: string): Promise<void> {
+  await changeIf(redis, [[holder, 'GET', key]], [['DEL', key]]);
+}
