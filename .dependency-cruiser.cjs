@@ -91,7 +91,7 @@ module.exports = {
         EXTERNAL_CALLS,
         packages(['@nestjs/common', '@nestjs/cqrs']),
         CACHE,
-        builtins(['crypto', 'util']),
+        builtins(['crypto', 'timers/promises', 'util']),
       ],
       'A use case reaches the outside through ports.',
     ),

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { within } from '../kernel/with-timeout.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
@@ -49,31 +50,16 @@ export function routedVendor<Port extends object>(
         call.onEnd?.(end, retryAfterSeconds);
       };
       const startedAt = performance.now();
-      const verdict = await unlessAborted(
-        call.signal,
-        (adapter[operation] as Operation)({ ...call, onEnd }, ...input).catch((error: unknown) => {
-          const name = error instanceof Error ? error.name : typeof error;
-          logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
-          return { kind: 'unintelligible' };
-        }),
-      );
+      const asked = (adapter[operation] as Operation)({ ...call, onEnd }, ...input).catch((error: unknown) => {
+        const name = error instanceof Error ? error.name : typeof error;
+        logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
+        return { kind: 'unintelligible' };
+      });
+      const verdict = await (call.signal ? within(call.signal, asked, () => ({ kind: 'timed-out' })) : asked);
       observe(vendor, operation, verdict.kind, (performance.now() - startedAt) / 1_000, ends, call);
       return verdict;
     };
     return [operation, ask];
   });
   return Object.fromEntries(operations) as Port;
-}
-
-function unlessAborted(
-  signal: AbortSignal | undefined,
-  work: Promise<{ readonly kind: string }>,
-): Promise<{ readonly kind: string }> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => resolve({ kind: 'timed-out' });
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
 }

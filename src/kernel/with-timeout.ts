@@ -1,11 +1,48 @@
+// Every time limit of the service is one of these.
+
+/**
+ * What the work gives. What `late` gives or throws when the work takes longer than `limit`: milliseconds, or until a signal is
+ * aborted. The work goes on meanwhile.
+ */
+export function within<Value, Late>(
+  limit: number | AbortSignal,
+  work: Promise<Value>,
+  late: () => Late | Promise<Late>,
+): Promise<Value | Late> {
+  return new Promise((resolve, reject) => {
+    const over = (): void => resolve(Promise.resolve().then(late));
+    const timer = typeof limit === 'number' ? setTimeout(over, limit) : undefined;
+    const signal = typeof limit === 'number' ? undefined : limit;
+    if (signal?.aborted) over();
+    signal?.addEventListener('abort', over, { once: true });
+    const inTime = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', over);
+    };
+    work.finally(inTime).then(resolve, reject);
+  });
+}
+
 /** The value; null when the work failed, gave null, or took longer. */
 export function withTimeout<Value>(limitMs: number, work: Promise<Value>): Promise<Value | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limitMs, null);
-    const settle = (value: Value | null): void => {
-      clearTimeout(timer);
-      resolve(value);
-    };
-    work.then(settle, () => settle(null));
-  });
+  return within(limitMs, work, () => null).catch(() => null);
+}
+
+/** Runs `work` with a signal that is aborted after the limit, or when `earlier` is. */
+export async function limited<Value>(
+  limitMs: number,
+  earlier: AbortSignal | undefined,
+  work: (limit: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const limit = new AbortController();
+  const end = (): void => limit.abort();
+  const timer = setTimeout(end, limitMs);
+  if (earlier?.aborted) end();
+  earlier?.addEventListener('abort', end, { once: true });
+  try {
+    return await work(limit.signal);
+  } finally {
+    clearTimeout(timer);
+    earlier?.removeEventListener('abort', end);
+  }
 }

@@ -1,4 +1,5 @@
 // ops projections rebuild
+import { setTimeout as pause } from 'node:timers/promises';
 import { Command, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
 import { BuildProgress, shareOfLog } from '../platform/subscriptions/build-progress.js';
@@ -48,7 +49,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
               `The projection ${stopped.projection} stands still: it cannot read an event of the log. The service's log says which.`,
             );
           await tellProgress(projection);
-          await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+          await pause(LOOK_EVERY_MS);
           report = await this.store.lastReport(projection);
         }
         print(report);

@@ -1,4 +1,4 @@
-// Connections to a vendor, the time limit of a call, and what is known of a call when a connection fails.
+// Connections to a vendor, and what is known of a call when a connection fails.
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 
 /** The connection was never made, so nothing was sent. */
@@ -20,25 +20,6 @@ export function poolOf(origin: string, connections: number, timeoutMs: number, m
     bodyTimeout: 0,
     maxResponseSize,
   });
-}
-
-/** Runs `work` under one time limit, which ends earlier when `signal` says so. */
-export async function limited<Value>(
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  work: (limit: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  const limit = new AbortController();
-  const end = (): void => limit.abort();
-  const timer = setTimeout(end, timeoutMs);
-  if (signal?.aborted) end();
-  signal?.addEventListener('abort', end, { once: true });
-  try {
-    return await work(limit.signal);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
-  }
 }
 
 /** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */

@@ -1,8 +1,9 @@
 // One HTTP exchange with a vendor, and how it can end. Used by the `http` adapter of every vendor; what answers mean is theirs.
 import type { Pool } from 'undici';
+import { limited, within } from '../kernel/with-timeout.js';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, answerOf, fromGateway } from './answer.js';
-import { failureOf, limited, poolOf, retryAfterOf } from './connection.js';
+import { failureOf, poolOf, retryAfterOf } from './connection.js';
 
 export interface VendorHttpOptions {
   /** Address of the vendor; a path in it is kept as prefix. */
@@ -93,7 +94,7 @@ export class VendorHttp {
 
   /** The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that. */
   private async exchange(call: VendorCall, request: Request, limit: Limit): Promise<Exchange> {
-    const exchange = await Promise.race([this.request(request, limit), whenOver(limit)]);
+    const exchange = await within(limit, this.request(request, limit), () => ({ end: 'timed-out' }) as const);
     if (exchange.end === 'answered') call.onEnd?.(String(exchange.answer.status), exchange.answer.retryAfterSeconds);
     else call.onEnd?.(exchange.end);
     return exchange;
@@ -114,11 +115,4 @@ export class VendorHttp {
   private headers(call: VendorCall): Record<string, string> {
     return { authorization: this.authorization, accept: 'application/json', 'x-request-id': call.correlationId };
   }
-}
-
-function whenOver(limit: Limit): Promise<Exchange> {
-  return new Promise((resolve) => {
-    if (limit.aborted) resolve({ end: 'timed-out' });
-    else limit.addEventListener('abort', () => resolve({ end: 'timed-out' }), { once: true });
-  });
 }

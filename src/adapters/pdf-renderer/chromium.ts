@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import type { Environment } from '../../kernel/environment.js';
 import { PdfRenderer, type PageSource, type RenderedPdf } from '../../ports/pdf-renderer.js';
-import { withTimeout } from '../../kernel/with-timeout.js';
+import { within, withTimeout } from '../../kernel/with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
 import { knownCharacters, withNoteOfMissing } from './drawn-characters.js';
@@ -149,8 +149,6 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     limitMs: number,
   ): Promise<Uint8Array | 'failed' | 'gave-up' | 'timed-out'> {
     let context: BrowserContext | null = null;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<'timed-out'>((resolve) => (timer = setTimeout(resolve, limitMs, 'timed-out')));
     const work = async (): Promise<Uint8Array | 'gave-up'> => {
       context = await browser.newContext({
         javaScriptEnabled: false,
@@ -167,13 +165,13 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     this.browser.begin(browser);
     try {
       // The library's messages may quote the page.
-      const outcome = await Promise.race([work().catch(() => 'failed' as const), limit, death]);
+      const printed = Promise.race([work().catch(() => 'failed' as const), death]);
+      const outcome = await within(limitMs, printed, () => 'timed-out' as const);
       if (outcome === 'gave-up' && !browser.isConnected()) return 'failed';
       // The process that writes a PDF goes on when the page is gone, and only the browser can end it.
       if (outcome === 'timed-out') await this.browser.spend(browser);
       return outcome;
     } finally {
-      clearTimeout(timer);
       browser.off('disconnected', died);
       if (!(await closed(context)) || !browser.isConnected()) await this.browser.retire(browser);
       this.browser.end(browser);

@@ -12,6 +12,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Unavailable } from '../../kernel/unavailable.js';
+import { limited, within } from '../../kernel/with-timeout.js';
 import { VaultMisconfigured } from '../../ports/vault.js';
 
 export interface S3BucketOptions {
@@ -73,21 +74,15 @@ export class S3Bucket {
   /** Runs a section of exchanges; throws Unavailable when it takes longer than the limit. What it had sent by then may still take effect. */
   async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
     if (this.closed) throw new Error('The vault is closed.');
-    const giveUp = new AbortController();
-    // One for each exchange that is under way.
-    setMaxListeners(0, giveUp.signal);
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new Unavailable(`S3 was not done in ${this.options.limitMs} ms.`));
-        giveUp.abort();
-      }, this.options.limitMs);
+    const { bucket, limitMs } = this.options;
+    const work = limited(limitMs, undefined, (limit) => {
+      // One for each exchange that is under way.
+      setMaxListeners(0, limit);
+      // Whatever the SDK does not break off by itself, such as a look-up of credentials, is not waited for.
+      return within(limit, section(new S3Exchange(this.client, bucket, limit)), () => {
+        throw new Unavailable(`S3 was not done in ${limitMs} ms.`);
+      });
     });
-    // Whatever the SDK does not break off by itself, such as a look-up of credentials, is not waited for.
-    const work = Promise.race([
-      section(new S3Exchange(this.client, this.options.bucket, giveUp.signal)),
-      limit,
-    ]).finally(() => clearTimeout(timer));
     this.running.add(work);
     return work.finally(() => this.running.delete(work));
   }

@@ -1,5 +1,6 @@
 // The sender of webhooks: one POST over HTTPS to a public address, under one time limit. Run by the delivery worker.
 import type { SecureContext } from 'node:tls';
+import { within } from '../../kernel/with-timeout.js';
 import { type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../ports/webhook-sender.js';
 import { AddressGuard, type Target, targetOf } from './address-guard.js';
 import { Attempt } from './attempt.js';
@@ -49,15 +50,13 @@ export class HttpsWebhookSender extends WebhookSender {
 
   override async send(request: WebhookRequest): Promise<WebhookAnswer> {
     const attempt = new Attempt(this.timeoutMs);
-    const timer = setTimeout(expire, this.timeoutMs, attempt);
-    this.underWay.add(attempt.answer);
-    try {
-      this.start(attempt, request).catch((bug: unknown) => attempt.breakOff(bug));
-      return await attempt.answer;
-    } finally {
-      clearTimeout(timer);
-      this.underWay.delete(attempt.answer);
-    }
+    const answer = within(this.timeoutMs, attempt.answer, () => {
+      attempt.expire();
+      return attempt.answer;
+    });
+    this.underWay.add(answer);
+    this.start(attempt, request).catch((bug: unknown) => attempt.breakOff(bug));
+    return answer.finally(() => this.underWay.delete(answer));
   }
 
   /** Lets what is under way end, each within its limit, and closes every connection. */
@@ -108,8 +107,4 @@ export class HttpsWebhookSender extends WebhookSender {
       failed: () => this.names.failed(target.host, address),
     });
   }
-}
-
-function expire(attempt: Attempt): void {
-  attempt.expire();
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Server, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, RawServerDefault } from 'fastify';
+import { withTimeout } from '../../kernel/with-timeout.js';
 
 const IDLE_CLOSED_EVERY_MS = 100;
 
@@ -31,7 +32,7 @@ export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, pat
     if (patienceMs > 0) {
       // As a server of HTTP it would close idle connections at once, under requests that are on their way.
       Server.prototype.close.call(server);
-      await Promise.race([once(server, 'close'), delay(patienceMs)]);
+      await withTimeout(patienceMs, once(server, 'close'));
     }
     const closeIdle = (): void => {
       server.closeIdleConnections();

@@ -1,8 +1,9 @@
 // One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
 import type Stripe from 'stripe';
 import { type Dispatcher, errors, type Pool } from 'undici';
+import { limited, within } from '../../kernel/with-timeout.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import { failureOf, limited, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
+import { failureOf, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
 
 /** How an exchange without a usable answer ended. */
 export type ExchangeEnd =
@@ -88,7 +89,7 @@ export class BoundedExchange {
     // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
     try {
       const answer = await limited(timeout, call?.signal, (limit) =>
-        Promise.race([this.request(path, method, headers, body, limit), whenAborted(limit)]),
+        within(limit, this.request(path, method, headers, body, limit), timedOut),
       );
       call?.onEnd?.(String(answer.getStatusCode()));
       return answer;
@@ -183,8 +184,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) =>
-    signal.addEventListener('abort', () => reject(new ExchangeFailed('timed-out')), { once: true }),
-  );
+function timedOut(): never {
+  throw new ExchangeFailed('timed-out');
 }

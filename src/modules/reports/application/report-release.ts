@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -114,12 +115,12 @@ export class ReportRelease {
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
-    for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
+    for (let ms = LOOK_AGAIN_MS.first; ; ms = Math.min(ms * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
       const { state } = await this.aggregates.loadCached(report, sessionId);
       if (state.status === 'NONE') throw new Error(`The pull of the report of session ${sessionId} is not in the log`);
       if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || Date.now() >= until)
         return state;
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await pause(ms);
     }
   }
 }

@@ -1,0 +1,53 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { limited, within, withTimeout } from '../../../src/kernel/with-timeout.js';
+
+const never = new Promise<string>(() => undefined);
+const failed = (): Promise<string> => Promise.reject(new Error('failed'));
+const late = (): string => 'late';
+
+describe('a time limit', () => {
+  it('gives what the work gives, or throws, in time', async () => {
+    expect(await within(60_000, Promise.resolve('done'), late)).toBe('done');
+    await expect(within(60_000, failed(), late)).rejects.toThrow('failed');
+  });
+
+  it('gives or throws what is said for lateness, when the time is over or the signal is aborted', async () => {
+    const over = new AbortController();
+    const aborted = within(over.signal, never, late);
+    over.abort();
+    expect([await within(1, never, late), await aborted, await within(over.signal, never, late)]).toEqual([
+      'late',
+      'late',
+      'late',
+    ]);
+    const refuse = (): never => {
+      throw new Error('too late');
+    };
+    await expect(within(1, never, refuse)).rejects.toThrow('too late');
+  });
+
+  it('drops what comes later, a failure too', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const work = new Promise<string>((_, reject) => (fail = reject));
+    expect(await within(1, work, late)).toBe('late');
+    fail(new Error('later'));
+    await turn();
+  });
+
+  it('is null for a failure where that says enough', async () => {
+    expect([await withTimeout(60_000, failed()), await withTimeout(1, never)]).toEqual([null, null]);
+  });
+
+  it('aborts the signal of its work when the time is over, or earlier when it is told to', async () => {
+    const aborted = (limit: AbortSignal): Promise<boolean> => within(limit, never, () => limit.aborted) as never;
+    const earlier = new AbortController();
+    const told = limited(60_000, earlier.signal, aborted);
+    earlier.abort();
+    expect([await told, await limited(60_000, earlier.signal, aborted), await limited(1, undefined, aborted)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+});
