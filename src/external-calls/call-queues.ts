@@ -24,7 +24,7 @@ export interface SettleJobData {
 
 export type CallJob = Job<CallJobData | SettleJobData, void>;
 
-/** What queues, shares and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
+/** What queues, places and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
 export function vendorName(kind: VendorKind, id: string | undefined): string {
   const capability = CAPABILITY_OF[kind];
   return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;

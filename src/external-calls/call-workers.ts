@@ -1,11 +1,11 @@
 // The side of the workers: take jobs, have the vendors asked and the verdicts recorded, say that the jobs are over.
+import { setMaxListeners } from 'node:events';
 import { Logger, type OnModuleInit } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import { Unavailable } from '../kernel/unavailable.js';
-import { withTimeout } from '../kernel/with-timeout.js';
-import { ReadModelsUnavailable } from '../ports/read-models.js';
+import { limited, withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import type { Vendors } from '../ports/vendors.js';
@@ -63,7 +63,8 @@ export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over'>;
  */
 export class CallWorkers implements OnModuleInit {
   private readonly logger = new Logger('CallWorkers');
-  private readonly running = new Map<Promise<unknown>, AbortController>();
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly patienceIsOver = new AbortController();
   private workers: readonly Worker[] = [];
   private readonly kinds = new Map<string, ExternalCall | AttemptRecovery>();
 
@@ -89,6 +90,8 @@ export class CallWorkers implements OnModuleInit {
   }
 
   start(): void {
+    // One for each call that is under way.
+    setMaxListeners(0, this.patienceIsOver.signal);
     const { drainMs: _, ...patience } = this.patience;
     this.workers = queuesOf(this.vendors).map(({ kind, name, settles }) => {
       const { concurrency } = this.settingsOf(kind);
@@ -114,9 +117,9 @@ export class CallWorkers implements OnModuleInit {
    */
   async stop(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
-    await withTimeout(this.patience.drainMs ?? DRAIN_MS, Promise.all(this.running.keys()));
-    for (const giveUp of this.running.values()) giveUp.abort();
-    await withTimeout(CLOSING_MS, Promise.all(this.running.keys()));
+    await withTimeout(this.patience.drainMs ?? DRAIN_MS, Promise.all(this.running));
+    this.patienceIsOver.abort();
+    await withTimeout(CLOSING_MS, Promise.all(this.running));
     const force = this.redis.status !== 'ready';
     await withTimeout(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
   }
@@ -125,16 +128,16 @@ export class CallWorkers implements OnModuleInit {
   private async process(vendor: VendorKind, job: CallJob): Promise<void> {
     const data = 'deadline' in job.data ? job.data : null;
     const leftMs = data ? data.deadline - this.clock.now().getTime() : this.settingsOf(vendor).timeoutMs;
-    const giveUp = new AbortController();
-    const timer = setTimeout(() => giveUp.abort(), leftMs).unref();
     let retryAfter: number | undefined;
     const onEnd: Within['onEnd'] = (_, seconds) => (retryAfter = seconds);
-    const work = this.workOf(vendor, job, data, { signal: giveUp.signal, endsAt: Date.now() + leftMs, onEnd }).catch(
-      (error: unknown) => this.logger.error(`The outcome of a job was not recorded (${whatIs(job)}): ${nameOf(error)}`),
+    const endsAt = Date.now() + leftMs;
+    const work = limited(leftMs, this.patienceIsOver.signal, (signal) =>
+      this.workOf(vendor, job, data, { signal, endsAt, onEnd }),
+    ).catch((error: unknown) =>
+      this.logger.error(`The outcome of a job was not recorded (${whatIs(job)}): ${nameOf(error)}`),
     );
-    this.running.set(work, giveUp);
+    this.running.add(work);
     const end = await work;
-    clearTimeout(timer);
     this.running.delete(work);
     if (data && job.id !== undefined)
       this.sayOver(data.waiter, job.id, typeof end === 'string' ? end : null, retryAfter);
@@ -170,8 +173,7 @@ export class CallWorkers implements OnModuleInit {
       return end;
     } catch (error) {
       // The vault or the log was away. Where the settlement may make the call, only the settlement says that it was not made.
-      const isOpen = asked || call.isMadeAgain || error instanceof ReadModelsUnavailable;
-      if (isOpen || !(error instanceof Unavailable)) throw error;
+      if (asked || call.isMadeAgain || !(error instanceof Unavailable)) throw error;
       return notAsked(nameOf(error));
     }
   }

@@ -12,7 +12,7 @@ import { CallWorkers } from './call-workers.js';
 import { ExternalCall, type VendorKind } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
-import { VendorShare } from './vendor-share.js';
+import { VendorPlaces } from './vendor-places.js';
 
 export interface ExternalCallsOptions {
   /** For commands, and the connection of `payloads`. */
@@ -58,8 +58,8 @@ export class ExternalCallsModule {
           ttlMs: settings.timeoutMs + PLACE_GRACE_MS,
           reservedWithinMs: RESERVED_WITHIN_MS,
         };
-        const share = new VendorShare(redis, places, () => options.notCounted());
-        const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors);
+        const held = new VendorPlaces(redis, places, () => options.notCounted());
+        const made = new QueuedExternalCalls(redis, payloads, held, clock, settingsIn(options), vendors);
         for (const { name } of queuesOf(vendors)) options.queued(name, () => made.backlog(name));
         return made;
       },

@@ -6,7 +6,7 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { Environment } from '../kernel/environment.js';
-import { withTimeout } from '../kernel/with-timeout.js';
+import { within, withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
 import { callEnd, keptMs, SHARE_OF_TIME } from './attempt-times.js';
@@ -23,17 +23,20 @@ import {
 } from './call-queues.js';
 import type { Attempt, ExternalCall, VendorKind } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
-import { REDIS_AWAY_MS, type VendorShare } from './vendor-share.js';
+import { REDIS_AWAY_MS, type VendorPlaces } from './vendor-places.js';
 
 const NOT_ASKED = Symbol('not asked');
 
 /** Between two tries to listen on a connection, milliseconds. */
 const LISTEN_AGAIN_MS = 100;
 
+/** The word of a call that is over, if any; `NOT_ASKED` when it is certain that no worker can make it. */
+type Over = string | typeof NOT_ASKED | null;
+
 interface Waiter {
   /** Known when Redis has stored the job. */
   queue?: Queue;
-  over(end: string | typeof NOT_ASKED | null, retryAfter?: number): void;
+  over(end: Over, retryAfter?: number): void;
 }
 
 export interface Backlog {
@@ -63,7 +66,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   constructor(
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
-    private readonly share: VendorShare,
+    private readonly places: VendorPlaces,
     private readonly clock: Clock,
     private readonly settingsOf: SettingsOf,
     vendors: Pick<Vendors, 'offering'>,
@@ -89,16 +92,16 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       environment === null
         ? 1
         : this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment)).getWorkersCount();
-    return this.share.take(vendorName(call.vendor, attempt.vendor), attempt, workers);
+    return this.places.take(vendorName(call.vendor, attempt.vendor), attempt, workers);
   }
 
   override withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void> {
-    return this.share.giveBack(vendorName(call.vendor, attempt.vendor), attempt);
+    return this.places.giveBack(vendorName(call.vendor, attempt.vendor), attempt);
   }
 
   override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
     try {
-      await this.share.reserved(vendorName(call.vendor, attempt.vendor), attempt);
+      await this.places.reserved(vendorName(call.vendor, attempt.vendor), attempt);
       const over = await this.handOver(call, attempt, input);
       return over === NOT_ASKED ? await call.recordNotAsked(attempt) : (over as End | null);
     } finally {
@@ -149,12 +152,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
-  /** The word of a call that is over, or `NOT_ASKED` when it is certain that no worker can make it. */
-  private async handOver(
-    call: ExternalCall<never>,
-    attempt: Attempt,
-    input: unknown,
-  ): Promise<string | typeof NOT_ASKED | null> {
+  private async handOver(call: ExternalCall<never>, attempt: Attempt, input: unknown): Promise<Over> {
     const { settleAfter, ...ids } = attempt;
     const { environment } = attempt.context;
     if (environment === null) throw new Error('A vendor is called for an aggregate, and that has an environment');
@@ -168,29 +166,33 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
     const inputMs = call.isMadeAgain ? keptMs(timeoutMs) : timeoutMs * SHARE_OF_TIME;
     const sealed = this.payloads.seal(jobId, attempt.subject, bytes, inputMs);
-    // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
-    if ((await this.answered(sealed, timeoutMs)) === null) return NOT_ASKED;
+    if ((await this.answered(sealed, timeoutMs)) === null) {
+      // Redis may store it yet, and an input that is there would say that the vendor may be asked.
+      void sealed.then(() => this.payloads.remove(jobId)).catch(() => undefined);
+      return NOT_ASKED;
+    }
     await this.answered(this.beginToListen(), timeoutMs);
     const queue = this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment));
     const data: CallJobData = { ...ids, payloadRef: jobId, deadline, waiter: this.name };
     if (attempt.context.effect) attempt.context.effect.done = true;
-    return new Promise((resolve) => {
-      const over: Waiter['over'] = (end, retryAfter) => {
-        clearTimeout(timer);
-        if (attempt.context.effect && retryAfter !== undefined) attempt.context.effect.retryAfterSeconds = retryAfter;
-        this.waiting.delete(jobId);
-        resolve(end);
+    const over = new Promise<Over>((resolve) => {
+      const waiter: Waiter = {
+        over: (end, retryAfter) => {
+          if (attempt.context.effect && retryAfter !== undefined) attempt.context.effect.retryAfterSeconds = retryAfter;
+          resolve(end);
+        },
       };
-      const timer = setTimeout(over, startedAt + timeoutMs - performance.now(), null);
-      const waiter: Waiter = { over };
       this.waiting.set(jobId, waiter);
       queue.add(call.operation, data, { jobId }).then(
         () => (waiter.queue = queue),
         async () => {
-          if (await this.answered(this.payloads.remove(jobId), timeoutMs)) over(NOT_ASKED);
+          if (await this.answered(this.payloads.remove(jobId), timeoutMs)) resolve(NOT_ASKED);
         },
       );
     });
+    return within(startedAt + timeoutMs - performance.now(), over, () => null).finally(() =>
+      this.waiting.delete(jobId),
+    );
   }
 
   /** With the first call, which waits until this process hears that it is over. */

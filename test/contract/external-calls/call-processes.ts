@@ -6,7 +6,7 @@ import type { AttemptRecovery } from '../../../src/external-calls/attempt-recove
 import { CallWorkers, type NearbyCallers, type WorkerPatience } from '../../../src/external-calls/call-workers.js';
 import type { ExternalCall } from '../../../src/external-calls/external-call.js';
 import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
-import { VendorShare } from '../../../src/external-calls/vendor-share.js';
+import { VendorPlaces } from '../../../src/external-calls/vendor-places.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
@@ -84,7 +84,7 @@ export class CallProcesses {
     const calls = new QueuedExternalCalls(
       redis,
       new RedisSealedPayloads(redis, this.vault),
-      new VendorShare(
+      new VendorPlaces(
         redis,
         { limit: share, perLineage, slots, waitMs, ttlMs: timeoutMs, reservedWithinMs },
         () => undefined,

@@ -1,30 +1,52 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
-import { VendorShare } from '../../../src/external-calls/vendor-share.js';
+import { VendorPlaces } from '../../../src/external-calls/vendor-places.js';
 import type { SealedPayloads } from '../../../src/ports/sealed-payloads.js';
+import { attempt, Hens } from '../../contract/external-calls/hens.js';
+
+const REDIS_AWAY_MS = 5;
 
 describe('external calls of a process', () => {
+  let connect: ReturnType<typeof jest.spyOn>;
+  beforeEach(() => {
+    connect = jest.spyOn(Redis.prototype, 'connect').mockResolvedValue();
+  });
   afterEach(() => void jest.restoreAllMocks());
 
-  it('connect to Redis with their first use only', async () => {
-    const connect = jest.spyOn(Redis.prototype, 'connect').mockResolvedValue();
+  function callsWith(payloads: Partial<SealedPayloads>): QueuedExternalCalls {
     const redis = new Redis({ lazyConnect: true, maxRetriesPerRequest: null });
-    const calls = new QueuedExternalCalls(
+    const limits = { limit: 0, perLineage: 0, slots: 1, waitMs: 0, ttlMs: 1_000, reservedWithinMs: 1_000 };
+    return new QueuedExternalCalls(
       redis,
-      {} as SealedPayloads,
-      new VendorShare(
-        redis,
-        { limit: 0, perLineage: 0, slots: 1, waitMs: 0, ttlMs: 1_000, reservedWithinMs: 1_000 },
-        () => undefined,
-      ),
+      payloads as SealedPayloads,
+      new VendorPlaces(redis, limits, () => undefined),
       { now: () => new Date() },
       () => ({ timeoutMs: 1_000, concurrency: 1 }),
       { offering: () => [] },
+      REDIS_AWAY_MS,
     );
+  }
+
+  it('connect to Redis with their first use only', async () => {
+    const calls = callsWith({});
     await turn();
     expect(connect).not.toHaveBeenCalled();
+    await calls.onApplicationShutdown();
+  });
+
+  // A settlement takes an input that is there for the word that the vendor was never asked.
+  it('take back an input that Redis stores after it was recorded that nobody was asked', async () => {
+    let stored: () => void = () => undefined;
+    const remove = jest.fn(async () => true);
+    const calls = callsWith({ seal: () => new Promise((resolve) => (stored = resolve)), remove });
+    const [hens, one] = [new Hens(), attempt()];
+    expect(await hens.recordedBy(calls, one)).toBe('not-asked');
+    expect(remove).not.toHaveBeenCalled();
+    stored();
+    await turn();
+    expect(remove.mock.calls).toEqual([[one.attemptId]]);
     await calls.onApplicationShutdown();
   });
 });

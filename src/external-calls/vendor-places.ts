@@ -59,7 +59,7 @@ const GONE_MS = 2_000;
 const AFTERWARDS_MS = 2_000;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-export interface VendorPlaces {
+export interface PlaceLimits {
   /** Of an account, in each environment; 0 is no limit. */
   readonly limit: number;
   /** Of a lineage, of those of its account; 0 is no limit. */
@@ -75,7 +75,7 @@ export interface VendorPlaces {
 }
 
 /** While Redis is away calls are not counted, as with every limit against abuse; they are not made either. */
-export class VendorShare {
+export class VendorPlaces {
   /** Of calls that have a place and are not reserved yet. */
   private readonly reserving = new Map<string, NodeJS.Timeout>();
   private readonly waiting = new Set<string>();
@@ -83,7 +83,7 @@ export class VendorShare {
 
   constructor(
     private readonly redis: Redis,
-    private readonly places: VendorPlaces,
+    private readonly limits: PlaceLimits,
     private readonly notCounted: () => void,
     private readonly redisAwayMs = REDIS_AWAY_MS,
   ) {
@@ -92,7 +92,7 @@ export class VendorShare {
 
   /** `workers`: how many processes have slots for the call. They are counted only where one does not suffice. */
   async take(vendor: string, attempt: Attempt, workers: () => Promise<number>): Promise<void> {
-    const { limit, perLineage, slots, waitMs, ttlMs } = this.places;
+    const { limit, perLineage, slots, waitMs, ttlMs } = this.limits;
     if (limit === 0) return;
     const most = attempt.context.lineage === undefined ? 0 : perLineage;
     const [endsAt, keys] = [performance.now() + waitMs, keysOf(vendor, attempt)];
@@ -113,14 +113,14 @@ export class VendorShare {
   /** A call that waited for the log has its place again, whatever others have taken meanwhile. */
   async reserved(vendor: string, attempt: Attempt): Promise<void> {
     if (!this.goesOn(attempt)) return;
-    const limits = [this.places.ttlMs, NO_LIMIT, NO_LIMIT, 0, GONE_MS, this.mostStrangers(attempt, NO_LIMIT)];
+    const limits = [this.limits.ttlMs, NO_LIMIT, NO_LIMIT, 0, GONE_MS, this.mostStrangers(attempt, NO_LIMIT)];
     const taken = this.redis.takeVendorPlace(...keysOf(vendor, attempt), attempt.attemptId, ...limits);
     await withTimeout(this.redisAwayMs, taken);
   }
 
   async giveBack(vendor: string, attempt: Attempt): Promise<void> {
     this.goesOn(attempt);
-    if (this.places.limit > 0) await this.free(vendor, attempt);
+    if (this.limits.limit > 0) await this.free(vendor, attempt);
   }
 
   private async free(vendor: string, attempt: Attempt): Promise<void> {
@@ -138,7 +138,7 @@ export class VendorShare {
       this.waiting.add(attempt.attemptId);
       void this.free(vendor, attempt);
     };
-    return setTimeout(late, this.places.reservedWithinMs).unref();
+    return setTimeout(late, this.limits.reservedWithinMs).unref();
   }
 
   /** Whether it waited for the log. */
