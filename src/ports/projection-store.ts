@@ -74,7 +74,7 @@ export interface Lease {
  * A document whose last event is older than the store keeps documents may be gone, unless its projection is lasting; its entries stay.
  * Whoever reads it folds its stream.
  *
- * Everything here may vanish at any time; `missing` and null say so. Throws ReadModelsUnavailable when it cannot be reached.
+ * Everything here may vanish at any time; `missing` and null say so. Throws Unavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
   /**

@@ -1,17 +1,11 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { DUE, type Projection } from '../kernel/projection.js';
-import { Unavailable } from '../kernel/unavailable.js';
 
 /** A document and the stream revision it has seen. */
 export interface View<Doc extends object> {
   readonly id: string;
   readonly revision: number;
   readonly doc: Doc;
-}
-
-/** The read models cannot be reached. An outage is never an absence. */
-export class ReadModelsUnavailable extends Unavailable {
-  override readonly name = 'ReadModelsUnavailable';
 }
 
 /** A place in a list: that of an entry. */

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { RedisUnavailable } from '../../src/adapters/redis/bounded-redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { listOf, listsBy } from '../../src/kernel/projection.js';
 import type { RebuildReport } from '../../src/ports/projection-store.js';
 import { EventStoreUnavailable } from '../../src/ports/event-store.js';
-import { type ListQuery, ReadModelsUnavailable } from '../../src/ports/read-models.js';
+import type { ListQuery } from '../../src/ports/read-models.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
 import {
   append,
@@ -390,7 +391,7 @@ describe('the read models in Redis', () => {
         models.list(parcels, 'account=a', { limit: 1 }),
         models.due(parcels, new Date(), 1),
       ]);
-      for (const use of uses) expect(use.status === 'rejected' && use.reason).toBeInstanceOf(ReadModelsUnavailable);
+      for (const use of uses) expect(use.status === 'rejected' && use.reason).toBeInstanceOf(RedisUnavailable);
       expect((await models.get(parcels, id))?.revision).toBe(1);
       expect(await models.get(parcels, newId())).toBeNull();
       await models.applyNow(history);
@@ -400,7 +401,7 @@ describe('the read models in Redis', () => {
         try {
           return (await listed(models, id)) !== null;
         } catch (error) {
-          if (error instanceof ReadModelsUnavailable) return false;
+          if (error instanceof RedisUnavailable) return false;
           throw error;
         }
       });
@@ -411,7 +412,7 @@ describe('the read models in Redis', () => {
       const id = newId();
       await write(log.store, models, id, opened('a'));
       server.freeze();
-      await expect(listed(models, id)).rejects.toBeInstanceOf(ReadModelsUnavailable);
+      await expect(listed(models, id)).rejects.toBeInstanceOf(RedisUnavailable);
       server.resume();
       expect((await listed(models, id))?.revision).toBe(0);
     });

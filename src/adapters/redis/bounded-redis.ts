@@ -1,5 +1,11 @@
 import type { Redis } from 'ioredis';
-import { ReadModelsUnavailable } from '../../ports/read-models.js';
+import { Unavailable } from '../../kernel/unavailable.js';
+import { within } from '../../kernel/with-timeout.js';
+
+/** Redis is away, silent, or refuses. An outage is never an absence. */
+export class RedisUnavailable extends Unavailable {
+  override readonly name = 'RedisUnavailable';
+}
 
 /**
  * A connection whose every use ends within a time limit. Nothing is queued while the connection is down: a use waits for it
@@ -13,61 +19,34 @@ export class BoundedRedis {
     private readonly limitMs: number,
   ) {}
 
-  /** Throws ReadModelsUnavailable for whatever goes wrong with Redis; `send` must do nothing but talk to it. */
+  /** Throws RedisUnavailable for whatever goes wrong with Redis; `send` must do nothing but talk to it. */
   async use<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
-    let limitMs = this.limitMs;
-    if (this.redis.status !== 'ready') {
-      const started = Date.now();
-      await this.becomeReady();
-      limitMs = Math.max(1, limitMs - (Date.now() - started));
+    const { redis, limitMs } = this;
+    const endsAt = performance.now() + limitMs;
+    const late = (): never => {
+      throw new RedisUnavailable(`Redis gave no answer in ${limitMs} ms`);
+    };
+    const sendInTime = (): Promise<Reply> => (performance.now() < endsAt ? send(redis) : late());
+    try {
+      return await within(limitMs, redis.status === 'ready' ? send(redis) : this.becomeReady().then(sendInTime), late);
+    } catch (cause) {
+      throw cause instanceof RedisUnavailable ? cause : new RedisUnavailable('Redis failed', { cause });
     }
-    return this.within(send(this.redis), limitMs);
   }
 
-  /** The reply, or ReadModelsUnavailable. */
-  private within<Reply>(reply: Promise<Reply>, limitMs: number): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new ReadModelsUnavailable(`Redis gave no answer in ${limitMs} ms`)),
-        limitMs,
-      );
-      const answered = (): void => clearTimeout(timer);
-      reply.finally(answered).then(resolve, (cause: unknown) => reject(unavailable(cause)));
-    });
-  }
-
-  /** Many uses wait on one promise, so that an outage under load costs one listener. */
+  /** Many uses wait on one promise, so that an outage costs one listener. */
   private becomeReady(): Promise<void> {
-    this.becomingReady ??= new Promise<void>((resolve, reject) => {
-      const { redis } = this;
-      const done = (): void => {
-        clearTimeout(timer);
-        redis.off('ready', onReady);
-        redis.off('end', onEnd);
+    const { redis } = this;
+    return (this.becomingReady ??= new Promise<void>((resolve, reject) => {
+      const settle = (): void => {
+        redis.off('ready', settle).off('end', settle);
         this.becomingReady = null;
+        if (redis.status === 'ready') resolve();
+        else reject(new RedisUnavailable('The connection to Redis is closed'));
       };
-      const onReady = (): void => {
-        done();
-        resolve();
-      };
-      const onEnd = (): void => {
-        done();
-        reject(new ReadModelsUnavailable('The connection to Redis is closed'));
-      };
-      const timer = setTimeout(() => {
-        done();
-        reject(new ReadModelsUnavailable(`No connection to Redis in ${this.limitMs} ms`));
-      }, this.limitMs);
-      redis.on('ready', onReady);
-      redis.on('end', onEnd);
-      if (redis.status === 'end') onEnd();
+      redis.on('ready', settle).on('end', settle);
+      if (redis.status === 'end') settle();
       else if (redis.status === 'wait') redis.connect().catch(() => undefined);
-    });
-    return this.becomingReady;
+    }));
   }
-}
-
-export function unavailable(cause: unknown): ReadModelsUnavailable {
-  if (cause instanceof ReadModelsUnavailable) return cause;
-  return new ReadModelsUnavailable('Redis failed', { cause });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { RedisUnavailable } from '../../../src/adapters/redis/bounded-redis.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { ERROR_CODES, type ErrorCode } from '../../../src/kernel/error-codes.js';
 import { fold, type Decider } from '../../../src/kernel/decider.js';
@@ -8,7 +9,6 @@ import { derivedId, derivedIdLike, isId, keyedId, keyedIdAt, newId } from '../..
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { EventStoreUnavailable } from '../../../src/ports/event-store.js';
-import { ReadModelsUnavailable } from '../../../src/ports/read-models.js';
 
 describe('ids', () => {
   it('are new each time, and version 7: those of a later millisecond sort later', () => {
@@ -161,7 +161,7 @@ describe('error codes', () => {
 
 describe('being unavailable', () => {
   it('is one kind of error, whatever is away', () => {
-    for (const error of [new EventStoreUnavailable('away'), new ReadModelsUnavailable('away')]) {
+    for (const error of [new EventStoreUnavailable('away'), new RedisUnavailable('away')]) {
       expect(error).toBeInstanceOf(Unavailable);
       expect(error).not.toBeInstanceOf(DomainError);
     }
