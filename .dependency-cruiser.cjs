@@ -16,6 +16,8 @@ const ADAPTERS = '^src/adapters/';
 const CONFIG = '^src/config/';
 const MODULES = '^src/modules/';
 const MODULE_FILES = '^src/modules/[^/]+/[^/]+\\.module\\.ts$';
+/** The modules, the lowest first. */
+const FLOORS = ['accounts', 'screening', 'parties', 'payments', 'reports', 'income', 'webhooks'];
 const VENDOR_KIT = '^src/vendor-kit/';
 const VENDORS = '^src/vendors/';
 /** A vendor's server in the sandbox, and what all of these are made with. */
@@ -63,15 +65,9 @@ module.exports = {
       comment:
         'An API surface knows the engine of HTTP and published facts, and no module; of libraries, what hashes. The command that writes its document writes a file.',
       severity: 'error',
-      from: { path: SURFACES, pathNot: ['/generate-docs\\.ts$', '\\.module\\.ts$'] },
+      from: { path: SURFACES, pathNot: '/generate-docs\\.ts$' },
       to: { pathNot: [SURFACES, PLATFORM_HTTP, PUBLISHED, KERNEL, NEST, packages(['fastify']), builtins(['crypto'])] },
     },
-    allowOnly(
-      'surfaces-module',
-      '^src/surfaces/.*\\.module\\.ts$',
-      [SURFACES, MODULE_FILES, CONFIG, PLATFORM_HTTP, NEST],
-      'The Nest module file of the surfaces reads the configuration, and imports the module that knows the callers.',
-    ),
     allowOnly(
       'domain',
       inModule('domain'),
@@ -130,6 +126,13 @@ module.exports = {
       from: { path: '^src/modules/([^/]+)/' },
       to: { path: MODULES, pathNot: ['^src/modules/$1/', MODULE_FILES] },
     },
+    ...FLOORS.map((module, floor) => ({
+      name: 'module-to-floor-below',
+      comment: 'A module imports those below it. What it asks of one above stands in published/.',
+      severity: 'error',
+      from: { path: `^src/modules/${module}/` },
+      to: { path: `^src/modules/${anyOf(FLOORS.slice(floor + 1))}/` },
+    })).slice(0, -1),
     allowOnly(
       'platform',
       '^src/platform/(?!.*\\.module\\.ts$)',
@@ -154,6 +157,13 @@ module.exports = {
       [ADAPTERS, PORTS, KERNEL, ...LIBRARIES],
       'An adapter knows its port and its library.',
     ),
+    {
+      name: 'redis-is-below-what-is-kept-in-it',
+      comment: 'The connection to Redis knows none of the adapters that use it.',
+      severity: 'error',
+      from: { path: '^src/adapters/redis/' },
+      to: { path: ADAPTERS, pathNot: '^src/adapters/redis/' },
+    },
     allowOnly(
       'adapter-module',
       '^src/adapters/.*\\.module\\.ts$',

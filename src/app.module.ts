@@ -6,6 +6,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { DataFolderModule } from './adapters/data-folder.module.js';
 import { DeliveryQueueModule, DeliveryWorkersModule } from './adapters/delivery-queue/delivery-queue.module.js';
 import { EventStoreModule } from './adapters/event-store/event-store.module.js';
+import { KeptInRedisModule } from './adapters/kept-in-redis.module.js';
 import { MailSenderModule } from './adapters/mail-sender/mail-sender.module.js';
 import { ReadModelsModule } from './adapters/read-models/read-models.module.js';
 import { QueuesModule } from './adapters/redis/queues.module.js';
@@ -17,6 +18,7 @@ import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { FeaturesModule } from './modules/features.module.js';
 import { StoredEventsModule } from './modules/stored-events.module.js';
+import { SurfacesModule } from './modules/surfaces.module.js';
 import { AggregatesModule } from './platform/aggregates/aggregates.module.js';
 import { UseCaseCheck } from './platform/aggregates/use-case.js';
 import { HttpModule } from './platform/http/http.module.js';
@@ -26,7 +28,6 @@ import { RolesModule } from './platform/roles/roles.module.js';
 import { ProjectorModule } from './platform/subscriptions/projector.module.js';
 import { WorkersModule } from './platform/subscriptions/workers.module.js';
 import { ProcessModule } from './process.module.js';
-import { SurfacesModule } from './surfaces/surfaces.module.js';
 import type { VendorRegistry } from './vendor-kit/registry.js';
 
 @Module({})
@@ -41,6 +42,7 @@ export class AppModule {
         EventStoreModule,
         VaultModule,
         RedisModule,
+        KeptInRedisModule,
         ReadModelsModule,
         AggregatesModule,
         HttpModule,

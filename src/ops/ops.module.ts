@@ -5,6 +5,7 @@ import { InjectCommander } from 'nest-commander';
 import { DataFolderModule } from '../adapters/data-folder.module.js';
 import { DeliveryQueueModule } from '../adapters/delivery-queue/delivery-queue.module.js';
 import { EventStoreModule } from '../adapters/event-store/event-store.module.js';
+import { KeptInRedisModule } from '../adapters/kept-in-redis.module.js';
 import { MailSenderModule } from '../adapters/mail-sender/mail-sender.module.js';
 import { ReadModelsModule } from '../adapters/read-models/read-models.module.js';
 import { QueuesModule } from '../adapters/redis/queues.module.js';
@@ -83,7 +84,7 @@ interface CommandGroupParts {
 const LOG: Imports = [DataFolderModule, StoredEventsModule, EventStoreModule];
 const VAULT: Imports = [...LOG, VaultModule];
 /** Redis is connected to with its first use. */
-const READ_MODELS: Imports = [...VAULT, RedisModule, ReadModelsModule];
+const READ_MODELS: Imports = [...VAULT, RedisModule, KeptInRedisModule, ReadModelsModule];
 const ACCOUNTS: Imports = [...READ_MODELS, AggregatesModule, HttpModule, CqrsModule.forRoot(), AccountsModule];
 
 function features(config: Config, vendors: VendorRegistry, log: Log): Imports {

@@ -14,7 +14,7 @@ const { forbidden = [], options = {} } = createRequire(import.meta.url)(
   join(ROOT, '.dependency-cruiser.cjs'),
 ) as IConfiguration;
 const tsConfig = extractTsConfig(join(ROOT, 'tsconfig.json'));
-const ruleNames = forbidden.map(({ name }) => name ?? '');
+const ruleNames = [...new Set(forbidden.map(({ name }) => name ?? ''))];
 
 async function rulesBrokenIn(baseDir: string): Promise<string[]> {
   const { enhancedResolveOptions, ...cruiseOptions } = options;

@@ -6,7 +6,6 @@ import { Projections } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { Parties } from '../../published/parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { AnswerReauthenticationHandler } from './application/answer-reauthentication.js';
 import { AnswerRegistrationHandler } from './application/answer-registration.js';
@@ -41,7 +40,7 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
 
 @Projections([partyCalls])
 @Module({
-  imports: [AccountsModule, ReportDirectoryModule, ScreeningModule],
+  imports: [AccountsModule, ScreeningModule],
   controllers: [RentersController, AgentsController, OrganizationsController],
   providers: [
     AnswerReauthenticationHandler,

@@ -7,7 +7,6 @@ import { EventHandlers, Projections, Publishers } from '../../platform/subscript
 import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
-import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { CreateCheckoutSession, SetCheckoutAside } from './application/checkout-calls.js';
 import { CheckoutDirectory } from './application/checkout-directory.js';
@@ -58,7 +57,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
   WhenSessionInVain,
 ])
 @Module({
-  imports: [AccountsModule, PartiesModule, ReportDirectoryModule, ScreeningModule],
+  imports: [AccountsModule, PartiesModule, ScreeningModule],
   controllers: [RetiredWebhookController, PaymentsController, RefundsController, CheckoutController],
   providers: [
     CheckoutDirectory,

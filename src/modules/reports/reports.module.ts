@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { PdfSettings } from '../../config/pdf.js';
@@ -6,12 +6,14 @@ import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Clock } from '../../kernel/clock.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { ReportPulls, Reports } from '../../published/reports.js';
 import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
 import { PaymentsModule } from '../payments/payments.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
+import { EndPulls } from './application/end-pulls.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
 import { KnownParties } from './application/known-parties.js';
 import { LinkReportHandler } from './application/link-report.js';
@@ -45,16 +47,17 @@ import { RenterReportsController } from './http/direct/renter-reports.controller
 import { PdfController } from './http/platform/pdf.controller.js';
 import { ReportsController } from './http/platform/reports.controller.js';
 import { ServerReportsController } from './http/server/server-reports.controller.js';
-import { ReportDirectoryModule } from './report-directory.module.js';
 import { reportShares, ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory, reportStatus } from './read/report-status.js';
 import { reportViews } from './read/report-views.js';
 
+/** Global: screenings, parties and payments ask `Reports` and `ReportPulls`, and reports stand on them. */
 @Projections([reportStatus, reportViews, reportShares])
 @Publishers([sharePublisher, reportPublisher])
 @EventHandlers([WhenReportSettled])
+@Global()
 @Module({
-  imports: [AccountsModule, ScreeningModule, PartiesModule, PaymentsModule, ReportDirectoryModule],
+  imports: [AccountsModule, ScreeningModule, PartiesModule, PaymentsModule],
   controllers: [
     ReportsController,
     PdfController,
@@ -64,6 +67,9 @@ import { reportViews } from './read/report-views.js';
     OrganizationLinksController,
   ],
   providers: [
+    ReportDirectory,
+    { provide: Reports, useExisting: ReportDirectory },
+    { provide: ReportPulls, useClass: EndPulls },
     ReportAccess,
     ReportBodyStore,
     ReportRelease,
@@ -125,5 +131,6 @@ import { reportViews } from './read/report-views.js';
       settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],
+  exports: [Reports, ReportPulls],
 })
 export class ReportsModule {}

@@ -9,7 +9,6 @@ import { KnownPersons } from '../../published/known-persons.js';
 import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { FindPartiesBehindHandler } from './application/find-parties-behind.js';
@@ -42,7 +41,7 @@ const REPLY_KEPT_MS = 3_600_000;
 @Projections([screeningStatus])
 @Publishers([screeningPublisher])
 @Module({
-  imports: [AccountsModule, ReportDirectoryModule],
+  imports: [AccountsModule],
   controllers: [OptionsController, ScreeningController, ServerScreeningController],
   providers: [
     PersonAnswers,

@@ -32,7 +32,7 @@ import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../src/pu
 import { Accounts } from '../../../src/published/accounts.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { SURFACES } from '../../../src/surfaces/all.js';
-import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
+import { SurfacesModule } from '../../../src/modules/surfaces.module.js';
 import { PublishableKeys } from '../../../src/modules/accounts/http/platform/publishable-keys.js';
 import { Renewals } from '../../../src/modules/accounts/http/platform/renewals.js';
 

@@ -45,7 +45,7 @@ import { PrepaidCredit } from '../../../src/published/prepaid-credit.js';
 import { Screenings } from '../../../src/published/screenings.js';
 import { SessionGrants } from '../../../src/published/session-grants.js';
 import { SURFACES } from '../../../src/surfaces/all.js';
-import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
+import { SurfacesModule } from '../../../src/modules/surfaces.module.js';
 import { foldState, type Projection } from '../../../src/kernel/projection.js';
 import { PartiesModule } from '../../../src/modules/parties/parties.module.js';
 import { Checkouts } from '../../../src/published/checkouts.js';

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { HttpSettings } from '../config/http.js';
-import { AccountsModule } from '../modules/accounts/accounts.module.js';
-import { SURFACES } from './all.js';
-import { EmbeddedComponent } from './platform.js';
+import { SURFACES } from '../surfaces/all.js';
+import { EmbeddedComponent } from '../surfaces/platform.js';
+import { AccountsModule } from './accounts/accounts.module.js';
 
 /** Who judges the callers of each API surface. Accounts know who holds a key. */
 @Module({
