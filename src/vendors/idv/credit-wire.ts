@@ -1,18 +1,8 @@
-// The credit bureau's wire format: the request written, the report read and checked. Used by http.ts only.
-import type { CreditScore, ReportVerdict, VendorReport } from '../../ports/credit-bureau.js';
+// The credit bureau's wire format: the request written, the report read and checked. Used by credit.ts.
+import * as v from 'valibot';
+import type { CreditScore, ReportVerdict } from '../../ports/credit-bureau.js';
 import { type VendorAnswer, upstreamCode, withReply } from '../../vendor-kit/answer.js';
-import {
-  type Reader,
-  cents,
-  date,
-  fields,
-  listOf,
-  orNull,
-  readWith,
-  text,
-  textLike,
-  whole,
-} from '../../vendor-kit/reading.js';
+import { cents, date, listOf, read, text, textLike, whole } from '../../vendor-kit/reading.js';
 import { verdictOfCode } from './credit-codes.js';
 
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
@@ -22,7 +12,7 @@ const MOST_RECORDS = 500;
 const MOST_FACTORS = 10;
 const MOST_ADDRESSES = 50;
 
-const scoreFields = fields<CreditScore>({
+const score = v.object({
   value: whole(0, 10_000),
   model: text,
   min: whole(0, 10_000),
@@ -31,10 +21,14 @@ const scoreFields = fields<CreditScore>({
   date,
 });
 
-const report = fields<VendorReport>({
-  consumer: fields({ name: text, addresses: listOf(text, MOST_ADDRESSES), birthYear: orNull(whole(1_850, 2_200)) }),
+const report = v.object({
+  consumer: v.object({
+    name: text,
+    addresses: listOf(text, MOST_ADDRESSES),
+    birthYear: v.nullable(whole(1_850, 2_200)),
+  }),
   tradeLines: listOf(
-    fields({
+    v.object({
       creditor: text,
       type: text,
       // A number in full is more than was asked for: it must not be passed on.
@@ -42,31 +36,28 @@ const report = fields<VendorReport>({
       openedOn: date,
       status: text,
       balanceCents: cents,
-      limitCents: orNull(cents),
+      limitCents: v.nullable(cents),
       pastDueCents: cents,
       paymentHistory: textLike(/^[A-Za-z0-9]{0,240}$/),
     }),
     MOST_LINES,
   ),
   publicRecords: listOf(
-    fields({ type: text, court: text, filedOn: date, status: text, amountCents: orNull(cents) }),
+    v.object({ type: text, court: text, filedOn: date, status: text, amountCents: v.nullable(cents) }),
     MOST_RECORDS,
   ),
-  inquiries: listOf(fields({ subscriber: text, date, purpose: text }), MOST_RECORDS),
+  inquiries: listOf(v.object({ subscriber: text, date, purpose: text }), MOST_RECORDS),
   background: listOf(
-    fields({ jurisdiction: text, offense: text, severity: text, date, disposition: text }),
+    v.object({ jurisdiction: text, offense: text, severity: text, date, disposition: text }),
     MOST_RECORDS,
   ),
   housingCourt: listOf(
-    fields({ court: text, caseType: text, filedOn: date, outcome: text, judgmentCents: orNull(cents) }),
+    v.object({ court: text, caseType: text, filedOn: date, outcome: text, judgmentCents: v.nullable(cents) }),
     MOST_RECORDS,
   ),
 });
 
-const answerBody: Reader<{ readonly score: CreditScore | null; readonly report: VendorReport }> = fields({
-  score: orNull(scoreFields),
-  report,
-});
+const answerBody = v.object({ score: v.nullable(score), report });
 
 export function reportRequest(person: string): object {
   return { session: person };
@@ -82,7 +73,7 @@ function verdictOf(answer: VendorAnswer): ReportVerdict {
     const code = upstreamCode(answer);
     return (code === null ? null : verdictOfCode(code)) ?? UNINTELLIGIBLE;
   }
-  const body = readWith(answerBody, answer.body);
+  const body = read(answerBody, answer.body);
   if (body === null || !isOnItsScale(body.score)) return UNINTELLIGIBLE;
   return { kind: 'report', score: body.score, report: body.report };
 }

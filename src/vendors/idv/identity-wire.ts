@@ -1,11 +1,11 @@
-// The vendor's wire format: requests written, answers read and checked. Used by http.ts only.
+// The vendor's wire format: requests written, answers read and checked. Used by identity.ts.
+import * as v from 'valibot';
 import type { FieldName } from '../../kernel/field-names.js';
 import type {
   AnswerVerdict,
   Applicant,
   Device,
   ExpiryVerdict,
-  KbaQuestion,
   NoVerdict,
   PastOutcome,
   ReauthenticationVerdict,
@@ -14,19 +14,11 @@ import type {
   ResendVerdict,
   StandingVerdict,
 } from '../../ports/identity-vendor.js';
-import {
-  type VendorAnswer,
-  answerOf,
-  errorOf,
-  isRecord,
-  turnedAway,
-  upstreamCode,
-  withReply,
-} from '../../vendor-kit/answer.js';
+import { type VendorAnswer, answerOf, errorOf, turnedAway, upstreamCode, withReply } from '../../vendor-kit/answer.js';
+import { listOf, read, text, whole } from '../../vendor-kit/reading.js';
 import { WRONG_ANSWER_CODES, verdictOfCode } from './identity-codes.js';
 
-type DomainError = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
-type Challenge = Pick<Extract<RegistrationVerdict, { kind: 'step-up' }>, 'vendorSession' | 'otp' | 'kba'>;
+type Refusal = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
 type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enabled';
 
 const UNAVAILABLE = { kind: 'unavailable' } as const;
@@ -72,10 +64,63 @@ const FIELDS: ReadonlyMap<unknown, FieldName> = new Map([
   ['answers', 'kba.answers'],
 ]);
 
-const MAX_QUESTIONS = 20;
-const MAX_ANSWERS = 20;
-const MAX_TEXT = 500;
-const MAX_TOKEN = 4_000;
+const token = v.pipe(v.string(), v.minLength(1), v.maxLength(4_000));
+const count = whole(0, Number.MAX_SAFE_INTEGER);
+const question = v.object({
+  id: count,
+  text,
+  answers: v.pipe(
+    listOf(v.object({ id: count, text }), 20),
+    v.minLength(1),
+    // Browsers show the answers in this order and send back the place: it must be the id.
+    v.checkItems((answer, place) => answer.id === place + 1),
+  ),
+});
+const questions = v.pipe(
+  listOf(question, 20),
+  v.minLength(1),
+  v.check((all) => new Set(all.map(({ id }) => id)).size === all.length),
+);
+
+const confirmed = v.object({ success: v.literal(true), userAuthenticated: v.literal(true), UserToken: token });
+/** What somebody is asked whose identity is not confirmed outright. */
+const challenge = v.pipe(
+  v.object({
+    success: v.literal(true),
+    userAuthenticated: v.literal(false),
+    authSession: token,
+    otpEnabled: v.boolean(),
+    kiqEnabled: v.boolean(),
+    kba: v.nullable(v.object({ questions })),
+  }),
+  v.check(({ otpEnabled, kiqEnabled, kba }) => (kba !== null) === kiqEnabled && (otpEnabled || kiqEnabled)),
+  v.transform(({ authSession, otpEnabled, kba }) => ({
+    vendorSession: authSession,
+    otp: otpEnabled,
+    kba: kba?.questions ?? null,
+  })),
+);
+const duplicates = v.object({ duplicateGuard: v.optional(v.boolean()) });
+const notAuthenticated = v.object({ userAuthenticated: v.literal(false) });
+const wrongAnswer = v.object({ attemptsRemaining: v.nullish(count, null) });
+const codeSent = v.object({ success: v.literal(true), userAuthenticated: v.literal(false) });
+const authenticatedAgain = v.object({ success: v.literal(true), userAuthenticated: v.literal(true) });
+const standing = v.object({ authenticated: v.boolean() });
+const past = v.variant('state', [
+  v.object({ state: v.picklist(['not-executed', 'in-progress']) }),
+  v.object({
+    state: v.literal('executed'),
+    operation: v.picklist(['registration', 'otp', 'kba', 'reauthentication', 'otp-resend']),
+    answer: v.object({ status: v.number(), body: v.string() }),
+  }),
+]);
+const locked = v.object({
+  unblockAt: v.pipe(
+    v.string(),
+    v.transform((said) => new Date(said)),
+    v.date(),
+  ),
+});
 
 /** What was not given is left out: the vendor says what it misses. */
 export function registrationBody(applicant: Applicant): object {
@@ -147,59 +192,50 @@ export function readExpiry(answer: VendorAnswer): ExpiryVerdict {
 function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return refusal;
-  const { body } = answer;
-  if (!isRecord(body) || body.success !== true) return UNINTELLIGIBLE;
-  const { duplicateGuard } = body;
-  if (duplicateGuard !== undefined && typeof duplicateGuard !== 'boolean') return UNINTELLIGIBLE;
-  const guard = duplicateGuard === true ? { duplicateGuard } : {};
-  if (body.userAuthenticated === true)
-    return isToken(body.UserToken) ? { kind: 'confirmed', vendorSession: body.UserToken, ...guard } : UNINTELLIGIBLE;
-  const asked = readChallenge(body);
+  const guarded = read(duplicates, answer.body);
+  if (guarded === null) return UNINTELLIGIBLE;
+  const guard = guarded.duplicateGuard === true ? ({ duplicateGuard: true } as const) : {};
+  const outright = read(confirmed, answer.body);
+  if (outright !== null) return { kind: 'confirmed', vendorSession: outright.UserToken, ...guard };
+  const asked = read(challenge, answer.body);
   return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked, ...guard };
 }
 
 /** A wrong answer is 422 like many a refusal, but has no number. */
 function answerVerdict(answer: VendorAnswer): AnswerVerdict {
   const { status, body } = answer;
-  if (status === 422 && isRecord(body) && body.userAuthenticated === false && upstreamCode(answer) === null) {
-    const { attemptsRemaining = null } = body;
-    if (attemptsRemaining !== null && !isCount(attemptsRemaining)) return UNINTELLIGIBLE;
-    return { kind: 'wrong', attemptsRemaining };
+  if (status === 422 && upstreamCode(answer) === null && read(notAuthenticated, body) !== null) {
+    const wrong = read(wrongAnswer, body);
+    return wrong === null ? UNINTELLIGIBLE : { kind: 'wrong', ...wrong };
   }
   const refusal = readRefusal(answer);
   if (refusal !== null)
     return WRONG_ANSWER_CODES.has(upstreamCode(answer) ?? NaN)
       ? { kind: 'wrong', attemptsRemaining: null }
       : answerable(refusal);
-  if (!isRecord(body) || body.success !== true || body.userAuthenticated !== true) return UNINTELLIGIBLE;
-  return isToken(body.UserToken) ? { kind: 'confirmed', personToken: body.UserToken } : UNINTELLIGIBLE;
+  const right = read(confirmed, body);
+  return right === null ? UNINTELLIGIBLE : { kind: 'confirmed', personToken: right.UserToken };
 }
 
 function resendVerdict(answer: VendorAnswer): ResendVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return answerable(refusal);
-  const { body } = answer;
-  return isRecord(body) && body.success === true && body.userAuthenticated === false
-    ? { kind: 'sent' }
-    : UNINTELLIGIBLE;
+  return read(codeSent, answer.body) === null ? UNINTELLIGIBLE : { kind: 'sent' };
 }
 
 function reauthenticationVerdict(answer: VendorAnswer): ReauthenticationVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null)
     return isRegistrationOnly(refusal) || refusal.kind === 'unintelligible' ? refusedOtherwise(answer) : refusal;
-  const { body } = answer;
-  if (!isRecord(body) || body.success !== true) return UNINTELLIGIBLE;
-  if (body.userAuthenticated === true) return { kind: 'confirmed' };
-  const asked = readChallenge(body);
+  if (read(authenticatedAgain, answer.body) !== null) return { kind: 'confirmed' };
+  const asked = read(challenge, answer.body);
   return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked };
 }
 
 function standingVerdict(answer: VendorAnswer): StandingVerdict {
   if (answer.status !== 200) return refusedOtherwise(answer);
-  const { body } = answer;
-  if (!isRecord(body) || typeof body.authenticated !== 'boolean') return UNINTELLIGIBLE;
-  return { kind: 'standing', authenticated: body.authenticated };
+  const said = read(standing, answer.body);
+  return said === null ? UNINTELLIGIBLE : { kind: 'standing', ...said };
 }
 
 /** Of an answer that is no success and says nothing that the service could act by. */
@@ -209,36 +245,29 @@ function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-other
   return text === null || status < 400 ? UNINTELLIGIBLE : { kind: 'refused-otherwise' };
 }
 
-/** What somebody is asked whose identity is not confirmed outright; null when it cannot be read, or is nothing. */
-function readChallenge(body: Record<string, unknown>): Challenge | null {
-  const { userAuthenticated, authSession, otpEnabled, kiqEnabled } = body;
-  if (userAuthenticated !== false || !isToken(authSession)) return null;
-  if (typeof otpEnabled !== 'boolean' || typeof kiqEnabled !== 'boolean') return null;
-  const kba = body.kba === null ? null : readQuestions(body.kba);
-  if (kba === 'unreadable' || (kba !== null) !== kiqEnabled || !(otpEnabled || kiqEnabled)) return null;
-  return { vendorSession: authSession, otp: otpEnabled, kba };
-}
-
 export function readOutcome(answer: VendorAnswer): PastOutcome {
-  const { status, body } = answer;
-  if (status === 200 && isRecord(body)) {
-    if (body.state === 'not-executed') return { kind: 'not-executed' };
-    if (body.state === 'in-progress') return TIMED_OUT;
-    if (body.state !== 'executed' || !isRecord(body.answer)) return UNINTELLIGIBLE;
-    const { answer: then } = body;
-    if (typeof then.status !== 'number' || typeof then.body !== 'string') return UNINTELLIGIBLE;
-    const past = answerOf(then.status, then.body);
-    if (body.operation === 'registration') return { kind: 'registration', verdict: readRegistration(past) };
-    if (body.operation === 'otp' || body.operation === 'kba') return { kind: 'answer', verdict: readAnswer(past) };
-    if (body.operation === 'reauthentication') return { kind: 'reauthentication', verdict: readReauthentication(past) };
-    if (body.operation === 'otp-resend') return { kind: 'resend', verdict: readResend(past) };
-    return UNINTELLIGIBLE;
+  if (answer.status !== 200) return turnedAway(answer.status) ? UNAVAILABLE : UNINTELLIGIBLE;
+  const said = read(past, answer.body);
+  if (said === null) return UNINTELLIGIBLE;
+  if (said.state !== 'executed') return said.state === 'in-progress' ? TIMED_OUT : { kind: 'not-executed' };
+  const then = answerOf(said.answer.status, said.answer.body);
+  switch (said.operation) {
+    case 'registration':
+      return { kind: 'registration', verdict: readRegistration(then) };
+    case 'otp':
+    case 'kba':
+      return { kind: 'answer', verdict: readAnswer(then) };
+    case 'reauthentication':
+      return { kind: 'reauthentication', verdict: readReauthentication(then) };
+    case 'otp-resend':
+      return { kind: 'resend', verdict: readResend(then) };
+    default:
+      return said.operation satisfies never;
   }
-  return turnedAway(status) ? UNAVAILABLE : UNINTELLIGIBLE;
 }
 
 /** The verdict of an answer that is no success; null when it is one. The upstream's number says more than the status. */
-function readRefusal(answer: VendorAnswer): DomainError | null {
+function readRefusal(answer: VendorAnswer): Refusal | null {
   if (answer.status === 200) return null;
   const { status, body } = answer;
   const code = upstreamCode(answer);
@@ -247,8 +276,8 @@ function readRefusal(answer: VendorAnswer): DomainError | null {
     const verdict = verdictOfCode(code) ?? UNINTELLIGIBLE;
     return verdict.kind === 'input-refused' ? { ...verdict, input: named(verdict.input, error.field) } : verdict;
   }
-  if (status === 423 && isRecord(body) && body.userAuthenticated === false)
-    return { kind: 'locked', unblockAt: readTime(body.unblockAt) };
+  if (status === 423 && read(notAuthenticated, body) !== null)
+    return { kind: 'locked', unblockAt: read(locked, body)?.unblockAt.toISOString() ?? null };
   if (turnedAway(status) || error.code === 'key_closed') return UNAVAILABLE;
   return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
 }
@@ -261,56 +290,12 @@ function named(input: RefusedInput, field: unknown): RefusedInput {
 }
 
 /** What is refused of a registration makes no sense as the fate of a step-up answer. */
-function answerable(refusal: DomainError): Exclude<DomainError, { kind: RegistrationOnly }> {
+function answerable(refusal: Refusal): Exclude<Refusal, { kind: RegistrationOnly }> {
   return isRegistrationOnly(refusal) ? UNINTELLIGIBLE : refusal;
 }
 
-function isRegistrationOnly(refusal: DomainError): refusal is Extract<DomainError, { kind: RegistrationOnly }> {
+function isRegistrationOnly(refusal: Refusal): refusal is Extract<Refusal, { kind: RegistrationOnly }> {
   return (
     refusal.kind === 'input-refused' || refusal.kind === 'report-expired' || refusal.kind === 'product-not-enabled'
   );
-}
-
-function readQuestions(kba: unknown): KbaQuestion[] | 'unreadable' {
-  if (!isRecord(kba) || !isList(kba.questions, MAX_QUESTIONS)) return 'unreadable';
-  const questions: KbaQuestion[] = [];
-  for (const question of kba.questions) {
-    if (
-      !isRecord(question) ||
-      !isCount(question.id) ||
-      !isText(question.text) ||
-      !isList(question.answers, MAX_ANSWERS)
-    )
-      return 'unreadable';
-    const answers: { id: number; text: string }[] = [];
-    for (const [index, answer] of question.answers.entries()) {
-      // Browsers show the answers in this order and send back the place: it must be the id.
-      if (!isRecord(answer) || answer.id !== index + 1 || !isText(answer.text)) return 'unreadable';
-      answers.push({ id: answer.id, text: answer.text });
-    }
-    questions.push({ id: question.id, text: question.text, answers });
-  }
-  return new Set(questions.map(({ id }) => id)).size === questions.length ? questions : 'unreadable';
-}
-
-function readTime(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const time = new Date(value);
-  return Number.isNaN(time.getTime()) ? null : time.toISOString();
-}
-
-function isList(value: unknown, most: number): value is unknown[] {
-  return Array.isArray(value) && value.length > 0 && value.length <= most;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT;
-}
-
-function isToken(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

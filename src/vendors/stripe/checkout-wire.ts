@@ -1,15 +1,38 @@
 // How a hosted checkout session is asked for, and how the processor's answers are read. Nothing here is taken on trust.
 import type Stripe from 'stripe';
+import * as v from 'valibot';
 import type { Charge, CheckoutPage, CheckoutSession, CheckoutVerdict } from '../../ports/payment-processor.js';
-import { isCents, isIntentId } from './payment-wire.js';
+import { read, textLike } from '../../vendor-kit/reading.js';
+import { cents, currency, intentReference } from './payment-wire.js';
 
-const CHECKOUT_ID = /^cs_[\w-]{1,200}$/;
-const STATUSES: readonly string[] = ['open', 'complete', 'expired'] satisfies readonly CheckoutSession['status'][];
+export const checkoutId = textLike(/^cs_[\w-]{1,200}$/);
+const address = v.pipe(v.string(), v.url(), v.regex(/^https?:/i));
+const checkoutAnswer = v.intersect([
+  v.object({
+    object: v.literal('checkout.session'),
+    id: checkoutId,
+    expires_at: cents,
+    client_reference_id: v.nullish(v.string()),
+  }),
+  v.variant('status', [
+    v.object({ status: v.literal('open'), url: address }),
+    v.object({ status: v.picklist(['complete', 'expired']) }),
+  ]),
+  v.variant('payment_status', [
+    v.object({ payment_status: v.literal('unpaid') }),
+    v.object({
+      payment_status: v.literal('paid'),
+      payment_intent: intentReference,
+      amount_total: cents,
+      currency,
+    }),
+  ]),
+]);
 /** What the consumer reads that they pay for. */
 const PRODUCT = 'Tenant screening';
 
 export function isCheckoutId(id: string): boolean {
-  return CHECKOUT_ID.test(id);
+  return v.is(checkoutId, id);
 }
 
 export function newCheckoutParameters(charge: Charge, page: CheckoutPage): Stripe.Checkout.SessionCreateParams {
@@ -51,49 +74,18 @@ export function readCheckout(
   answer: Stripe.Response<Stripe.Checkout.Session>,
   isTheOne: (session: CheckoutSession, reference: string | null) => boolean,
 ): CheckoutVerdict {
-  const { id, object, status, url, expires_at, client_reference_id } = answer as Partial<typeof answer>;
-  const isSession =
-    answer.lastResponse.statusCode === 200 &&
-    object === 'checkout.session' &&
-    typeof id === 'string' &&
-    isCheckoutId(id) &&
-    isCents(expires_at);
-  const payment = paymentOf(answer);
-  if (!isSession || !isStatus(status) || payment === 'unreadable') return { kind: 'unintelligible' };
-  if (status === 'open' && !isWebAddress(url)) return { kind: 'unintelligible' };
+  const said = answer.lastResponse.statusCode === 200 ? read(checkoutAnswer, answer) : null;
+  if (said === null) return { kind: 'unintelligible' };
   const session: CheckoutSession = {
-    id,
-    status,
-    url: status === 'open' && typeof url === 'string' ? url : null,
-    expiresAt: new Date(expires_at * 1_000).toISOString(),
-    payment,
+    id: said.id,
+    status: said.status,
+    url: said.status === 'open' ? said.url : null,
+    expiresAt: new Date(said.expires_at * 1_000).toISOString(),
+    payment:
+      said.payment_status === 'unpaid'
+        ? null
+        : { intentId: said.payment_intent, amountCents: said.amount_total, currency: said.currency },
   };
-  return isTheOne(session, client_reference_id ?? null) ? { kind: 'checkout', session } : { kind: 'unintelligible' };
-}
-
-/** Null: not paid. */
-function paymentOf({
-  payment_status,
-  payment_intent,
-  amount_total,
-  currency,
-}: Partial<Stripe.Checkout.Session>): CheckoutSession['payment'] | 'unreadable' {
-  if (payment_status === 'unpaid') return null;
-  const intentId: unknown = typeof payment_intent === 'object' ? payment_intent?.id : payment_intent;
-  const isPaid =
-    payment_status === 'paid' &&
-    typeof intentId === 'string' &&
-    isIntentId(intentId) &&
-    isCents(amount_total) &&
-    typeof currency === 'string' &&
-    /^[a-z]{3}$/i.test(currency);
-  return isPaid ? { intentId, amountCents: amount_total, currency: currency.toLowerCase() } : 'unreadable';
-}
-
-function isStatus(status: unknown): status is CheckoutSession['status'] {
-  return typeof status === 'string' && STATUSES.includes(status);
-}
-
-function isWebAddress(url: unknown): boolean {
-  return typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  const reference = said.client_reference_id ?? null;
+  return isTheOne(session, reference) ? { kind: 'checkout', session } : { kind: 'unintelligible' };
 }

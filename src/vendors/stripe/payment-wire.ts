@@ -1,5 +1,6 @@
 // How a payment intent is asked for, and how the processor's answers and errors are read. Nothing here is taken on trust.
 import Stripe from 'stripe';
+import * as v from 'valibot';
 import type {
   CallersPart,
   Charge,
@@ -8,6 +9,7 @@ import type {
   PaymentIntent,
   RefundVerdict,
 } from '../../ports/payment-processor.js';
+import { read, textLike, whole } from '../../vendor-kit/reading.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /**
@@ -16,20 +18,42 @@ import { ExchangeFailed } from './payment-exchange.js';
  */
 export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' | 'failed' };
 
-const STATUSES: readonly string[] = [
-  'requires_payment_method',
-  'requires_confirmation',
-  'requires_action',
-  'processing',
-  'requires_capture',
-  'succeeded',
-  'canceled',
-] satisfies readonly IntentStatus[];
-const INTENT_ID = /^pi_[\w-]{1,200}$/;
+export const intentId = textLike(/^pi_[\w-]{1,200}$/);
+/** An intent, or its id. */
+export const intentReference = v.union([
+  intentId,
+  v.pipe(
+    v.object({ id: intentId }),
+    v.transform(({ id }) => id),
+  ),
+]);
+export const cents = whole(0, Number.MAX_SAFE_INTEGER);
+export const currency = v.pipe(textLike(/^[a-z]{3}$/i), v.toLowerCase());
+const named = v.pipe(v.string(), v.minLength(1));
 const CODE = /^\w{1,100}$/;
 
+const intentAnswer = v.object({
+  object: v.literal('payment_intent'),
+  id: intentId,
+  status: v.picklist([
+    'requires_payment_method',
+    'requires_confirmation',
+    'requires_action',
+    'processing',
+    'requires_capture',
+    'succeeded',
+    'canceled',
+  ] satisfies readonly IntentStatus[]),
+  amount: cents,
+  amount_received: cents,
+  currency,
+  client_secret: named,
+  metadata: v.fallback(v.object({ transaction_id: v.nullable(named) }), { transaction_id: null }),
+  last_payment_error: v.nullish(v.record(v.string(), v.unknown())),
+});
+
 export function isIntentId(id: string): boolean {
-  return INTENT_ID.test(id);
+  return v.is(intentId, id);
 }
 
 export function newIntentParameters(
@@ -95,42 +119,20 @@ export function readIntent(
   answer: Stripe.Response<Stripe.PaymentIntent>,
   isTheOne: (intent: PaymentIntent) => boolean,
 ): IntentVerdict {
-  const {
-    id,
-    object,
-    status,
-    amount,
-    amount_received,
-    currency,
-    client_secret,
-    metadata,
-    latest_charge,
-    last_payment_error,
-  } = answer as Partial<typeof answer>;
-  const isIntent =
-    answer.lastResponse.statusCode === 200 && object === 'payment_intent' && typeof id === 'string' && isIntentId(id);
-  if (!isIntent || !isStatus(status) || !isCents(amount) || !isCents(amount_received))
-    return { kind: 'unintelligible' };
-  if (
-    typeof currency !== 'string' ||
-    !/^[a-z]{3}$/i.test(currency) ||
-    typeof client_secret !== 'string' ||
-    client_secret === ''
-  )
-    return { kind: 'unintelligible' };
-  const refundedCents = refundedOf(latest_charge);
-  if (!isCents(refundedCents)) return { kind: 'unintelligible' };
-  const transactionId: unknown = metadata?.transaction_id;
+  const said = answer.lastResponse.statusCode === 200 ? read(intentAnswer, answer) : null;
+  const refundedCents = refundedOf(answer.latest_charge);
+  if (said === null || !isCents(refundedCents)) return { kind: 'unintelligible' };
+  const { last_payment_error: error } = said;
   const intent: PaymentIntent = {
-    id,
-    status,
-    amountCents: amount,
-    receivedCents: amount_received,
+    id: said.id,
+    status: said.status,
+    amountCents: said.amount,
+    receivedCents: said.amount_received,
     refundedCents,
-    currency: currency.toLowerCase(),
-    lastErrorCode: codeOf(last_payment_error?.code ?? last_payment_error?.decline_code ?? last_payment_error?.type),
-    transactionId: typeof transactionId === 'string' && transactionId !== '' ? transactionId : null,
-    clientSecret: client_secret,
+    currency: said.currency,
+    lastErrorCode: codeOf(error?.code ?? error?.decline_code ?? error?.type),
+    transactionId: said.metadata.transaction_id,
+    clientSecret: said.client_secret,
   };
   return isTheOne(intent) ? { kind: 'intent', intent } : { kind: 'unintelligible' };
 }
@@ -194,12 +196,8 @@ function refundedOf(charge: Stripe.PaymentIntent['latest_charge'] | undefined): 
   );
 }
 
-function isStatus(status: unknown): status is IntentStatus {
-  return typeof status === 'string' && STATUSES.includes(status);
-}
-
-export function isCents(amount: unknown): amount is number {
-  return Number.isSafeInteger(amount) && (amount as number) >= 0;
+function isCents(amount: unknown): amount is number {
+  return v.is(cents, amount);
 }
 
 /** Codes end up in logs and events: nothing else than a code may. */

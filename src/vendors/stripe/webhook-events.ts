@@ -1,11 +1,33 @@
 import Stripe from 'stripe';
+import * as v from 'valibot';
 import { type ProcessorWebhookEvent, ProcessorWebhookEvents } from '../../ports/payment-processor.js';
-import { isCheckoutId } from './checkout-wire.js';
-import { isIntentId } from './payment-wire.js';
+import { read, textLike } from '../../vendor-kit/reading.js';
+import { checkoutId } from './checkout-wire.js';
+import { intentId, intentReference } from './payment-wire.js';
 
 const TOLERANCE_SECONDS = 300;
-const EVENT_ID = /^evt_[\w-]{1,200}$/;
-const TYPE = /^[\w.]{1,100}$/;
+const signedEvent = v.object({
+  object: v.literal('event'),
+  id: textLike(/^evt_[\w-]{1,200}$/),
+  type: textLike(/^[\w.]{1,100}$/),
+  livemode: v.optional(v.unknown()),
+  data: v.object({ object: v.optional(v.unknown()) }),
+});
+/** An intent, or a charge or refund of one. Whatever else the event says is left aside: the intent is fetched. */
+const ofIntent = v.union([
+  v.object({ object: v.literal('payment_intent'), id: intentId }),
+  v.pipe(
+    v.object({ object: v.picklist(['charge', 'refund']), payment_intent: intentReference }),
+    v.transform(({ payment_intent: id }) => ({ id })),
+  ),
+]);
+const ofCheckout = v.object({ object: v.literal('checkout.session'), id: checkoutId });
+const ofTransaction = v.object({
+  object: v.picklist(['payment_intent', 'charge', 'checkout.session']),
+  metadata: v.fallback(v.object({ transaction_id: v.optional(v.unknown()) }), {}),
+  // Of a checkout session; its metadata may have been removed.
+  client_reference_id: v.optional(v.unknown()),
+});
 /** A signature without a value, which the SDK takes for a fault of its caller's. */
 const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
@@ -24,17 +46,18 @@ export class StripeWebhookEvents extends ProcessorWebhookEvents {
       !this.secrets.some((secret) => isSigned(body, signature, secret, now))
     )
       return null;
-    const event = parsed(body);
-    if (!isObject(event) || event.object !== 'event' || !isObject(event.data)) return null;
-    const { id, type } = event;
-    if (typeof id !== 'string' || !EVENT_ID.test(id) || typeof type !== 'string' || !TYPE.test(type)) return null;
+    const event = read(signedEvent, parsed(body));
+    if (event === null) return null;
+    const { object } = event.data;
+    const named = read(ofTransaction, object);
+    const transactionId = named?.metadata.transaction_id ?? named?.client_reference_id;
     return {
-      eventId: id,
-      type,
+      eventId: event.id,
+      type: event.type,
       environment: event.livemode === true ? 'live' : 'test',
-      intentId: intentOf(event.data.object),
-      checkoutSessionId: checkoutOf(event.data.object),
-      transactionId: transactionOf(event.data.object),
+      intentId: read(ofIntent, object)?.id ?? null,
+      checkoutSessionId: read(ofCheckout, object)?.id ?? null,
+      transactionId: typeof transactionId === 'string' ? transactionId : null,
     };
   }
 }
@@ -51,35 +74,6 @@ function isSigned(body: Uint8Array, signature: string, secret: string, now: Date
   }
 }
 
-/** Of an intent, or of a charge or refund of one. Whatever else the event says is left aside: the intent is fetched. */
-function intentOf(object: unknown): string | null {
-  if (!isObject(object)) return null;
-  const intent =
-    object.object === 'payment_intent'
-      ? object
-      : object.object === 'charge' || object.object === 'refund'
-        ? object.payment_intent
-        : null;
-  const id = isObject(intent) ? intent.id : intent;
-  return typeof id === 'string' && isIntentId(id) ? id : null;
-}
-
-function checkoutOf(object: unknown): string | null {
-  if (!isObject(object) || object.object !== 'checkout.session') return null;
-  return typeof object.id === 'string' && isCheckoutId(object.id) ? object.id : null;
-}
-
-/** Intents carry it, charges of them, and checkout sessions. */
-const NAMED: readonly unknown[] = ['payment_intent', 'charge', 'checkout.session'];
-
-function transactionOf(object: unknown): string | null {
-  if (!isObject(object) || !NAMED.includes(object.object)) return null;
-  const named = isObject(object.metadata) ? object.metadata.transaction_id : undefined;
-  // Of a checkout session; its metadata may have been removed.
-  const id = named ?? object.client_reference_id;
-  return typeof id === 'string' ? id : null;
-}
-
 function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
@@ -87,8 +81,4 @@ function parsed(body: Uint8Array): unknown {
     // A holder of the secret may sign anything; what is not JSON is no event.
     return null;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
