@@ -53,7 +53,9 @@ describe('a check of deliveries', () => {
   const head = async (): Promise<string> => (await house.store.head())!;
 
   beforeAll(async () => {
-    await house.passes(await head());
+    // Its own log has events from the first test on.
+    const end = await house.store.head();
+    if (end !== null) await house.passes(end);
     await house.check();
   });
   beforeEach(() => void (house.missing.length = 0));
