@@ -6,7 +6,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
-import { share, shareIdOf, stillShared, type ActiveShare, type ShareState } from '../domain/share.js';
+import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
 import { ReportAccess } from './report-access.js';
 import { ReportBodyStore } from './report-body-store.js';
@@ -60,9 +60,8 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
       purpose: 'TENANT_SCREENING',
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
-    const { state } = await this.aggregates.executeTogether(
-      [registering(sessionId, id)],
-      { decider: share, id, known: loaded, decide: (known: ShareState) => share.decide(command, known) },
+    const [, { state }] = await this.aggregates.appendTogether(
+      [registering(sessionId, id), { decider: share, id, known: loaded, command }],
       context,
     );
     if (state.status === 'NONE') throw new Error(`Share ${id} does not exist after it was made`);

@@ -6,7 +6,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
-import { share, shareIdOf, type ShareEvent, type ShareState } from '../domain/share.js';
+import { share, shareIdOf } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
 import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
 import { RenterReports } from './renter-reports.js';
@@ -64,7 +64,6 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
     const id = shareIdOf(sessionId, recipient.partyId);
-    const decide = (known: ShareState): readonly ShareEvent[] => share.decide(command, known);
-    await this.aggregates.executeTogether([registering(sessionId, id)], { decider: share, id, decide }, context);
+    await this.aggregates.appendTogether([registering(sessionId, id), { decider: share, id, command }], context);
   }
 }

@@ -1,5 +1,5 @@
 // Which shares the report of a session has, by the session's id. A consent that is taken back from all is taken back from each of them.
-import type { Change } from '../../../kernel/change.js';
+import type { CommandTo } from '../../../kernel/change.js';
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
@@ -22,10 +22,6 @@ export const shareRegister: Decider<
 };
 
 /** Goes before the share, so that each share that is stored is registered. */
-export function registering(sessionId: string, shareId: string): Change<readonly string[], ShareRegisterEvent> {
-  return {
-    decider: shareRegister,
-    id: sessionId,
-    decide: (state) => shareRegister.decide({ kind: 'register', shareId }, state),
-  };
+export function registering(sessionId: string, shareId: string): CommandTo<typeof shareRegister> {
+  return { decider: shareRegister, id: sessionId, command: { kind: 'register', shareId } };
 }
