@@ -12,6 +12,8 @@ const PLATFORM = '^src/platform/';
 const HANDLING = '^src/platform/aggregates/';
 const PLATFORM_HTTP = '^src/platform/http/';
 const EXTERNAL_CALLS = '^src/external-calls/';
+const CHALLENGES = '^src/challenges/';
+const CHALLENGE_DOMAIN = '^src/challenges/domain/';
 const ADAPTERS = '^src/adapters/';
 const CONFIG = '^src/config/';
 const MODULES = '^src/modules/';
@@ -69,9 +71,21 @@ module.exports = {
       to: { pathNot: [SURFACES, PLATFORM_HTTP, PUBLISHED, KERNEL, NEST, packages(['fastify']), builtins(['crypto'])] },
     },
     allowOnly(
+      'challenge-domain',
+      CHALLENGE_DOMAIN,
+      [CHALLENGE_DOMAIN, KERNEL],
+      'What a challenge decides is pure, as the domain of its holders is.',
+    ),
+    allowOnly(
+      'challenges',
+      '^src/challenges/application/',
+      [CHALLENGES, PORTS, PUBLISHED, KERNEL, HANDLING, EXTERNAL_CALLS, packages(['@nestjs/common'])],
+      'How a challenge is answered knows its holders as data: no module.',
+    ),
+    allowOnly(
       'domain',
       inModule('domain'),
-      [own('domain'), KERNEL, builtins(['crypto'])],
+      [own('domain'), CHALLENGE_DOMAIN, KERNEL, builtins(['crypto'])],
       'Pure: hashing is the one thing it takes from outside.',
     ),
     allowOnly(
@@ -80,6 +94,7 @@ module.exports = {
       [
         own('application'),
         own('domain'),
+        CHALLENGES,
         PORTS,
         PUBLISHED,
         KERNEL,
@@ -94,7 +109,7 @@ module.exports = {
     allowOnly(
       'read',
       inModule('read'),
-      [own('read'), own('domain'), PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common']), CACHE],
+      [own('read'), own('domain'), CHALLENGE_DOMAIN, PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common']), CACHE],
       'A projection knows events and its store.',
     ),
     allowOnly(
@@ -116,7 +131,7 @@ module.exports = {
     allowOnly(
       'module-file',
       '^src/modules/([^/]+)/[^/]+$',
-      ['^src/modules/$1/', MODULE_FILES, EXTERNAL_CALLS, CONFIG, PLATFORM, KERNEL, PORTS, PUBLISHED, NEST],
+      ['^src/modules/$1/', MODULE_FILES, CHALLENGES, EXTERNAL_CALLS, CONFIG, PLATFORM, KERNEL, PORTS, PUBLISHED, NEST],
       'The Nest module file wires the rooms of its own module.',
     ),
     {

@@ -69,7 +69,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/modules/*/domain/**/*.ts'],
+    files: ['src/modules/*/domain/**/*.ts', 'src/challenges/domain/**/*.ts'],
     rules: {
       'no-restricted-syntax': ['error', ...IMPURE],
       'no-restricted-imports': [

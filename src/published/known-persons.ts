@@ -22,6 +22,14 @@ export type KnownAdmission =
   /** Answers of theirs are with the vendor that may use up what is left. */
   | { readonly kind: 'others-first' };
 
+/** How a person stands after an answer. */
+export interface KnownStanding {
+  /** Until when wrong answers lock the person out; null when they do not. */
+  readonly lockedUntil: string | null;
+  /** Wrong answers that would not lock the person yet, and the one that would. */
+  readonly attemptsRemaining: number;
+}
+
 /**
  * Persons whom the identity vendor knows, for modules that have them authenticated again. What is wrong counts against the
  * person, with the answers of all screening sessions, however many names the person is given elsewhere. A person is named by keyed
@@ -40,13 +48,13 @@ export abstract class KnownPersons {
 
   /**
    * Counts a wrong answer, which also ends the person's open sessions when it locks the person. `lockedUntil`: when it locks by itself;
-   * null leaves that to the count. Gives the end of the lock that holds then. Safe to repeat.
+   * null leaves that to the count. Safe to repeat.
    */
   abstract countWrong(
     personIds: readonly string[],
     answer: KnownAnswer,
     lockedUntil: string | null,
-  ): Promise<string | null>;
+  ): Promise<KnownStanding>;
 
   /**
    * What one more code to the person uses: counted with all others to the phone of the session that confirmed them. Whose phone it is where
@@ -57,6 +65,6 @@ export abstract class KnownPersons {
   /** The vendor knows the person of a confirmed session by this token from now on. */
   abstract keepToken(sessionId: string, token: string): Promise<void>;
 
-  /** The answer was right, or the vendor did not judge it. Gives the end of the lock that holds, or null. */
-  abstract clear(personIds: readonly string[], answer: KnownAnswer): Promise<string | null>;
+  /** The answer was right, or the vendor did not judge it. */
+  abstract clear(personIds: readonly string[], answer: KnownAnswer): Promise<KnownStanding>;
 }

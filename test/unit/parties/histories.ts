@@ -1,20 +1,19 @@
 // Commands to a party, for the tests beside this file.
+import type { AnswerLimit } from '../../../src/challenges/domain/answer-limit.js';
+import { answersAt, type NewAttempt } from '../../../src/challenges/domain/challenge.js';
+import type { Verdict } from '../../../src/challenges/domain/verdict.js';
 import type { ErrorCode } from '../../../src/kernel/error-codes.js';
 import type { PartyEvent, PartyState, Reference } from '../../../src/modules/parties/domain/party.js';
-import {
-  party,
-  type LockPolicy,
-  type NewAttempt,
-  type PartyCommand,
-  type PartyVerdict,
-} from '../../../src/modules/parties/domain/party-decider.js';
+import { party, type PartyCommand } from '../../../src/modules/parties/domain/party-decider.js';
 import { given, type Given } from '../../support/decider.js';
 
 export type GivenParty = Given<PartyState, PartyCommand, PartyEvent>;
 export type { ErrorCode };
 
-export const POLICY: LockPolicy = { attemptsAllowed: 3, lockSeconds: 86_400 };
+export const POLICY: AnswerLimit = { attemptsAllowed: 3, lockSeconds: 86_400 };
 export const REFERENCE: Reference = { sessionId: 'session', subjectId: 'subject', vendor: 'idv' };
+
+const QUESTIONS = [{ questionId: 7, answerCount: 5 }];
 
 /** So many seconds after the start. */
 export function at(seconds: number): Date {
@@ -56,27 +55,27 @@ export const answerOtp = (attemptId: string, seconds = 20, code: unknown = '1234
 export const answerKba = (attemptId: string, seconds = 20, positions: unknown = [2]): PartyCommand => ({
   kind: 'answer-kba',
   ...attempt(attemptId, seconds),
-  positions,
+  answers: Array.isArray(positions) ? answersAt(QUESTIONS, positions) : positions,
 });
 export const resend = (attemptId: string, seconds: number): PartyCommand => ({
   kind: 'resend-otp',
   ...attempt(attemptId, seconds),
   intervalSeconds: 30,
 });
-export const record = (attemptId: string, verdict: PartyVerdict, seconds = 20): PartyCommand => ({
+export const record = (attemptId: string, verdict: Verdict, seconds = 20): PartyCommand => ({
   kind: 'record-verdict',
   now: at(seconds),
   attemptId,
   verdict,
   policy: POLICY,
-  lockedUntil: null,
+  standing: null,
 });
-export const CHALLENGED: PartyVerdict = {
-  kind: 'challenged',
+export const CHALLENGED: Verdict = {
+  kind: 'step-up',
   otp: true,
-  questions: [{ questionId: 7, answerCount: 5 }],
+  questions: QUESTIONS,
 };
-export const WRONG: PartyVerdict = { kind: 'wrong', attemptsRemaining: null };
+export const WRONG: Verdict = { kind: 'wrong', attemptsRemaining: null };
 
 /** One that was registered and is challenged, by a code and by questions. */
 export function challenged(): GivenParty {
@@ -87,6 +86,6 @@ export function challenged(): GivenParty {
 }
 
 /** The answer and its verdict. */
-export function answered(before: GivenParty, attemptId: string, verdict: PartyVerdict, seconds = 20): GivenParty {
+export function answered(before: GivenParty, attemptId: string, verdict: Verdict, seconds = 20): GivenParty {
   return before.when(answerOtp(attemptId, seconds)).decided.when(record(attemptId, verdict, seconds)).decided;
 }

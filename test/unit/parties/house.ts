@@ -386,7 +386,9 @@ export class House {
   /** The count itself is the screening module's. */
   private persons(aggregates: AggregateStore): KnownPersons {
     const clock = { now: () => this.now };
-    const policy = { verdicts: { attemptsAllowed: 3, blockSeconds: 86_400 } } as ScreeningPolicy;
+    const policy = {
+      verdicts: { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400 },
+    } as ScreeningPolicy;
     const limits = new SubmissionLimits(this.limiter, this.vault(), {
       limits: { smsPerHour: 6, smsPerDay: 12 },
     } as ScreeningPolicy);

@@ -1,6 +1,7 @@
 // What a party decides: registrations, the confirmation and its end, challenges, wrong answers and locks.
 import { describe, expect, it } from '@jest/globals';
-import { confirmedSince, lockAt, referencesOf } from '../../../src/modules/parties/domain/party.js';
+import { lockAt } from '../../../src/challenges/domain/answer-limit.js';
+import { confirmedSince, referencesOf } from '../../../src/modules/parties/domain/party.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import { given } from '../../support/decider.js';
 import {
@@ -131,9 +132,7 @@ describe('a challenge', () => {
   });
 
   it('is over when the vendor says so, and stays when it could not be asked', () => {
-    answered(challenged(), 'a', { kind: 'over', cause: 'VENDOR_SESSION_OVER' })
-      .when(answerOtp('b'))
-      .thenRefused('party.no_challenge');
+    answered(challenged(), 'a', { kind: 'session-over' }).when(answerOtp('b')).thenRefused('party.no_challenge');
     expect(answered(challenged(), 'a', { kind: 'unavailable' }).when(answerOtp('b')).events).toHaveLength(1);
   });
 
@@ -149,7 +148,7 @@ describe('a challenge', () => {
       registered()
         .when(reauthenticate())
         .decided.when(
-          record('auth', { kind: 'challenged', otp, questions: kba ? [{ questionId: 1, answerCount: 2 }] : [] }),
+          record('auth', { kind: 'step-up', otp, questions: kba ? [{ questionId: 1, answerCount: 2 }] : [] }),
         ).decided;
     by(false, true).when(answerOtp('a')).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered.' });
     by(false, true).when(resend('a', 60)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered.' });

@@ -1,6 +1,7 @@
 // One-time codes and questions: docs/contract/platform.md#codes-and-answers, #ends-of-a-session.
 import { describe, expect, it } from '@jest/globals';
-import { areAnswersTo, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import { areAnswersTo } from '../../../src/challenges/domain/challenge.js';
+import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent } from '../../../src/modules/screening/domain/session.js';
 import { given } from '../../support/decider.js';
 import {
@@ -26,8 +27,8 @@ import {
   withOtp,
 } from './sessions.js';
 
-const answered = (attemptId: string, verdict: Parameters<typeof record<'record-answer'>>[2], seconds = 0) =>
-  record('record-answer', attemptId, verdict, seconds);
+const answered = (attemptId: string, verdict: Parameters<typeof record<'record-verdict'>>[2], seconds = 0) =>
+  record('record-verdict', attemptId, verdict, seconds);
 const blocked = (attemptId: string, blockedUntil: string | null): SessionEvent => ({
   type: 'SessionBlocked',
   data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil },
@@ -37,8 +38,8 @@ const ANSWERS_RULE = {
   field: 'kba.answers',
   details: [{ field: 'kba.answers', message: 'must have exactly one of the offered answers to each open question' }],
 };
-const NO_CODES = { rule: 'Codes are not offered in this session.' };
-const NO_QUESTIONS = { rule: 'Questions are not offered in this session.' };
+const NO_CODES = { rule: 'Codes are not offered.' };
+const NO_QUESTIONS = { rule: 'Questions are not offered.' };
 
 describe('a one-time code', () => {
   it('makes the session OTP_PENDING and goes to the vendor', () => {
@@ -129,7 +130,7 @@ describe('an answer of a person who answers in other sessions too', () => {
     const { state } = withOtp()
       .and(otpReceived('one'))
       .when(
-        record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: 2 }, 0, {
+        record('record-verdict', 'one', { kind: 'wrong', attemptsRemaining: 2 }, 0, {
           lockedUntil: null,
           attemptsRemaining: 1,
         }),
@@ -141,14 +142,14 @@ describe('an answer of a person who answers in other sessions too', () => {
   it('wrong for the last time in all: BLOCKED, though the session had attempts left', () => {
     withKba()
       .and(kbaReceived('one'))
-      .when(record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED))
+      .when(record('record-verdict', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED))
       .then(rejected('Kba', 'one', 0), blocked('one', iso(500)));
   });
 
   it('right, but after another session has locked the person: BLOCKED, never VERIFIED', () => {
     withOtp()
       .and(otpReceived('one'))
-      .when(record('record-answer', 'one', { kind: 'confirmed' }, 0, LOCKED))
+      .when(record('record-verdict', 'one', { kind: 'confirmed' }, 0, LOCKED))
       .then(blocked('one', iso(500)));
   });
 
@@ -405,7 +406,7 @@ describe('the vendor on an answer', () => {
     for (const command of [
       answered('another', { kind: 'confirmed' }),
       record('record-registration', 'one', { kind: 'confirmed', duplicateGuard: false }),
-      record('record-resend', 'one', { kind: 'sent' }),
+      record('record-verdict', 'one', { kind: 'sent' }),
       { kind: 'record-not-executed', attemptId: 'another' } as const,
       { kind: 'give-up', now: at(9_999), attemptId: 'another' } as const,
     ]) {

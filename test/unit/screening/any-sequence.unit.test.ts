@@ -102,7 +102,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     policy: POLICY,
   })),
   fc.tuple(aim, answers, standings).map(([to, verdict, standing]): Step => (state, now) => ({
-    kind: 'record-answer',
+    kind: 'record-verdict',
     now: at(now),
     attemptId: to(state),
     verdict,
@@ -110,11 +110,12 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     standing,
   })),
   fc.tuple(aim, resends).map(([to, verdict]): Step => (state, now) => ({
-    kind: 'record-resend',
+    kind: 'record-verdict',
     now: at(now),
     attemptId: to(state),
     verdict,
     policy: POLICY,
+    standing: null,
   })),
   aim.map((to): Step => (state) => ({ kind: 'record-not-executed', attemptId: to(state) })),
   aim.map((to): Step => (state, now) => ({ kind: 'give-up', now: at(now), attemptId: to(state) })),

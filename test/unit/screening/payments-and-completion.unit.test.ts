@@ -43,7 +43,7 @@ describe('the payment of a session', () => {
     const early = given(screeningSession, SUBMITTED, REGISTERING, stepUp(['OTP']))
       .when(paid(progress('SUCCEEDED', 3)))
       .then(progressed(progress('SUCCEEDED', 3)));
-    const verified = early.when(answerOtp('o')).decided.when(record('record-answer', 'o', { kind: 'confirmed' }));
+    const verified = early.when(answerOtp('o')).decided.when(record('record-verdict', 'o', { kind: 'confirmed' }));
     expect(verified.events.map(({ type }) => type)).toEqual(['IdentityVerified', 'ScreeningCompleted']);
     expect(statuses(verified.decided.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
 import {
-  attemptsLeft,
+  attemptsLeftTo,
   screenedPerson,
   subjectOf,
   type PersonEvent,
@@ -125,7 +125,7 @@ describe('a screened person', () => {
 });
 
 describe('the wrong answers of a person', () => {
-  const limit = { attemptsAllowed: 3, blockSeconds: 86_400 };
+  const limit = { attemptsAllowed: 3, lockSeconds: 86_400 };
   const admit = (attemptId: string, seconds = 0, sessionId = 's1') =>
     ({ kind: 'admit-answer', now: at(seconds), sessionId, attemptId, giveUpAfter: at(seconds + 82), limit }) as const;
   const admitted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({
@@ -164,10 +164,10 @@ describe('the wrong answers of a person', () => {
 
   it('count no more when they are older than a block lasts, nor after the lock that they led to', () => {
     const two = given(screenedPerson, counted('a', 0), counted('b', 10));
-    expect(attemptsLeft(two.state, at(86_399), limit)).toBe(1);
-    expect(attemptsLeft(two.state, at(86_400), limit)).toBe(2);
+    expect(attemptsLeftTo(two.state, at(86_399), limit)).toBe(1);
+    expect(attemptsLeftTo(two.state, at(86_400), limit)).toBe(2);
     two.when(wrong('c', { seconds: 86_400, sessionId: 's2' })).then(counted('c', 86_400, 's2'));
-    expect(attemptsLeft(two.when(wrong('c', { seconds: 20 })).decided.state, at(20), limit)).toBe(3);
+    expect(attemptsLeftTo(two.when(wrong('c', { seconds: 20 })).decided.state, at(20), limit)).toBe(3);
   });
 
   it("lock at once, until the vendor's time, where the vendor says so", () => {

@@ -205,10 +205,10 @@ describe("the vendor's verdict on a person", () => {
       .when(record('record-registration', 'another', confirmed))
       .then();
     submitted()
-      .when(record('record-answer', 'registration', { kind: 'confirmed' }))
+      .when(record('record-verdict', 'registration', { kind: 'confirmed' }))
       .then();
     submitted()
-      .when(record('record-resend', 'registration', { kind: 'sent' }))
+      .when(record('record-verdict', 'registration', { kind: 'sent' }))
       .then();
     given(screeningSession).when(verdict(confirmed)).then();
   });

@@ -1,6 +1,7 @@
 // Decisions 3.5 to 3.7.
 import { describe, expect, it } from '@jest/globals';
-import { attemptOf, expiresAt, MAX_RESENDS } from '../../../src/modules/screening/domain/screening-session.js';
+import { MAX_RESENDS } from '../../../src/challenges/domain/challenge.js';
+import { attemptOf, expiresAt } from '../../../src/modules/screening/domain/screening-session.js';
 import type { SessionState } from '../../../src/modules/screening/domain/session.js';
 import {
   answerOtp,
@@ -20,8 +21,8 @@ import {
   withOtp,
 } from './sessions.js';
 
-const told = (attemptId: string, verdict: Parameters<typeof record<'record-resend'>>[2], seconds = 0) =>
-  record('record-resend', attemptId, verdict, seconds);
+const told = (attemptId: string, verdict: Parameters<typeof record<'record-verdict'>>[2], seconds = 0) =>
+  record('record-verdict', attemptId, verdict, seconds);
 
 describe('asking for another SMS code', () => {
   it('makes the session OTP_PENDING and goes to the vendor', () => {
@@ -78,13 +79,11 @@ describe('asking for another SMS code', () => {
   });
 
   it('where codes are not offered, or no longer: INVALID_OTP', () => {
-    withKba()
-      .when(resend('one', 100))
-      .thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+    withKba().when(resend('one', 100)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered.' });
     withChoice()
       .and(kbaReceived('one'), rejected('Kba', 'one', 2))
       .when(resend('two', 100))
-      .thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+      .thenRefused('screening.otp_unusable', { rule: 'Codes are not offered.' });
   });
 
   it('while the vendor is still registering the person: ATTEMPT_IN_PROGRESS', () => {
@@ -133,7 +132,7 @@ describe('the vendor on a resend', () => {
       .when(told('one', { kind: 'sent' }, 31))
       .decided.when(told('one', { kind: 'sent' }, 32))
       .then();
-    waiting.when(record('record-answer', 'one', { kind: 'confirmed' })).then();
+    waiting.when(record('record-verdict', 'one', { kind: 'confirmed' })).then();
   });
 });
 

@@ -1,18 +1,11 @@
 // Histories and commands of screening sessions, for the tests beside this file.
+import type { NewAttempt, QuestionShape, Requested } from '../../../src/challenges/domain/challenge.js';
+import type { Standing } from '../../../src/challenges/domain/verdict.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { given, type Given } from '../../support/decider.js';
-import {
-  screeningSession,
-  type NewAttempt,
-  type SessionCommand,
-} from '../../../src/modules/screening/domain/screening-session.js';
-import type {
-  QuestionShape,
-  Requested,
-  SessionEvent,
-  SessionState,
-} from '../../../src/modules/screening/domain/session.js';
-import type { Standing, VerdictPolicy } from '../../../src/modules/screening/domain/verdicts.js';
+import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
+import type { SessionEvent, SessionState } from '../../../src/modules/screening/domain/session.js';
+import type { VerdictPolicy } from '../../../src/modules/screening/domain/verdicts.js';
 
 export type GivenSession = Given<SessionState, SessionCommand, SessionEvent>;
 export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
@@ -25,7 +18,7 @@ export function at(seconds: number): Date {
 }
 export const iso = (seconds: number): string => at(seconds).toISOString();
 
-export const POLICY: VerdictPolicy = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, blockSeconds: 86_400 };
+export const POLICY: VerdictPolicy = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400 };
 /** Of a person who never answered wrong in another session. */
 export const UNTROUBLED: Standing = { lockedUntil: null, attemptsRemaining: 3 };
 export const QUESTIONS: readonly QuestionShape[] = [
@@ -137,7 +130,7 @@ type Recorded<Kind extends SessionCommand['kind']> = Extract<
   { kind: Kind; verdict: unknown }
 >['verdict'];
 
-export const record = <Kind extends 'record-registration' | 'record-answer' | 'record-resend'>(
+export const record = <Kind extends 'record-registration' | 'record-verdict'>(
   kind: Kind,
   attemptId: string,
   verdict: Recorded<Kind>,
@@ -150,7 +143,7 @@ export const record = <Kind extends 'record-registration' | 'record-answer' | 'r
     attemptId,
     verdict,
     policy: POLICY,
-    ...(kind === 'record-answer' && { standing }),
+    ...(kind === 'record-verdict' && { standing }),
   }) as SessionCommand;
 
 /** One history for each way a session can be over. */

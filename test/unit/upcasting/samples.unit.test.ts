@@ -222,17 +222,17 @@ function everyEvent(): DomainEvent[] {
     SUBMIT,
     stepUp,
     resend('r', 40),
-    record('record-resend', 'r', { kind: 'sent' }),
+    record('record-verdict', 'r', { kind: 'sent' }),
     answerOtp('o'),
-    record('record-answer', 'o', { kind: 'wrong', attemptsRemaining: null }),
+    record('record-verdict', 'o', { kind: 'wrong', attemptsRemaining: null }),
     answerKba('k', { answers }),
-    record('record-answer', 'k', { kind: 'wrong', attemptsRemaining: null }),
+    record('record-verdict', 'k', { kind: 'wrong', attemptsRemaining: null }),
     answerKba('l', { answers }),
-    record('record-answer', 'l', { kind: 'unavailable' }),
+    record('record-verdict', 'l', { kind: 'unavailable' }),
     answerKba('m', { answers }),
-    record('record-answer', 'm', { kind: 'locked', unblockAt: null }),
+    record('record-verdict', 'm', { kind: 'locked', unblockAt: null }),
   );
-  const limit = { attemptsAllowed: 1, blockSeconds: 60 };
+  const limit = { attemptsAllowed: 1, lockSeconds: 60 };
   const admit = (attemptId: string): PersonCommand => ({
     kind: 'admit-answer',
     now: at(0),
@@ -407,7 +407,7 @@ function everyEvent(): DomainEvent[] {
     { kind: 'expire', now: at(70) },
     { kind: 'record-replies-discarded', until: at(4_000) },
     parties.reauthenticate('again', 80),
-    parties.record('again', { kind: 'over', cause: 'VENDOR_REFUSED' }),
+    parties.record('again', { kind: 'refused', reason: 'DECEASED' }),
     parties.reauthenticate('last', 90),
     parties.record('last', { kind: 'locked', unblockAt: null }),
     { kind: 'unlock', now: at(100) },

@@ -1,4 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { answersAt, type KbaAnswer } from '../../../challenges/domain/challenge.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -53,11 +54,11 @@ export class AnswerReauthenticationHandler implements ICommandHandler<AnswerReau
         return this.reauthentication.take(found, command, reference, call, context);
       }
       case 'kba': {
-        const { positions } = given;
-        const command = { kind: 'answer-kba', ...times, positions } as const;
-        const questions = challenge?.questions ?? [];
-        const answers = questions.map(({ questionId }, index) => ({ questionId, answerId: Number(positions[index]) }));
-        return this.reauthentication.take(found, command, reference, [this.verifyKba, answers], context);
+        const answers = answersAt(challenge?.questions ?? [], given.positions);
+        const command = { kind: 'answer-kba', ...times, answers } as const;
+        // The domain accepts them as answers before they are made.
+        const call = [this.verifyKba, answers as readonly KbaAnswer[]] as const;
+        return this.reauthentication.take(found, command, reference, call, context);
       }
       case 'resend': {
         const { otpResendIntervalSeconds: intervalSeconds } = this.policy.limits;

@@ -1,8 +1,8 @@
 // What an integrator hears of a step: the vendor's answer as it came, or a refusal that may carry it.
+import { lockAt } from '../../../challenges/domain/answer-limit.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 import type { VerificationStep } from '../../../published/verifications.js';
-import { lockAt } from '../domain/party.js';
 
 export interface PartyAnswer {
   /** The vendor's JSON text; `null` of a vendor whose answers are not passed on. */

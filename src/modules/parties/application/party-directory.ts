@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { lockAt, latest } from '../../../challenges/domain/answer-limit.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Parties, type PartyFacts, type PartyKind } from '../../../published/parties.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
-import { confirmedSince, lockAt, type PartyState } from '../domain/party.js';
+import { confirmedSince, type PartyState } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartyIds } from './party-ids.js';
 import { PartyPolicy } from './party-policy.js';
@@ -61,7 +62,5 @@ export class PartyDirectory extends Parties {
 
 /** Until when wrong answers lock the party out: those of its registration, or of a re-authentication. */
 export function lockOf(state: PartyState, newest: ScreeningFacts | null, now: Date): string | null {
-  const own = lockAt(state, now);
-  const ofSession = lockAt({ lockedUntil: newest?.block?.until ?? null }, now);
-  return own === null || (ofSession !== null && ofSession > own) ? ofSession : own;
+  return latest([lockAt(state, now), lockAt({ lockedUntil: newest?.block?.until ?? null }, now)]);
 }

@@ -1,9 +1,10 @@
 import { attemptTimes } from '../../../external-calls/attempt-times.js';
-import type { LockPolicy, NewAttempt } from '../domain/party-decider.js';
+import type { AnswerLimit } from '../../../challenges/domain/answer-limit.js';
+import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 
 /** The limits parties run by (docs/contract/direct.md#parties), given at start. Durations in seconds. */
 export class PartyPolicy {
-  readonly lock: LockPolicy;
+  readonly lock: AnswerLimit;
 
   constructor(
     readonly limits: {

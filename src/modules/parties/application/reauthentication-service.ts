@@ -3,6 +3,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ExternalCall } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { lockAt } from '../../../challenges/domain/answer-limit.js';
+import { isAnswer } from '../../../challenges/domain/verdict.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -10,8 +12,8 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { KnownPersons } from '../../../published/known-persons.js';
-import { lockAt, type PartyState, type Reference } from '../domain/party.js';
-import { isAnswer, party, pendingOf, type PartyCommand } from '../domain/party-decider.js';
+import { type PartyState, type Reference } from '../domain/party.js';
+import { operationOf, party, pendingOf, type PartyCommand } from '../domain/party-decider.js';
 import type { FoundParty } from './party-access.js';
 import { accepted, failureBy, lockedBy, refusalBy, wrong, type PartyAnswer } from './party-answer.js';
 import { PartyPolicy } from './party-policy.js';
@@ -97,7 +99,7 @@ export class ReauthenticationService {
     context: CallerContext,
   ): Promise<void> {
     const pending = pendingOf(state, attemptId);
-    if (pending === null || !isAnswer(pending)) return;
+    if (pending === null || !isAnswer(operationOf(pending))) return;
     const answer = { partyId, attemptId, limit: this.policy.lock, context };
     const admission = await this.persons.admit(pending.personIds ?? [], answer, giveUpAfter);
     if (admission.kind === 'admitted') return;

@@ -1,42 +1,26 @@
-import { assertNever, type Decider } from '../../../kernel/decider.js';
-import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import { attemptsLeft, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import {
-  lockAt,
+  request,
+  requested,
+  type AskCommand,
+  type NewAttempt,
+  type Operation,
+  type Requested,
+} from '../../../challenges/domain/challenge.js';
+import { factsOf, type Count, type Ending, type Fact, type RecordVerdict } from '../../../challenges/domain/verdict.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import {
   repliesUntil,
-  type AbandonCause,
   type Attempt,
   type Challenge,
-  type ChallengeShape,
   type EndCause,
   type PartyEvent,
   type PartyKind,
   type PartyState,
   type Reference,
   type Registration,
-  type Requested,
 } from './party.js';
-
-/** A call about to be made to the vendor. */
-export interface NewAttempt {
-  readonly now: Date;
-  readonly attemptId: string;
-  readonly settleAfter: Date;
-  readonly giveUpAfter: Date;
-}
-
-/** So many wrong answers within so many seconds lock the party for as long. */
-export interface LockPolicy {
-  readonly attemptsAllowed: number;
-  readonly lockSeconds: number;
-}
-
-/** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
-export type PartyVerdict =
-  | { readonly kind: 'confirmed' | 'sent' | 'unavailable' | 'timed-out' }
-  | ({ readonly kind: 'challenged' } & ChallengeShape)
-  | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
-  | { readonly kind: 'locked'; readonly unblockAt: string | null }
-  | { readonly kind: 'over'; readonly cause: EndCause };
 
 export type PartyCommand =
   /** `after`: the newest session that the caller has seen; another one meanwhile, and nothing is decided. */
@@ -44,28 +28,16 @@ export type PartyCommand =
   | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
   | { readonly kind: 'record-token-erasure'; readonly subjectId: string }
   | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference })
-  | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
-  | (NewAttempt & { readonly kind: 'answer-kba'; readonly positions: unknown })
-  | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
-  | {
-      readonly kind: 'record-verdict';
-      readonly now: Date;
-      readonly attemptId: string;
-      readonly verdict: PartyVerdict;
-      readonly policy: LockPolicy;
-      /** The end of the lock that holds for the person behind the party after this answer; null without one. */
-      readonly lockedUntil: string | null;
-    }
-  | { readonly kind: 'abandon'; readonly attemptId: string; readonly cause: AbandonCause }
+  | AskCommand
+  | RecordVerdict
+  /** The vendor never executed the call, and will not. */
+  | { readonly kind: 'record-not-executed'; readonly attemptId: string }
   /** The end of the call is not known; the challenge is over once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   /** What the vendor said in the calls of `repliesUntil` was removed from the vault. */
   | { readonly kind: 'record-replies-discarded'; readonly until: Date }
   | { readonly kind: 'unlock'; readonly now: Date }
   | { readonly kind: 'expire'; readonly now: Date };
-
-/** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
-export const MAX_RESENDS = 5;
 
 const REMEMBERED_REGISTRATIONS = 20;
 const REMEMBERED_ATTEMPTS = 50;
@@ -117,31 +89,10 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       refuseBusy(state);
       return [{ type: 'ReauthenticationRequested', data: { ...requested(command), ...command.reference } }];
     }
-    case 'answer-otp': {
-      if (state.attemptIds.includes(command.attemptId)) return [];
-      const { otp } = challengeOf(state, command.now);
-      if (!otp) throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered.' });
-      if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code))
-        throw fieldError('screening.otp_unusable', 'otp.code', 'must have four to eight digits');
-      refuseBusy(state);
-      return [{ type: 'ReauthenticationAnswerReceived', data: { ...requested(command), method: 'OTP' } }];
-    }
-    case 'answer-kba': {
-      if (state.attemptIds.includes(command.attemptId)) return [];
-      const { questions } = challengeOf(state, command.now);
-      if (questions.length === 0)
-        throw new DomainError('screening.kba_unusable', { rule: 'Questions are not offered.' });
-      if (!arePositionsIn(questions, command.positions))
-        throw fieldError(
-          'screening.kba_unusable',
-          'kba.answers',
-          'must have the position of one answer to each question',
-        );
-      refuseBusy(state);
-      return [{ type: 'ReauthenticationAnswerReceived', data: { ...requested(command), method: 'KBA' } }];
-    }
+    case 'answer-otp':
+    case 'answer-kba':
     case 'resend-otp':
-      return state.attemptIds.includes(command.attemptId) ? [] : resend(command, state);
+      return state.attemptIds.includes(command.attemptId) ? [] : ask(command, state);
     case 'unlock':
       return lockAt(state, command.now) === null && state.wrongAt.length === 0
         ? []
@@ -150,9 +101,11 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       const attempt = pendingOf(state, command.attemptId);
       return attempt === null ? [] : record(command, attempt, state);
     }
-    case 'abandon': {
-      const { attemptId, cause } = command;
-      return pendingOf(state, attemptId) ? [{ type: 'ReauthenticationAbandoned', data: { attemptId, cause } }] : [];
+    case 'record-not-executed': {
+      const { attemptId } = command;
+      return pendingOf(state, attemptId)
+        ? [{ type: 'ReauthenticationAbandoned', data: { attemptId, cause: 'NOT_EXECUTED' } }]
+        : [];
     }
     case 'give-up': {
       const { attemptId, now } = command;
@@ -176,97 +129,71 @@ function tokenErased({ subjectId }: { readonly subjectId: string }): readonly Pa
   return [{ type: 'VendorTokenErased', data: { subjectId } }];
 }
 
-function resend(command: Extract<PartyCommand, { kind: 'resend-otp' }>, state: PartyState): readonly PartyEvent[] {
-  const { otp, resends, smsSentAt } = challengeOf(state, command.now);
-  if (!otp) throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered.' });
-  refuseBusy(state);
-  if (resends >= MAX_RESENDS) throw new DomainError('screening.too_many_resends');
-  const waitMs = new Date(smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000 - command.now.getTime();
-  if (waitMs > 0)
-    throw new DomainError('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
-  return [{ type: 'ReauthenticationCodeRequested', data: requested(command) }];
+function ask(command: AskCommand, state: PartyState): readonly PartyEvent[] {
+  const data = request(command, challengeOf(state, command.now), state.attempt && BUSY);
+  if (command.kind === 'resend-otp') return [{ type: 'ReauthenticationCodeRequested', data }];
+  const method = command.kind === 'answer-otp' ? 'OTP' : 'KBA';
+  return [{ type: 'ReauthenticationAnswerReceived', data: { ...data, method } }];
 }
 
-/** What a verdict of the vendor means. A call whose end is not known stays with the vendor until the recovery job has asked. */
-function record(
-  { now, verdict, policy, lockedUntil: lockOfPerson }: Extract<PartyCommand, { kind: 'record-verdict' }>,
-  attempt: Attempt,
-  state: PartyState,
-): readonly PartyEvent[] {
-  const { attemptId, sessionId, subjectId, vendor, personIds } = attempt;
-  const at = now.toISOString();
-  const lockedUntil = later(lockBy(verdict, state, now, policy), lockOfPerson);
-  const lock: readonly PartyEvent[] =
-    lockedUntil === null ? [] : [{ type: 'PartyLocked', data: { attemptId, lockedUntil } }];
-  switch (verdict.kind) {
-    case 'challenged': {
-      const { otp, questions } = verdict;
-      const smsSentAt = otp ? at : null;
+function record(command: RecordVerdict, attempt: Attempt, state: PartyState): readonly PartyEvent[] {
+  const count = countOf(state, command.now, command.policy);
+  return factsOf(command, operationOf(attempt), count).map((fact) => eventOf(fact, attempt, command.now.toISOString()));
+}
+
+/** Null for the call that asks for a challenge. */
+export function operationOf({ operation }: Attempt): Operation | null {
+  return operation === 'reauthentication' ? null : operation;
+}
+
+/** Another challenge gives no attempt back. */
+export function countOf({ wrongAt }: PartyState, now: Date, limit: AnswerLimit): Count {
+  return { attemptsLeft: attemptsLeft(wrongAt, now, limit), vendorMayAdd: false };
+}
+
+function eventOf(fact: Fact, { attemptId, sessionId, subjectId, vendor, personIds }: Attempt, at: string): PartyEvent {
+  switch (fact.kind) {
+    case 'opened': {
+      const { otp, questions } = fact;
       const reference = { sessionId, subjectId, vendor, ...(personIds && { personIds }) };
-      return [{ type: 'ReauthenticationChallenged', data: { attemptId, otp, questions, smsSentAt, ...reference } }];
+      const smsSentAt = otp ? at : null;
+      return { type: 'ReauthenticationChallenged', data: { attemptId, otp, questions, smsSentAt, ...reference } };
     }
     case 'confirmed':
-      // Right, but too late: meanwhile other answers have locked the person.
-      if (lockedUntil !== null) return lock;
-      return [{ type: 'PartyReauthenticated', data: { attemptId, authenticatedAt: at } }];
-    case 'sent':
-      return [{ type: 'ReauthenticationCodeSent', data: { attemptId, smsSentAt: at } }];
-    case 'wrong':
-      return [{ type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } }, ...lock];
+      return { type: 'PartyReauthenticated', data: { attemptId, authenticatedAt: at } };
+    case 'code-sent':
+      return { type: 'ReauthenticationCodeSent', data: { attemptId, smsSentAt: at } };
+    case 'rejected':
+      return { type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } };
     case 'locked':
-      return isAnswer(attempt)
-        ? [{ type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } }, ...lock]
-        : lock;
+      return { type: 'PartyLocked', data: { attemptId, lockedUntil: fact.lockedUntil } };
     case 'over':
-      return [{ type: 'ReauthenticationEnded', data: { attemptId, cause: verdict.cause } }];
-    case 'unavailable':
-      return [{ type: 'ReauthenticationAbandoned', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
-    case 'timed-out':
-      return [];
+      return { type: 'ReauthenticationEnded', data: { attemptId, cause: END_CAUSES[fact.ending.kind] } };
+    case 'abandoned':
+      return { type: 'ReauthenticationAbandoned', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } };
     default:
-      return verdict satisfies never;
+      return fact satisfies never;
   }
 }
 
-/** Until when the verdict on the call that is with the vendor locks the party, by the vendor's word or by the party's own count; null when it does not. */
-export function lockBy(verdict: PartyVerdict, state: PartyState, now: Date, policy: LockPolicy): string | null {
-  const left = attemptsLeft(state, now, policy) - 1;
-  const own = new Date(now.getTime() + policy.lockSeconds * 1_000).toISOString();
-  switch (verdict.kind) {
-    case 'wrong':
-      return Math.min(verdict.attemptsRemaining ?? Infinity, left) > 0 ? null : own;
-    case 'locked': {
-      // With an answer, the lock is the vendor's way to say that it was wrong. The last wrong answer locks for as long as ever.
-      const last = state.attempt?.operation !== 'reauthentication' && left <= 0;
-      return last ? own : (verdict.unblockAt ?? own);
-    }
-    default:
-      return null;
-  }
-}
+const END_CAUSES: Readonly<Record<Ending['kind'], EndCause>> = {
+  'session-over': 'VENDOR_SESSION_OVER',
+  'person-erased': 'PERSON_ERASED',
+  refused: 'VENDOR_REFUSED',
+  'refused-otherwise': 'VENDOR_REFUSED',
+  unintelligible: 'VENDOR_UNINTELLIGIBLE',
+};
 
-export function isAnswer({ operation }: Attempt): boolean {
-  return operation === 'otp' || operation === 'kba';
-}
-
-function later(one: string | null, other: string | null): string | null {
-  return one === null || (other !== null && other > one) ? other : one;
-}
-
-/** Wrong answers that would not lock the party yet, and the one that would. Another challenge gives none back. */
-function attemptsLeft({ wrongAt }: PartyState, now: Date, { attemptsAllowed, lockSeconds }: LockPolicy): number {
-  const since = now.getTime() - lockSeconds * 1_000;
-  return Math.max(0, attemptsAllowed - wrongAt.filter((at) => new Date(at).getTime() > since).length);
-}
+/** Seconds: one call is with the vendor at a time. */
+const BUSY = { retryAfterSeconds: 1 };
 
 function refuseLocked(state: PartyState, now: Date): void {
   const blockedUntil = lockAt(state, now);
   if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
 }
 
-/** One call at a time: of two answers the second could be judged beyond the limit. */
 function refuseBusy({ attempt }: PartyState): void {
-  if (attempt) throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: 1 });
+  if (attempt) throw new DomainError('screening.attempt_in_progress', BUSY);
 }
 
 /** What is to be answered. While a new challenge is being asked for, the old one is over. */
@@ -277,24 +204,9 @@ function challengeOf(state: PartyState, now: Date): Challenge {
   return state.challenge;
 }
 
-function arePositionsIn(questions: ChallengeShape['questions'], positions: unknown): positions is readonly number[] {
-  return (
-    Array.isArray(positions) &&
-    positions.length === questions.length &&
-    questions.every(({ answerCount }, index) => {
-      const position: unknown = positions[index];
-      return typeof position === 'number' && Number.isInteger(position) && position >= 1 && position <= answerCount;
-    })
-  );
-}
-
 /** The call that is with the vendor, if it is this one. */
 export function pendingOf({ attempt }: PartyState, attemptId: string): Attempt | null {
   return attempt?.attemptId === attemptId ? attempt : null;
-}
-
-function requested({ attemptId, settleAfter, giveUpAfter }: NewAttempt): Requested {
-  return { attemptId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() };
 }
 
 function evolve(state: PartyState, event: PartyEvent): PartyState {

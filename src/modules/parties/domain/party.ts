@@ -1,6 +1,7 @@
 // A renter, agent or organization of the direct API, by the integrator's id. The stream id is a keyed hash of that id, which is
 // stored nowhere. Registrations are screening sessions of their own (see published/verifications.ts); here is which of them are the
 // party's, and how it authenticates again afterwards. Source: docs/contract/direct.md#parties.
+import type { Challenge as PartsOfChallenge, Operation, Requested } from '../../../challenges/domain/challenge.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 /** Whom an integrator knows by an id of its own. */
@@ -24,26 +25,8 @@ export interface Reference {
   readonly personIds?: readonly string[];
 }
 
-/** A call to the vendor that is not known to be over. Times are ISO 8601 UTC. */
-export interface Requested {
-  readonly attemptId: string;
-  /** From when the recovery job asks the vendor about it. */
-  readonly settleAfter: string;
-  /** When it stops asking and the challenge ends. */
-  readonly giveUpAfter: string;
-}
-
-/** What may be known of a question: no texts. */
-export interface QuestionShape {
-  readonly questionId: number;
-  readonly answerCount: number;
-}
-
 /** The vendor's session and the texts lie in the vault: see `challengeEntry`. */
-export interface ChallengeShape {
-  readonly otp: boolean;
-  readonly questions: readonly QuestionShape[];
-}
+export type ChallengeShape = Pick<PartsOfChallenge, 'otp' | 'questions'>;
 
 export type AbandonCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 export type EndCause =
@@ -86,15 +69,10 @@ export type PartyEvent =
   /** The integrator ended the authentication. What confirmed the party before counts no more. */
   | DomainEvent<'AuthenticationExpired', { readonly expiredAt: string }>;
 
-export interface Challenge extends ChallengeShape, Reference {
-  /** The attempt that began it. */
-  readonly attemptId: string;
-  readonly smsSentAt: string | null;
-  /** Codes that were asked for again. */
-  readonly resends: number;
-}
+/** `attemptId`: the attempt that began it. */
+export type Challenge = PartsOfChallenge & Reference & { readonly attemptId: string };
 
-export type Attempt = Requested & Reference & { readonly operation: 'reauthentication' | 'otp' | 'kba' | 'otp-resend' };
+export type Attempt = Requested & Reference & { readonly operation: 'reauthentication' | Operation };
 
 export interface PartyState {
   /** Null before its first event. */
@@ -142,11 +120,6 @@ export function repliesUntil({ replies, attempt }: PartyState, until: Date): Par
   return replies.filter(
     ({ attemptId, settleAfter }) => attemptId !== attempt?.attemptId && new Date(settleAfter) <= until,
   );
-}
-
-/** The end of the lock that holds (ISO 8601 UTC), or null. */
-export function lockAt({ lockedUntil }: Pick<PartyState, 'lockedUntil'>, now: Date): string | null {
-  return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
 }
 
 /** Sessions to ask for how the vendor knows the party, the most recent first; null stands for the stored token. */

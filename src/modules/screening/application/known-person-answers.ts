@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { latest, lockAt } from '../../../challenges/domain/answer-limit.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { Owner } from '../../../kernel/context.js';
 import { keyedId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
 import type { RateUse } from '../../../ports/rate-limiter.js';
-import { KnownPersons, type KnownAdmission, type KnownAnswer } from '../../../published/known-persons.js';
-import { latest, lockAt, type AnswerLimit } from '../domain/screened-person.js';
+import {
+  KnownPersons,
+  type KnownAdmission,
+  type KnownAnswer,
+  type KnownStanding,
+} from '../../../published/known-persons.js';
 import { screeningSession } from '../domain/screening-session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -44,15 +49,15 @@ export class KnownPersonAnswers extends KnownPersons {
   }
 
   override admit(personIds: readonly string[], answer: KnownAnswer, giveUpAfter: Date): Promise<KnownAdmission> {
-    return this.answers.admit(personIds, asked(answer), giveUpAfter, limitOf(answer));
+    return this.answers.admit(personIds, asked(answer), giveUpAfter, answer.limit);
   }
 
-  override async countWrong(
+  override countWrong(
     personIds: readonly string[],
     answer: KnownAnswer,
     lockedUntil: string | null,
-  ): Promise<string | null> {
-    return (await this.answers.countWrong(personIds, asked(answer), lockedUntil, limitOf(answer))).lockedUntil;
+  ): Promise<KnownStanding> {
+    return this.answers.countWrong(personIds, asked(answer), lockedUntil, answer.limit);
   }
 
   override async codesTo(
@@ -69,9 +74,8 @@ export class KnownPersonAnswers extends KnownPersons {
     await this.recorder.keepPerson(sessionId, session, token);
   }
 
-  override async clear(personIds: readonly string[], answer: KnownAnswer): Promise<string | null> {
-    await this.answers.clear(personIds, asked(answer));
-    return this.lockedUntil(personIds);
+  override clear(personIds: readonly string[], answer: KnownAnswer): Promise<KnownStanding> {
+    return this.answers.clear(personIds, asked(answer), answer.limit);
   }
 
   private async phoneOf(sessionId: string): Promise<string | undefined> {
@@ -82,8 +86,4 @@ export class KnownPersonAnswers extends KnownPersons {
 
 function asked({ partyId, attemptId, context }: KnownAnswer): Parameters<PersonAnswers['countWrong']>[1] {
   return { sessionId: partyId, attemptId, context };
-}
-
-function limitOf({ limit: { attemptsAllowed, lockSeconds } }: KnownAnswer): AnswerLimit {
-  return { attemptsAllowed, blockSeconds: lockSeconds };
 }

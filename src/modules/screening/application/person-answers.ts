@@ -2,6 +2,8 @@
 // decide: an answer is admitted in each before the vendor is asked, and what it was is counted in each before its own session records it. One that was not wrong is cleared in the
 // same append, because no other session ends with it. Until then that session's attempt is open, so that whatever dies in between the recovery job does again.
 import { Injectable } from '@nestjs/common';
+import { latest, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
+import { lockBy, type Standing } from '../../../challenges/domain/verdict.js';
 import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
@@ -9,19 +11,16 @@ import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict } from '../../../ports/identity-vendor.js';
 import {
-  attemptsLeft,
-  latest,
-  lockAt,
+  attemptsLeftTo,
   screenedPerson,
   sessionsIn,
-  type AnswerLimit,
   type PersonCommand,
   type PersonEvent,
   type PersonState,
 } from '../domain/screened-person.js';
 import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { OpenStepUp, Session } from '../domain/session.js';
-import { lockBy, type Standing } from '../domain/verdicts.js';
+import { countOf } from '../domain/verdicts.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
@@ -107,7 +106,7 @@ export class PersonAnswers {
     asked: Asked,
     verdict: Extract<AnswerVerdict, { kind: 'wrong' | 'locked' }>,
   ): Promise<Standing> {
-    const lockedUntil = lockBy({ now: this.clock.now(), verdict, policy: this.policy.verdicts }, session.stepUp);
+    const lockedUntil = lockBy(verdict, this.clock.now(), this.policy.verdicts, countOf(session.stepUp));
     return this.countWrong(streamsOf(session), asked, lockedUntil);
   }
 
@@ -121,11 +120,11 @@ export class PersonAnswers {
     return changing(names, kind === 'timed-out' ? null : { kind: 'clear-answer', sessionId, attemptId });
   }
 
-  standingOf(states: readonly PersonState[]): Standing {
+  standingOf(states: readonly PersonState[], limit: AnswerLimit = this.policy.verdicts): Standing {
     const now = this.clock.now();
     return {
       lockedUntil: latest(states.map((state) => lockAt(state, now))),
-      attemptsRemaining: Math.min(...states.map((state) => attemptsLeft(state, now, this.policy.verdicts))),
+      attemptsRemaining: Math.min(...states.map((state) => attemptsLeftTo(state, now, limit))),
     };
   }
 
@@ -148,7 +147,7 @@ export class PersonAnswers {
       lockedUntil = latest([lockedUntil, lockAt(state, this.clock.now())]);
       isNew ||= events.length > 0;
     }
-    const standing = this.standingOf(states);
+    const standing = this.standingOf(states, limit);
     if (isNew) this.observer.wrongAnswer(context, standing.lockedUntil !== null);
     await this.endOthersOfLocked(states, asked, standing);
     return standing;
@@ -166,8 +165,14 @@ export class PersonAnswers {
   }
 
   /** The vendor never saw the answer. */
-  async clear(names: readonly string[], { sessionId, attemptId, context }: Asked): Promise<void> {
-    await this.together(changing(names, { kind: 'clear-answer', sessionId, attemptId }).changes, context);
+  async clear(
+    names: readonly string[],
+    { sessionId, attemptId, context }: Asked,
+    limit: AnswerLimit = this.policy.verdicts,
+  ): Promise<Standing> {
+    const { changes, outcome } = changing(names, { kind: 'clear-answer', sessionId, attemptId });
+    await this.together(changes, context);
+    return this.standingOf(outcome(), limit);
   }
 
   /** The vendor has locked the person, whatever it was asked. */

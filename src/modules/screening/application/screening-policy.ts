@@ -1,5 +1,5 @@
 import { attemptTimes } from '../../../external-calls/attempt-times.js';
-import type { NewAttempt } from '../domain/screening-session.js';
+import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
 /** The limits screening runs by (docs/contract/platform.md#codes-and-answers), given at start. Durations in seconds; of the limits on how often, 0 is none. */
@@ -26,7 +26,7 @@ export class ScreeningPolicy {
     this.verdicts = {
       attemptsAllowed: limits.stepUpAttempts,
       stepUpTtlSeconds: limits.stepUpTtlSeconds,
-      blockSeconds: limits.blockSeconds,
+      lockSeconds: limits.blockSeconds,
     };
   }
 

@@ -1,6 +1,7 @@
 // Turns a vendor's verdict into the session's facts, and the session's facts into the refusal the caller hears. Used by the
 // calls themselves and by the recovery job, so that both say the same.
 import { Injectable } from '@nestjs/common';
+import { lockBy, type RecordVerdict, type Standing } from '../../../challenges/domain/verdict.js';
 import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
@@ -30,7 +31,7 @@ import type {
   SessionSecretsContent,
   SessionState,
 } from '../domain/session.js';
-import { lockEnd, type Standing } from '../domain/verdicts.js';
+import type { RecordRegistration } from '../domain/verdicts.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -44,8 +45,6 @@ export interface Attempted {
   /** The session as it was before the vendor was asked. */
   readonly known: LoadedAggregate<SessionState>;
 }
-
-type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'record-answer' | 'record-resend' }>;
 
 /**
  * What a verdict says of the person is recorded before the session, or together with it. The session's attempt is open until then: the recovery
@@ -75,11 +74,8 @@ export class VendorResultRecorder {
       this.keepSecrets(attempted, subjectId, verdict, phoneId),
       this.keepReply(attempted, 'registration', verdict),
     ]);
-    const session = await this.locking(
-      attempted,
-      'record-registration',
-      kept ? withoutSecrets(verdict) : { kind: 'unintelligible' },
-    );
+    const said = kept ? withoutSecrets(verdict) : ({ kind: 'unintelligible' } as const);
+    const session = await this.locking(attempted, verdict, { kind: 'record-registration', verdict: said });
     if (isOpen(session)) return this.answers.limitOpen(session, attempted);
     // Where it has ended meanwhile, nothing of what was kept is good for anything.
     const isKept = session.status === 'SUBMITTED' || session.status === 'VERIFIED';
@@ -105,7 +101,8 @@ export class VendorResultRecorder {
 
   async resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
     await this.keepReply(attempted, 'resend', verdict);
-    return this.pruned(attempted, await this.locking(attempted, 'record-resend', verdict));
+    const recording = { kind: 'record-verdict', verdict, standing: null } as const;
+    return this.pruned(attempted, await this.locking(attempted, verdict, recording));
   }
 
   /** The vendor knows the person by this token from now on. */
@@ -153,7 +150,7 @@ export class VendorResultRecorder {
 
   private recordAnswer({ attemptId }: Attempted, verdict: AnswerVerdict, standing: Standing): SessionCommand {
     return {
-      kind: 'record-answer',
+      kind: 'record-verdict',
       now: this.clock.now(),
       attemptId,
       verdict,
@@ -163,21 +160,17 @@ export class VendorResultRecorder {
   }
 
   /** Of a call that is no answer: the vendor may still say that the person is locked. */
-  private async locking<Kind extends 'record-registration' | 'record-resend'>(
+  private async locking(
     attempted: Attempted,
-    kind: Kind,
-    verdict: Extract<VerdictCommand, { kind: Kind }>['verdict'],
+    verdict: RegistrationVerdict | ResendVerdict,
+    recording: Pick<RecordRegistration, 'kind' | 'verdict'> | Pick<RecordVerdict, 'kind' | 'verdict' | 'standing'>,
   ): Promise<Session> {
     const now = this.clock.now();
-    if (verdict.kind === 'locked')
-      await this.answers.lock(existing(attempted.known.state), attempted, lockEnd(verdict, now, this.policy.verdicts));
-    return this.record(attempted, {
-      kind,
-      now,
-      attemptId: attempted.attemptId,
-      verdict,
-      policy: this.policy.verdicts,
-    } as VerdictCommand);
+    const { verdicts: policy } = this.policy;
+    const { attemptId, known } = attempted;
+    const lockedUntil = verdict.kind === 'locked' ? lockBy(verdict, now, policy, null) : null;
+    if (lockedUntil !== null) await this.answers.lock(existing(known.state), attempted, lockedUntil);
+    return this.record(attempted, { ...recording, now, attemptId, policy });
   }
 
   /** False when the person was erased meanwhile. */

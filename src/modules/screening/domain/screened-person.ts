@@ -2,10 +2,10 @@
 // subject the vault keeps their data. Answers by which a party authenticates again name the party in `sessionId`. A person has one such
 // stream and, beside it, streams that only count answers, each under another name of theirs: a caller may vary the person, but not all
 // of those. A stream id is a keyed hash within account and environment; it says nothing without the key and never leaves the service.
+import { after, attemptsLeft, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
-import { after } from './verdicts.js';
 
 export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
@@ -44,12 +44,6 @@ export interface PersonState {
   /** Attempts that turned out wrong, before the last lock too, newest last, bounded: none is counted again. */
   readonly counted: readonly string[];
   readonly erasedSubjects: readonly string[];
-}
-
-/** So many wrong answers within so many seconds lock the person for as long. */
-export interface AnswerLimit {
-  readonly attemptsAllowed: number;
-  readonly blockSeconds: number;
 }
 
 export type PersonCommand =
@@ -114,14 +108,14 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
         if (lockAt(state, now) !== null || state.admitted.some((answer) => answer.attemptId === attemptId)) return [];
         // With the others gone one may always go: it is the one that locks, should the limit have been lowered meanwhile.
-        if (others.length > 0 && others.length >= attemptsLeft(state, now, limit)) return [];
+        if (others.length > 0 && others.length >= attemptsLeftTo(state, now, limit)) return [];
         return [{ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: giveUpAfter.toISOString() } }];
       }
       case 'count-wrong': {
         const { now, sessionId, attemptId, limit } = command;
         if (state.counted.includes(attemptId)) return [];
         const lockedUntil =
-          command.lockedUntil ?? (attemptsLeft(state, now, limit) <= 1 ? after(now, limit.blockSeconds) : null);
+          command.lockedUntil ?? (attemptsLeftTo(state, now, limit) <= 1 ? after(now, limit.lockSeconds) : null);
         return [
           { type: 'WrongAnswerCounted', data: { sessionId, attemptId, answeredAt: now.toISOString() } },
           ...(lockedUntil === null ? [] : lock(sessionId, lockedUntil, state)),
@@ -187,16 +181,6 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
   },
 };
 
-/** The end of the lock that holds (ISO 8601 UTC), or null. */
-export function lockAt({ lockedUntil }: PersonState, now: Date): string | null {
-  return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
-}
-
-/** The last of some ends (ISO 8601 UTC); null where there is none. */
-export function latest(ends: readonly (string | null)[]): string | null {
-  return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
-}
-
 /** Sessions of a person in the streams of their names, oldest first. Each later stream knows all sessions that are newer than it. */
 export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): readonly string[] {
   return states.reduce<readonly string[]>(
@@ -205,14 +189,12 @@ export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): 
   );
 }
 
-/** Wrong answers that would not lock the person yet, and the one that would. */
-export function attemptsLeft(
-  { wrong }: PersonState,
-  now: Date,
-  { attemptsAllowed, blockSeconds }: AnswerLimit,
-): number {
-  const since = now.getTime() - blockSeconds * 1_000;
-  return Math.max(0, attemptsAllowed - wrong.filter(({ answeredAt }) => new Date(answeredAt).getTime() > since).length);
+export function attemptsLeftTo({ wrong }: PersonState, now: Date, limit: AnswerLimit): number {
+  return attemptsLeft(
+    wrong.map(({ answeredAt }) => answeredAt),
+    now,
+    limit,
+  );
 }
 
 function lock(sessionId: string, lockedUntil: string, state: PersonState): readonly PersonEvent[] {

@@ -1,31 +1,19 @@
 // The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
 // Source: docs/contract/platform.md#screening-session and the sections after it.
+import {
+  request,
+  requested,
+  type AskCommand,
+  type NewAttempt,
+  type Requested,
+} from '../../../challenges/domain/challenge.js';
+import type { RecordVerdict } from '../../../challenges/domain/verdict.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
-import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { overallStatusOf } from './overall-status.js';
-import type {
-  Attempt,
-  KbaAnswer,
-  OpenStepUp,
-  PaymentNews,
-  QuestionShape,
-  Requested,
-  Session,
-  SessionEvent,
-  SessionState,
-  Submitted,
-} from './session.js';
-import { recordAnswer, recordRegistration, recordResend, type Standing, type VerdictPolicy } from './verdicts.js';
-import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from './verdicts.js';
-
-/** A call about to be made to the vendor. */
-export interface NewAttempt {
-  readonly now: Date;
-  readonly attemptId: string;
-  readonly settleAfter: Date;
-  readonly giveUpAfter: Date;
-}
+import type { Attempt, OpenStepUp, PaymentNews, Session, SessionEvent, SessionState, Submitted } from './session.js';
+import { recordRegistration, recordVerdict, type RecordRegistration, type VerdictPolicy } from './verdicts.js';
 
 /** What a submission says beside who is screened. */
 type SaidWithSubmission = Pick<
@@ -37,31 +25,9 @@ export type SessionCommand =
   | (NewAttempt &
       Omit<Submitted, 'duplicateGuard' | 'payment' | 'spent' | 'completed' | 'attemptIds'> &
       SaidWithSubmission & { readonly kind: 'submit' })
-  | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
-  | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
-  | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
-  | {
-      readonly kind: 'record-registration';
-      readonly now: Date;
-      readonly attemptId: string;
-      readonly verdict: RegistrationVerdict;
-      readonly policy: VerdictPolicy;
-    }
-  | {
-      readonly kind: 'record-answer';
-      readonly now: Date;
-      readonly attemptId: string;
-      readonly verdict: AnswerVerdict;
-      readonly policy: VerdictPolicy;
-      readonly standing: Standing;
-    }
-  | {
-      readonly kind: 'record-resend';
-      readonly now: Date;
-      readonly attemptId: string;
-      readonly verdict: ResendVerdict;
-      readonly policy: VerdictPolicy;
-    }
+  | AskCommand
+  | RecordVerdict<VerdictPolicy>
+  | RecordRegistration
   | { readonly kind: 'record-payment'; readonly payment: PaymentNews }
   /** The vendor never executed the call, and will not. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
@@ -79,8 +45,11 @@ export type SessionCommand =
   /** The person was erased: what a session of the subject would go on with is gone. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
-/** SMS codes that may be asked for again in one session (docs/contract/platform.md#resending-a-code). */
-export const MAX_RESENDS = 5;
+const ASKED = {
+  'answer-otp': 'OtpAnswerReceived',
+  'answer-kba': 'KbaAnswersReceived',
+  'resend-otp': 'OtpResendRequested',
+} as const satisfies Record<AskCommand['kind'], SessionEvent['type']>;
 
 export const screeningSession: Decider<SessionState, SessionCommand, SessionEvent> = {
   category: 'screening',
@@ -94,24 +63,16 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     case 'submit':
       return state.status === 'NONE' ? submit(command) : [];
     case 'answer-otp':
-      return knowsAttempt(state, command.attemptId) ? [] : answerOtp(command, state);
     case 'answer-kba':
-      return knowsAttempt(state, command.attemptId) ? [] : answerKba(command, state);
     case 'resend-otp':
-      return knowsAttempt(state, command.attemptId) ? [] : resendOtp(command, state);
+      return knowsAttempt(state, command.attemptId) ? [] : ask(command, state);
     case 'record-registration': {
       const attempt = pending(state, command.attemptId);
       return attempt?.operation === 'registration' ? recordRegistration(command, attempt) : [];
     }
-    case 'record-answer': {
+    case 'record-verdict': {
       const attempt = pending(state, command.attemptId);
-      return attempt && isOpen(state) && (attempt.operation === 'otp' || attempt.operation === 'kba')
-        ? recordAnswer(command, attempt.operation, state.stepUp, command.standing)
-        : [];
-    }
-    case 'record-resend': {
-      const attempt = pending(state, command.attemptId);
-      return attempt?.operation === 'otp-resend' ? recordResend(command) : [];
+      return attempt && isOpen(state) ? recordVerdict(command, attempt, state.stepUp) : [];
     }
     case 'record-payment':
       return state.status !== 'NONE' && isNews(command.payment, state)
@@ -217,55 +178,11 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
   ];
 }
 
-function answerOtp(
-  command: Extract<SessionCommand, { kind: 'answer-otp' }>,
-  state: SessionState,
-): readonly SessionEvent[] {
-  if (state.status === 'BLOCKED') return [];
-  const open = openForAnswer(state);
-  if (!open.stepUp.otp)
-    throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
-  if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code))
-    throw fieldError('screening.otp_unusable', 'otp.code', 'must have four to eight digits');
-  if (open.attempt) throw new DomainError('screening.attempt_in_progress');
-  return [{ type: 'OtpAnswerReceived', data: requested(command) }];
-}
-
-function answerKba(
-  command: Extract<SessionCommand, { kind: 'answer-kba' }>,
-  state: SessionState,
-): readonly SessionEvent[] {
-  if (state.status === 'BLOCKED') return [];
-  const open = openForAnswer(state);
-  if (!open.stepUp.kba)
-    throw new DomainError('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
-  if (!areAnswersTo(open.stepUp.questions, command.answers))
-    throw fieldError(
-      'screening.kba_unusable',
-      'kba.answers',
-      'must have exactly one of the offered answers to each open question',
-    );
-  if (open.attempt) throw new DomainError('screening.attempt_in_progress');
-  return [{ type: 'KbaAnswersReceived', data: requested(command) }];
-}
-
-function resendOtp(
-  command: Extract<SessionCommand, { kind: 'resend-otp' }>,
-  state: SessionState,
-): readonly SessionEvent[] {
-  if (state.status === 'BLOCKED') throw personBlocked(state.blockedUntil);
-  const open = openForAnswer(state);
-  if (!open.stepUp.otp)
-    throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
-  if (open.attempt) throw new DomainError('screening.attempt_in_progress');
-  if (open.stepUp.resends >= MAX_RESENDS) throw new DomainError('screening.too_many_resends');
-  const again = new Date(open.stepUp.smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000;
-  if (command.now.getTime() < again) {
-    throw new DomainError('screening.resend_too_early', {
-      retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)),
-    });
-  }
-  return [{ type: 'OtpResendRequested', data: requested(command) }];
+function ask(command: AskCommand, state: SessionState): readonly SessionEvent[] {
+  // Of an answer the caller is told with the session that it is blocked.
+  if (state.status === 'BLOCKED' && command.kind !== 'resend-otp') return [];
+  const { stepUp, attempt } = openForAnswer(state);
+  return [{ type: ASKED[command.kind], data: request(command, stepUp, attempt && {}) }];
 }
 
 /** The open step-up, or the refusal that any other state means for an answer (docs/contract/platform.md#codes-and-answers). */
@@ -277,29 +194,17 @@ function openForAnswer(state: SessionState): OpenStepUp {
       return state;
     case 'SUBMITTED':
       throw new DomainError('screening.attempt_in_progress');
+    case 'BLOCKED':
+      throw personBlocked(state.blockedUntil);
     case 'VERIFIED':
     case 'EXPIRED':
     case 'ERROR':
-    case 'BLOCKED':
       throw new DomainError('screening.session_spent');
     case 'NONE':
       throw new DomainError('screening.not_found');
     default:
       return state satisfies never;
   }
-}
-
-/** Exactly one offered answer to each question, in any order. */
-export function areAnswersTo(questions: readonly QuestionShape[], answers: unknown): answers is readonly KbaAnswer[] {
-  if (!Array.isArray(answers) || answers.length !== questions.length) return false;
-  const open = new Map(questions.map((question) => [question.questionId, question.answerCount]));
-  return answers.every((answer: unknown) => {
-    if (typeof answer !== 'object' || answer === null) return false;
-    const { questionId, answerId } = answer as { questionId?: unknown; answerId?: unknown };
-    if (typeof questionId !== 'number' || typeof answerId !== 'number' || !Number.isInteger(answerId)) return false;
-    const count = open.get(questionId);
-    return count !== undefined && open.delete(questionId) && answerId >= 1 && answerId <= count;
-  });
 }
 
 /** `until`: ISO 8601 UTC; null for a block that does not end by itself. */
@@ -352,14 +257,6 @@ export function expiresAt(state: SessionState): string | null {
 export function isOverdue(state: SessionState, now: Date): boolean {
   const over = expiresAt(state);
   return over !== null && now >= new Date(over);
-}
-
-function requested(attempt: NewAttempt): Requested {
-  return {
-    attemptId: attempt.attemptId,
-    settleAfter: attempt.settleAfter.toISOString(),
-    giveUpAfter: attempt.giveUpAfter.toISOString(),
-  };
 }
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {

@@ -1,4 +1,11 @@
 // What a screening session is: its events and its state. Decisions are made in screening-session.ts.
+import type {
+  Challenge,
+  Operation as ChallengeOperation,
+  QuestionShape,
+  Requested,
+} from '../../../challenges/domain/challenge.js';
+import type { RefusalReason } from '../../../challenges/domain/verdict.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
@@ -7,14 +14,7 @@ import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
-export type BlockReason =
-  | 'IDENTITY_NOT_FOUND'
-  | 'TOO_MANY_ATTEMPTS'
-  | 'FRAUD_REPORTED'
-  | 'SANCTIONS_MATCH'
-  | 'ALERT_LIST_MATCH'
-  | 'DECEASED'
-  | 'MINOR_CONSUMER';
+export type BlockReason = 'TOO_MANY_ATTEMPTS' | RefusalReason;
 /** Why, as far as a browser is told: what was found about a person is for the account's servers alone. */
 export const REASONS_FOR_BROWSERS = [
   'IDENTITY_NOT_FOUND',
@@ -35,30 +35,11 @@ export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' 
 /** Why nothing came of a call: the session is as it was before. */
 export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
-/** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
-export interface QuestionShape {
-  readonly questionId: number;
-  readonly answerCount: number;
-}
-
 /** A multiple-choice question as presented; answer ids are 1..n in that order. Texts are personal data: vault only. */
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;
   readonly answers: readonly { readonly id: number; readonly text: string }[];
-}
-
-/** One chosen answer; both ids as presented. */
-export interface KbaAnswer {
-  readonly questionId: number;
-  readonly answerId: number;
-}
-
-/** A vendor call that was requested. After `settleAfter` the recovery job has the vendor asked for its end, after `giveUpAfter` it is an error. Times are ISO 8601 UTC. */
-export interface Requested {
-  readonly attemptId: string;
-  readonly settleAfter: string;
-  readonly giveUpAfter: string;
 }
 
 export type SessionEvent =
@@ -166,24 +147,19 @@ export type PaymentNews = Omit<PaymentProgress, 'status'> & {
   readonly status: PaymentStatus | 'CARRIED_OVER';
 };
 
-export type Operation = 'registration' | 'otp' | 'otp-resend' | 'kba';
+export type Operation = 'registration' | ChallengeOperation;
 
 export interface Attempt extends Requested {
   readonly operation: Operation;
 }
 
-/** What is offered, and what is left of it. */
-export interface StepUp {
-  /** Codes may be sent and answered. False for good once the person turned to the questions. */
-  readonly otp: boolean;
+/** What is offered, and what is left of it. `otp` is false for good once the person turned to the questions. */
+export interface StepUp extends Challenge {
   readonly kba: boolean;
-  readonly questions: readonly QuestionShape[];
   readonly attemptsRemaining: number;
   /** Whether an answer was wrong already: only then the count is told. */
   readonly answeredWrong: boolean;
   readonly expiresAt: string;
-  readonly smsSentAt: string | null;
-  readonly resends: number;
 }
 
 export interface Submitted {

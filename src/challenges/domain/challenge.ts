@@ -1,0 +1,114 @@
+// A challenge: a one-time code, or questions, that a person must answer. A screening session and a party are its holders: each keeps the
+// challenge in a state of its own and records it in events of its own. Here is what both decide alike.
+import { DomainError, fieldError, type DomainErrorDetail } from '../../kernel/domain-error.js';
+
+/** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
+export const MAX_RESENDS = 5;
+
+const CODE = /^[0-9]{4,8}$/;
+
+/** A call that is about to be made to the vendor. */
+export interface NewAttempt {
+  readonly now: Date;
+  readonly attemptId: string;
+  readonly settleAfter: Date;
+  readonly giveUpAfter: Date;
+}
+
+/**
+ * A call to the vendor that was requested. The recovery job asks the vendor about it from `settleAfter` on, and ends it from
+ * `giveUpAfter` on. Times are ISO 8601 UTC.
+ */
+export interface Requested {
+  readonly attemptId: string;
+  readonly settleAfter: string;
+  readonly giveUpAfter: string;
+}
+
+/** What the vendor is asked within a challenge. */
+export type Operation = 'otp' | 'kba' | 'otp-resend';
+
+/** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
+export interface QuestionShape {
+  readonly questionId: number;
+  readonly answerCount: number;
+}
+
+/** One chosen answer; answer ids are 1..n in the order presented. */
+export interface KbaAnswer {
+  readonly questionId: number;
+  readonly answerId: number;
+}
+
+export interface Challenge {
+  /** Whether codes may be sent and answered. */
+  readonly otp: boolean;
+  readonly questions: readonly QuestionShape[];
+  readonly smsSentAt: string | null;
+  /** Codes that were asked for again. */
+  readonly resends: number;
+}
+
+export type AskCommand =
+  | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
+  | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
+  | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number });
+
+/**
+ * What is requested of the vendor. Throws what the challenge refuses, which uses up no attempt. `busy`: the detail of the refusal while
+ * another call is with the vendor, because of two answers the second could be judged beyond the limit; null while none is.
+ */
+export function request(command: AskCommand, challenge: Challenge, busy: DomainErrorDetail | null): Requested {
+  if (command.kind === 'answer-kba') refuseUnusableAnswers(command.answers, challenge);
+  else if (!challenge.otp) throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered.' });
+  if (command.kind === 'answer-otp' && !(typeof command.code === 'string' && CODE.test(command.code)))
+    throw fieldError('screening.otp_unusable', 'otp.code', 'must have four to eight digits');
+  if (busy) throw new DomainError('screening.attempt_in_progress', busy);
+  if (command.kind === 'resend-otp') refuseResend(command, challenge);
+  return requested(command);
+}
+
+export function requested({ attemptId, settleAfter, giveUpAfter }: NewAttempt): Requested {
+  return { attemptId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() };
+}
+
+/** Answers as they are judged, where a caller gives the position of one answer to each question. */
+export function answersAt(
+  questions: readonly QuestionShape[],
+  positions: readonly unknown[],
+): readonly { readonly questionId: number | undefined; readonly answerId: unknown }[] {
+  return positions.map((answerId, index) => ({ questionId: questions[index]?.questionId, answerId }));
+}
+
+/** Exactly one offered answer to each question, in any order. */
+export function areAnswersTo(questions: readonly QuestionShape[], answers: unknown): answers is readonly KbaAnswer[] {
+  if (!Array.isArray(answers) || answers.length !== questions.length) return false;
+  const open = new Map(questions.map((question) => [question.questionId, question.answerCount]));
+  return answers.every((answer: unknown) => {
+    if (typeof answer !== 'object' || answer === null) return false;
+    const { questionId, answerId } = answer as { questionId?: unknown; answerId?: unknown };
+    if (typeof questionId !== 'number' || typeof answerId !== 'number' || !Number.isInteger(answerId)) return false;
+    const count = open.get(questionId);
+    return count !== undefined && open.delete(questionId) && answerId >= 1 && answerId <= count;
+  });
+}
+
+function refuseUnusableAnswers(answers: unknown, { questions }: Challenge): void {
+  if (questions.length === 0) throw new DomainError('screening.kba_unusable', { rule: 'Questions are not offered.' });
+  if (!areAnswersTo(questions, answers))
+    throw fieldError(
+      'screening.kba_unusable',
+      'kba.answers',
+      'must have exactly one of the offered answers to each open question',
+    );
+}
+
+function refuseResend(
+  { now, intervalSeconds }: Extract<AskCommand, { kind: 'resend-otp' }>,
+  { resends, smsSentAt }: Challenge,
+): void {
+  if (resends >= MAX_RESENDS) throw new DomainError('screening.too_many_resends');
+  const waitMs = new Date(smsSentAt ?? 0).getTime() + intervalSeconds * 1_000 - now.getTime();
+  if (waitMs > 0)
+    throw new DomainError('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+}
