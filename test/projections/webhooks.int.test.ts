@@ -294,21 +294,48 @@ describe('a published event', () => {
 });
 
 describe('an attempt whose worker died', () => {
-  it('counts as failed once its time is over, and the ladder goes on', async () => {
+  it('is not in the log, and is asked for again: it may be made twice', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
     const [deliveryId = ''] = await house.deliveriesOf(endpointId);
     house.receivers.answer = new Error('killed');
     await expect(house.attempt(deliveryId)).rejects.toThrow('killed');
-    await house.settle(deliveryId);
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending', underWay: { attempt: 1 } });
-    house.clock.pass(13);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 0 });
     expect(await house.deliveries.reader().due(house.clock.now(), 1_000)).toContain(deliveryId);
     await house.settle(deliveryId);
-    const { status, nextAttemptAt } = await house.stateOf(deliveryId);
-    expect(status).toBe('retrying');
-    expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
+    expect(turns(deliveryId)).toEqual([expect.objectContaining({ turn: '1' }), expect.objectContaining({ turn: '1' })]);
+    house.receivers.answer = TAKEN;
+    await house.attempt(deliveryId);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(house.receivers.requests).toHaveLength(2);
+  });
+
+  it('and that another one made meanwhile is recorded once', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react(accountId);
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    house.receivers.before = async () => {
+      house.receivers.before = () => Promise.resolve();
+      await house.attempt(deliveryId);
+    };
+    await house.attempt(deliveryId);
+    expect(house.receivers.requests).toHaveLength(2);
+    const types = (await house.store.readStream(`webhook_delivery-${deliveryId}`)).map(({ type }) => type);
+    expect(types).toEqual(['DeliveryScheduled', 'DeliverySucceeded']);
+  });
+
+  // Each try would send it again.
+  it('because the vault is away has sent nothing', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react(accountId);
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    const away = jest.spyOn(house.vault, 'installationKey').mockRejectedValueOnce(new Error('away'));
+    await expect(house.attempt(deliveryId)).rejects.toThrow('away');
+    away.mockRestore();
+    expect(house.receivers.requests).toEqual([]);
   });
 
   it('is asked for again when only the queue has lost it', async () => {
@@ -323,7 +350,7 @@ describe('an attempt whose worker died', () => {
   });
 
   // It would otherwise be due for ever, and asked for again and again.
-  it('of a ping ends it, also when it was not even begun: nobody waits for it any more', async () => {
+  it('of a ping ends it once its time is over: no caller waits for it any more', async () => {
     const { accountId, endpointId } = await house.register();
     const aggregates = new AggregateStore(house.store, house.models, house.clock, { appendConflict: () => undefined });
     const deliveryId = newId();
@@ -333,6 +360,10 @@ describe('an attempt whose worker died', () => {
       { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: house.clock.now().toISOString() } },
       house.as(accountId),
     );
+    house.clock.pass(12);
+    await house.settle(deliveryId);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 0 });
+    house.clock.pass(1);
     await house.settle(deliveryId);
     expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'failed', nextAttemptAt: null });
     expect(await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000)).not.toContain(deliveryId);

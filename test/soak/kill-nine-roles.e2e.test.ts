@@ -102,7 +102,7 @@ it('loses nothing, asks nobody twice and delivers everything', async () => {
   const told = (await sessionEvents(service.dataDir)).filter(({ type }) => screeningPublisher.types.has(type)).length;
   expect(told).toBeGreaterThanOrEqual(acknowledged.size);
   await until('all are delivered', async () => (await owner.deliveries({ status: 'succeeded' })).length >= told);
-  await owner.expectAllAccountedFor(receiver.requests, told);
+  await owner.expectAllAccountedFor(receiver.requests, told, KILLED.length + 1);
   const audit = await service.ops('audit', 'verify');
   expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
 });

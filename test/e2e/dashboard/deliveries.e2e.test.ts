@@ -514,7 +514,6 @@ describe('deleting an endpoint', () => {
       (await shownEvents(service, `webhook_delivery-${delivery_id}`)).map(({ type, data }) => [type, data.cause]),
     ).toEqual([
       ['DeliveryScheduled', undefined],
-      ['DeliveryAttemptStarted', undefined],
       ['DeliveryAttemptFailed', undefined],
       ['DeliveryCanceled', 'ENDPOINT_DELETED'],
     ]);

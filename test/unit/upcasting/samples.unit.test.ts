@@ -34,7 +34,7 @@ import { shareRegister } from '../../../src/modules/reports/domain/share-registe
 import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
-import { delivery } from '../../../src/modules/webhooks/domain/delivery.js';
+import { delivery, type DeliveryCommand } from '../../../src/modules/webhooks/domain/delivery.js';
 import { webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { given } from '../../support/decider.js';
@@ -50,6 +50,9 @@ const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set([
   'ScreeningCompleted',
   'WebhookHealthNotified',
 ]);
+
+/** Types of earlier releases, which are read and emitted no more. */
+const RETIRED: ReadonlySet<string> = new Set(['DeliveryAttemptStarted']);
 
 interface Sample {
   readonly after: readonly string[];
@@ -156,7 +159,9 @@ describe('stored events', () => {
 
   it('are emitted in the shape of a sample', () => {
     const emitted = everyEvent();
-    expect([...new Set(emitted.map(({ type }) => type))].sort()).toEqual(emittedTypes);
+    expect([...new Set(emitted.map(({ type }) => type))].sort()).toEqual(
+      emittedTypes.filter((type) => !RETIRED.has(type)),
+    );
     for (const { type, data } of emitted) {
       const shapes = [...samples.values()].filter(({ event }) => event.type === type).map(({ event }) => event.data);
       expect({ type, data, known: shapes.some((shape) => sameShape(shape, data)) }).toEqual({
@@ -602,21 +607,15 @@ function everyEvent(): DomainEvent[] {
   run(
     delivery,
     { kind: 'schedule', delivery: SCHEDULED },
-    webhooks.start('ladder', 0),
     webhooks.record(1, DOWN, 1),
     webhooks.redeliver(2),
-    webhooks.start('redelivery', 2),
-    webhooks.record(2, OK, 3),
+    webhooks.record(2, OK, 3, { of: 'redelivery' }),
   );
-  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, webhooks.start('ladder', 0), {
-    kind: 'record',
-    attempt: 1,
-    outcome: DOWN,
-    now: webhooks.at(1),
-    chance: 0,
+  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, {
+    ...webhooks.record(1, DOWN, 1),
     policy: { ladder: [], jitter: 0 },
-  });
+  } as DeliveryCommand);
   run(delivery, { kind: 'schedule', delivery: SCHEDULED }, { kind: 'cancel', cause: 'ENDPOINT_DISABLED' });
-  run(delivery, { kind: 'schedule', delivery: PING }, webhooks.start('ping', 0), webhooks.record(1, DOWN, 1));
+  run(delivery, { kind: 'schedule', delivery: PING }, webhooks.record(1, DOWN, 1, { of: 'ping' }));
   return events;
 }

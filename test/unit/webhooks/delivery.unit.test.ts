@@ -5,13 +5,15 @@ import { fold } from '../../../src/kernel/decider.js';
 import {
   delivery,
   dueAt,
+  isDue,
+  type AttemptKind,
   type AttemptOutcome,
   type DeliveryCommand,
   type DeliveryEvent,
   type DeliveryState,
 } from '../../../src/modules/webhooks/domain/delivery.js';
 import { given } from '../../support/decider.js';
-import { at, DOWN, iso, LADDER, OK, PING, record, redeliver, SCHEDULED, start } from './histories.js';
+import { at, DOWN, iso, LADDER, OK, PING, record, redeliver, SCHEDULED } from './histories.js';
 
 const scheduled = (data = SCHEDULED) => given(delivery, { type: 'DeliveryScheduled', data } as DeliveryEvent);
 type GivenDelivery = ReturnType<typeof scheduled>;
@@ -19,16 +21,31 @@ const seen = ({ state }: GivenDelivery) => {
   if (state.status === 'none') throw new Error('There is no delivery');
   return state;
 };
+const secondsUntil = (time: string | null): number => (Date.parse(time ?? '') - at(0).getTime()) / 1_000;
 /** Runs the ladder with the same outcome for every attempt, each at the time it is due and one second long. */
 function climb(from: GivenDelivery, attempts: number, outcome: AttemptOutcome = DOWN): GivenDelivery {
   let one = from;
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const due = (Date.parse(seen(one).nextAttemptAt ?? '') - at(0).getTime()) / 1_000;
-    const number = seen(one).attempts + 1;
-    one = one.when(start('ladder', due)).decided.when(record(number, outcome, due + 1)).decided;
+    const due = secondsUntil(seen(one).nextAttemptAt);
+    one = one.when(record(seen(one).attempts + 1, outcome, due + 1)).decided;
   }
   return one;
 }
+/** The kinds of attempts that are due. */
+const due = (one: GivenDelivery, seconds: number): AttemptKind[] =>
+  (['ladder', 'redelivery', 'ping'] as const).filter((kind) => isDue(seen(one), kind, at(seconds)));
+/** As the log tells of it. */
+const made = (attempt: number, outcome: AttemptOutcome, seconds: number, kind: AttemptKind = 'ladder') => ({
+  attempt,
+  kind,
+  startedAt: iso(seconds - 1),
+  ...outcome,
+});
+/** As an earlier release stored it before it sent the attempt. */
+const started = (attempt: number, kind: AttemptKind = 'ladder'): DeliveryEvent => ({
+  type: 'DeliveryAttemptStarted',
+  data: { attempt, kind, settleAfter: iso(13) },
+});
 const canceling = (cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' = 'ENDPOINT_DELETED'): DeliveryCommand => ({
   kind: 'cancel',
   cause,
@@ -56,42 +73,71 @@ describe('scheduling', () => {
   });
 
   it('is needed for everything else', () => {
-    given(delivery).when(start('ladder', 0)).thenRefused('request.not_found');
+    given(delivery)
+      .when(record(1, OK, 1))
+      .thenRefused('request.not_found');
     given(delivery).when(redeliver(0)).thenRefused('request.not_found');
   });
 });
 
 describe('an attempt', () => {
-  it('is started before it is sent, so that no other worker starts it as well', () => {
-    const started = scheduled()
-      .when(start('ladder', 0))
-      .then({ type: 'DeliveryAttemptStarted', data: { attempt: 1, kind: 'ladder', settleAfter: iso(13) } });
-    for (const kind of ['ladder', 'redelivery', 'ping'] as const) started.when(start(kind, 1)).then();
-    expect([seen(started).status, dueAt(seen(started))]).toEqual(['pending', iso(13)]);
-  });
-
-  it('that comes before its time does nothing', () => {
+  it('is due from its time on, until the delivery is over', () => {
+    expect(due(scheduled(), 0)).toEqual(['ladder']);
     const once = climb(scheduled(), 1);
-    once.when(start('ladder', 60)).then();
-    expect(once.when(start('ladder', 61)).events).toHaveLength(1);
+    expect([due(once, 60), due(once, 61)]).toEqual([[], ['ladder']]);
+    expect(due(climb(once, 1, OK), 99_999)).toEqual([]);
   });
 
-  it('that succeeds ends the delivery', () => {
+  it('that succeeds is one event with its start and its outcome, and ends the delivery', () => {
     const ended = scheduled()
-      .when(start('ladder', 0))
-      .decided.when(record(1, OK, 1))
-      .then({ type: 'DeliverySucceeded', data: { attempt: 1, ...OK } });
-    expect(seen(ended)).toMatchObject({ status: 'succeeded', nextAttemptAt: null, underWay: null });
+      .when(record(1, OK, 1))
+      .then({ type: 'DeliverySucceeded', data: made(1, OK, 1) });
+    expect(seen(ended)).toMatchObject({ status: 'succeeded', attempts: 1, rungs: 1, nextAttemptAt: null });
     expect(dueAt(seen(ended))).toBeNull();
-    ended.when(start('ladder', 99_999)).then();
   });
 
-  it('is recorded once: what comes late or twice changes nothing', () => {
+  it('that is recorded twice, or after another one of its number, changes nothing', () => {
     const once = climb(scheduled(), 1);
     once.when(record(1, OK, 5)).then();
-    once.when(record(2, OK, 5)).then();
-    const second = once.when(start('ladder', 61)).decided;
-    second.when(record(1, OK, 62)).then();
+    once.when(record(3, OK, 5)).then();
+    climb(once, 1)
+      .when(record(1, OK, 62))
+      .then();
+  });
+});
+
+describe('an attempt that an earlier release had started', () => {
+  const begun = given(delivery, { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent, started(1));
+
+  it('and ended is read as one attempt', () => {
+    const failed = given(delivery, { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent, started(1), {
+      type: 'DeliveryAttemptFailed',
+      data: { attempt: 1, ...DOWN, nextAttemptAt: iso(61) },
+    });
+    expect(seen(failed)).toMatchObject({ status: 'retrying', attempts: 1, rungs: 1, nextAttemptAt: iso(61) });
+    expect(seen(climb(failed, 1))).toMatchObject({ attempts: 2, rungs: 2, nextAttemptAt: iso(62 + 300) });
+  });
+
+  it('and not ended goes out again under its number, on its rung', () => {
+    expect([due(begun, 0), dueAt(seen(begun))]).toEqual([['ladder'], iso(0)]);
+    const failed = begun
+      .when(record(1, DOWN, 1))
+      .then({ type: 'DeliveryAttemptFailed', data: { ...made(1, DOWN, 1), nextAttemptAt: iso(61) } });
+    expect(seen(failed)).toMatchObject({ attempts: 1, rungs: 1, underWay: null });
+  });
+
+  it('and not ended goes out again as a redelivery, until it is canceled', () => {
+    const again = given(
+      delivery,
+      { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent,
+      { type: 'DeliverySucceeded', data: made(1, OK, 1) },
+      { type: 'RedeliveryRequested', data: { requestedAt: iso(10) } },
+      started(2, 'redelivery'),
+    );
+    expect([due(again, 10), dueAt(seen(again))]).toEqual([['redelivery'], iso(10)]);
+    const ended = again.when(record(2, DOWN, 11, { of: 'redelivery' })).decided;
+    const canceled = again.when(canceling()).decided;
+    for (const one of [ended, canceled]) expect([due(one, 99_999), dueAt(seen(one))]).toEqual([[], null]);
   });
 });
 
@@ -101,13 +147,12 @@ describe('the ladder', () => {
     let one = scheduled();
     let now = 0;
     for (let attempt = 1; attempt <= 9; attempt++) {
-      const decision = one.when(start('ladder', now)).decided.when(record(attempt, DOWN, now + 8));
-      one = decision.decided;
+      one = one.when(record(attempt, DOWN, now + 8)).decided;
       const next = seen(one).nextAttemptAt;
       if (next === null) break;
       expect(seen(one).status).toBe('retrying');
       waits.push((Date.parse(next) - at(now + 8).getTime()) / 1_000);
-      now = (Date.parse(next) - at(0).getTime()) / 1_000;
+      now = secondsUntil(next);
     }
     expect(waits).toEqual([60, 300, 1_800, 7_200, 18_000, 21_600, 21_600, 21_600]);
     expect(seen(one)).toMatchObject({ status: 'exhausted', attempts: 9, nextAttemptAt: null });
@@ -116,21 +161,18 @@ describe('the ladder', () => {
 
   it('tells of the last failure and of the end at once', () => {
     const eight = climb(scheduled(), 8);
-    const due = (Date.parse(seen(eight).nextAttemptAt ?? '') - at(0).getTime()) / 1_000;
+    const end = secondsUntil(seen(eight).nextAttemptAt) + 1;
     eight
-      .when(start('ladder', due))
-      .decided.when(record(9, DOWN, due + 1))
+      .when(record(9, DOWN, end))
       .then(
-        { type: 'DeliveryAttemptFailed', data: { attempt: 9, ...DOWN, nextAttemptAt: null } },
+        { type: 'DeliveryAttemptFailed', data: { ...made(9, DOWN, end), nextAttemptAt: null } },
         { type: 'DeliveryExhausted', data: { attempts: 9 } },
       );
   });
 
   it('varies each delay by at most a tenth, both ways', () => {
     const wait = (chance: number): number => {
-      const [failed] = scheduled()
-        .when(start('ladder', 0))
-        .decided.when(record(1, DOWN, 0, chance)).events;
+      const [failed] = scheduled().when(record(1, DOWN, 0, { chance })).events;
       return (
         Date.parse((failed as Extract<DeliveryEvent, { type: 'DeliveryAttemptFailed' }>).data.nextAttemptAt ?? '') -
         at(0).getTime()
@@ -147,14 +189,15 @@ describe('the ladder', () => {
 });
 
 describe('redelivery by hand', () => {
+  const again = { of: 'redelivery' } as const;
+
   it('makes one attempt at once, under the same event id, and consumes no rung', () => {
     const once = climb(scheduled(), 1);
     const asked = once.when(redeliver(10)).then({ type: 'RedeliveryRequested', data: { requestedAt: iso(10) } });
-    expect(dueAt(seen(asked))).toBe(iso(10));
+    expect([dueAt(seen(asked)), due(asked, 10)]).toEqual([iso(10), ['redelivery']]);
     const failed = asked
-      .when(start('redelivery', 10))
-      .decided.when(record(2, DOWN, 11))
-      .then({ type: 'DeliveryAttemptFailed', data: { attempt: 2, ...DOWN, nextAttemptAt: null } });
+      .when(record(2, DOWN, 11, again))
+      .then({ type: 'DeliveryAttemptFailed', data: { ...made(2, DOWN, 11, 'redelivery'), nextAttemptAt: null } });
     expect(seen(failed)).toMatchObject({
       status: 'retrying',
       attempts: 2,
@@ -170,11 +213,9 @@ describe('redelivery by hand', () => {
   it('that succeeds makes the delivery succeeded and cancels the pending retry', () => {
     const ended = climb(scheduled(), 1)
       .when(redeliver(10))
-      .decided.when(start('redelivery', 10))
-      .decided.when(record(2, OK, 11)).decided;
+      .decided.when(record(2, OK, 11, again)).decided;
     expect(seen(ended)).toMatchObject({ status: 'succeeded', nextAttemptAt: null });
-    expect(dueAt(seen(ended))).toBeNull();
-    ended.when(start('ladder', 61)).then();
+    expect([dueAt(seen(ended)), due(ended, 61)]).toEqual([null, []]);
   });
 
   it.each([
@@ -183,14 +224,12 @@ describe('redelivery by hand', () => {
     ['canceled', () => climb(scheduled(), 1).when(canceling()).decided],
   ])('works on one that is %s, which stays so when it fails', (status, make) => {
     const before = make();
-    const asked = before.when(redeliver(100_000)).decided.when(start('redelivery', 100_000)).decided;
-    const attempt = seen(asked).attempts;
-    expect(seen(asked.when(record(attempt, DOWN, 100_001)).decided)).toMatchObject({
-      status,
-      nextAttemptAt: null,
-      underWay: null,
-    });
-    expect(seen(asked.when(record(attempt, OK, 100_001)).decided).status).toBe('succeeded');
+    const asked = before.when(redeliver(100_000)).decided;
+    const attempt = seen(asked).attempts + 1;
+    const failed = asked.when(record(attempt, DOWN, 100_001, again)).decided;
+    expect(seen(failed)).toMatchObject({ status, nextAttemptAt: null });
+    expect(due(failed, 200_000)).toEqual([]);
+    expect(seen(asked.when(record(attempt, OK, 100_001, again)).decided).status).toBe('succeeded');
   });
 
   it('is refused within 60 seconds of the one before, and says how long to wait', () => {
@@ -202,19 +241,15 @@ describe('redelivery by hand', () => {
   });
 
   it('happens only when it was asked for, and once for each time', () => {
-    climb(scheduled(), 1).when(start('redelivery', 10)).then();
-    const made = climb(scheduled(), 1)
-      .when(redeliver(10))
-      .decided.when(start('redelivery', 10))
-      .decided.when(record(2, DOWN, 11)).decided;
-    made.when(start('redelivery', 12)).then();
+    const once = climb(scheduled(), 1);
+    const after = once.when(redeliver(10)).decided.when(record(2, DOWN, 11, again)).decided;
+    expect([due(once, 10), due(after, 12)]).toEqual([[], []]);
   });
 
   it('that is asked for during an attempt waits for its end', () => {
-    const asked = scheduled().when(start('ladder', 0)).decided.when(redeliver(1)).decided;
-    asked.when(start('redelivery', 1)).then();
+    const asked = scheduled().when(redeliver(1)).decided;
     const after = asked.when(record(1, DOWN, 2)).decided;
-    expect([dueAt(seen(after)), after.when(start('redelivery', 2)).events.length]).toEqual([iso(1), 1]);
+    expect([dueAt(seen(after)), due(after, 2)]).toEqual([iso(1), ['redelivery']]);
   });
 });
 
@@ -224,8 +259,7 @@ describe('canceling', () => {
       const ended = open
         .when(canceling('ENDPOINT_DISABLED'))
         .then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DISABLED' } });
-      expect([seen(ended).status, dueAt(seen(ended))]).toEqual(['canceled', null]);
-      ended.when(start('ladder', 99_999)).then();
+      expect([seen(ended).status, dueAt(seen(ended)), due(ended, 99_999)]).toEqual(['canceled', null, []]);
     }
   });
 
@@ -242,40 +276,34 @@ describe('canceling', () => {
   it('ends a redelivery that still waits, also of one that is over, which keeps its end', () => {
     const waiting = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
     const ended = waiting.when(canceling()).then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DELETED' } });
-    expect([seen(ended).status, dueAt(seen(ended))]).toEqual(['succeeded', null]);
-    ended.when(start('redelivery', 10)).then();
+    expect([seen(ended).status, dueAt(seen(ended)), due(ended, 10)]).toEqual(['succeeded', null, []]);
     const both = climb(scheduled(), 1).when(redeliver(10)).decided.when(canceling()).decided;
     expect([seen(both).status, dueAt(seen(both))]).toEqual(['canceled', null]);
   });
 
   it('during an attempt lets that one end, and nothing follows from its failure', () => {
-    const canceled = scheduled().when(start('ladder', 0)).decided.when(canceling()).decided;
-    expect(dueAt(seen(canceled))).toBe(iso(13));
+    const canceled = scheduled().when(canceling()).decided;
     const failed = canceled
       .when(record(1, DOWN, 1))
-      .then({ type: 'DeliveryAttemptFailed', data: { attempt: 1, ...DOWN, nextAttemptAt: null } });
+      .then({ type: 'DeliveryAttemptFailed', data: { ...made(1, DOWN, 1), nextAttemptAt: null } });
     expect([seen(failed).status, dueAt(seen(failed))]).toEqual(['canceled', null]);
     expect(seen(canceled.when(record(1, OK, 1)).decided).status).toBe('succeeded');
   });
 });
 
 describe('a ping', () => {
+  const ping = { of: 'ping' } as const;
+
   it('has one attempt of its own kind', () => {
-    scheduled(PING).when(start('ladder', 0)).then();
-    scheduled(PING)
-      .when(start('ping', 0))
-      .then({ type: 'DeliveryAttemptStarted', data: { attempt: 1, kind: 'ping', settleAfter: iso(13) } });
-    scheduled().when(start('ping', 0)).then();
+    expect([due(scheduled(PING), 0), due(scheduled(), 0)]).toEqual([['ping'], ['ladder']]);
   });
 
   it('ends succeeded or failed, and is never repeated', () => {
-    const started = scheduled(PING).when(start('ping', 0)).decided;
-    expect(seen(started.when(record(1, OK, 1)).decided).status).toBe('succeeded');
-    const failed = started
-      .when(record(1, DOWN, 1))
-      .then({ type: 'DeliveryAttemptFailed', data: { attempt: 1, ...DOWN, nextAttemptAt: null } });
-    expect([seen(failed).status, dueAt(seen(failed))]).toEqual(['failed', null]);
-    for (const kind of ['ladder', 'redelivery', 'ping'] as const) failed.when(start(kind, 99_999)).then();
+    expect(seen(scheduled(PING).when(record(1, OK, 1, ping)).decided).status).toBe('succeeded');
+    const failed = scheduled(PING)
+      .when(record(1, DOWN, 1, ping))
+      .then({ type: 'DeliveryAttemptFailed', data: { ...made(1, DOWN, 1, 'ping'), nextAttemptAt: null } });
+    expect([seen(failed).status, dueAt(seen(failed)), due(failed, 99_999)]).toEqual(['failed', null, []]);
     failed.when(redeliver(99_999)).thenRefused('request.not_found');
   });
 });
@@ -283,48 +311,48 @@ describe('a ping', () => {
 describe('whatever happens in whatever order', () => {
   const anyCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
     fc
-      .constantFrom('ladder', 'redelivery')
-      .map((kind) => ({ kind: 'start', of: kind, now: at(0), settleAfter: at(0) }) as DeliveryCommand),
-    fc
-      .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(OK, DOWN))
-      .map(([attempt, outcome]) => record(attempt, outcome, 0)),
+      .tuple(
+        fc.integer({ min: 1, max: 12 }),
+        fc.constantFrom(OK, DOWN),
+        fc.constantFrom('ladder' as const, 'redelivery' as const),
+      )
+      .map(([attempt, outcome, of]) => record(attempt, outcome, 0, { of })),
     fc.constant(canceling()),
     fc.constant(redeliver(0)),
   );
 
-  it('at most one attempt is under way, the ladder has at most nine, and what is over has nothing due', () => {
+  it('each number is recorded once, the ladder has at most nine attempts, and what is over has nothing due', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyCommand, fc.integer({ min: 0, max: 30_000 })), { maxLength: 80 }), (steps) => {
         let state: DeliveryState = fold(delivery, [{ type: 'DeliveryScheduled', data: SCHEDULED }]);
         let now = 0;
-        let running = 0;
+        const attempts: number[] = [];
         let ladder = 0;
         for (const [command, after] of steps) {
           now += after;
-          const due =
-            command.kind === 'start'
-              ? { ...command, now: at(now), settleAfter: at(now + 13) }
-              : command.kind === 'record' || command.kind === 'redeliver'
-                ? { ...command, now: at(now) }
-                : command;
+          // A worker sends what is due, and nothing else.
+          const isSent = command.kind !== 'record' || (state.status !== 'none' && isDue(state, command.of, at(now)));
+          if (!isSent) continue;
           let events: readonly DeliveryEvent[] = [];
           try {
-            events = delivery.decide(due, state);
+            events = delivery.decide('now' in command ? { ...command, now: at(now) } : command, state);
           } catch (error) {
             expect(error).toMatchObject({ code: 'webhook.redelivery_too_soon' });
           }
           for (const event of events) {
-            if (event.type === 'DeliveryAttemptStarted') running += 1;
-            if (event.type === 'DeliveryAttemptStarted' && event.data.kind === 'ladder') ladder += 1;
-            if (event.type === 'DeliverySucceeded' || event.type === 'DeliveryAttemptFailed') running -= 1;
+            if (event.type === 'DeliverySucceeded' || event.type === 'DeliveryAttemptFailed') {
+              attempts.push(event.data.attempt);
+              if (event.data.kind === 'ladder') ladder += 1;
+            }
             state = delivery.evolve(state, event);
           }
           if (state.status === 'none') throw new Error('It is gone');
-          expect(running).toBe(state.underWay === null ? 0 : 1);
+          expect(attempts).toEqual(attempts.map((_, index) => index + 1));
+          expect([state.attempts, state.rungs]).toEqual([attempts.length, ladder]);
           expect(ladder).toBeLessThanOrEqual(LADDER.ladder.length + 1);
           const open = state.status === 'pending' || state.status === 'retrying';
           expect(state.nextAttemptAt !== null).toBe(open);
-          if (!open && state.underWay === null && state.redelivery?.waiting !== true) expect(dueAt(state)).toBeNull();
+          if (!open && state.redelivery?.waiting !== true) expect(dueAt(state)).toBeNull();
         }
       }),
     );

@@ -66,16 +66,17 @@ export const PING: Scheduled = { ...SCHEDULED, eventType: 'ping', kind: 'ping' }
 export const OK: AttemptOutcome = { errorCode: null, httpStatus: 200, latencyMs: 12, excerpt: 'c2VhbGVk' };
 export const DOWN: AttemptOutcome = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 12, excerpt: null };
 
-/** Chance of one half is no jitter at all. */
-export const start = (of: AttemptKind, seconds: number): DeliveryCommand => ({
-  kind: 'start',
-  of,
-  now: at(seconds),
-  settleAfter: at(seconds + 13),
-});
-export const record = (attempt: number, outcome: AttemptOutcome, seconds: number, chance = 0.5): DeliveryCommand => ({
+/** An attempt of one second. Chance of one half is no jitter at all. */
+export const record = (
+  attempt: number,
+  outcome: AttemptOutcome,
+  seconds: number,
+  { of = 'ladder', chance = 0.5 }: { readonly of?: AttemptKind; readonly chance?: number } = {},
+): DeliveryCommand => ({
   kind: 'record',
   attempt,
+  of,
+  startedAt: at(seconds - 1),
   outcome,
   now: at(seconds),
   chance,

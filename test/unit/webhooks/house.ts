@@ -345,7 +345,9 @@ export class WebhookHouse {
 
   settle(deliveryId: string): Promise<void> {
     const { aggregates, attempts, queue, clock } = this.parts();
-    return new SettleDeliveryHandler(aggregates, attempts, queue, clock).execute(new SettleDelivery(deliveryId));
+    return new SettleDeliveryHandler(aggregates, attempts, queue, this.policy, clock).execute(
+      new SettleDelivery(deliveryId),
+    );
   }
 
   disableOverdue(accountId: string): Promise<void> {

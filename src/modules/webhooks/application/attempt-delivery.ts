@@ -45,7 +45,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
     const next = made?.delivery ?? loaded.state;
     // Also when this one came too early: a timer may run ahead of our clock.
-    if (kind === 'ladder' && next.nextAttemptAt !== null && next.underWay === null)
+    if (kind === 'ladder' && next.nextAttemptAt !== null)
       await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;
   }

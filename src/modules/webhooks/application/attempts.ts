@@ -1,4 +1,4 @@
-// One attempt at a delivery: started in the log, signed, sent, recorded. Used by the ladder, by redeliveries and by pings.
+// One attempt at a delivery: signed, sent, recorded. Used by the ladder, by redeliveries and by pings.
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
@@ -6,7 +6,15 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
 import { WebhookSender, type WebhookAnswer } from '../../../ports/webhook-sender.js';
-import { delivery, type AttemptKind, type Delivery, type DeliveryState } from '../domain/delivery.js';
+import {
+  delivery,
+  isDue,
+  nextAttempt,
+  type AttemptKind,
+  type Delivery,
+  type DeliveryCommand,
+  type DeliveryState,
+} from '../domain/delivery.js';
 import { signingSecrets, type Endpoint } from '../domain/endpoint.js';
 import { EXCERPT_KEY, excerptPlace, sealExcerpt } from '../domain/excerpt.js';
 import { signatureOf } from '../domain/signature.js';
@@ -19,8 +27,7 @@ export interface MadeAttempt {
   readonly answer: WebhookAnswer;
 }
 
-/** How much longer than the receiver's time an attempt may take before its worker counts as dead. */
-const GRACE_SECONDS = 5;
+type Recorded = Pick<Extract<DeliveryCommand, { kind: 'record' }>, 'attempt' | 'of' | 'startedAt' | 'outcome'>;
 
 @Injectable()
 export class Attempts {
@@ -35,54 +42,44 @@ export class Attempts {
   ) {}
 
   /**
-   * Null when there is nothing to do: this attempt was started before, whether or not its worker is still alive. It goes where
-   * the endpoint is now and is signed with the secrets that are good now (docs/contract/webhooks.md#attempts).
+   * Null when no such attempt is due. It goes where the endpoint is now and is signed with the secrets that are good now
+   * (docs/contract/webhooks.md#attempts). When its record fails, or its process dies, it goes out again.
    */
   async make(
     deliveryId: string,
     known: LoadedAggregate<DeliveryState>,
-    kind: AttemptKind,
+    of: AttemptKind,
     endpoint: Endpoint,
     context: ActionContext & { readonly accountId: string },
   ): Promise<MadeAttempt | null> {
-    const now = this.clock.now();
-    const settleAfter = new Date(now.getTime() + (this.policy.timeoutSeconds + GRACE_SECONDS) * 1_000);
-    const started = await this.aggregates.execute(
-      delivery,
-      deliveryId,
-      { kind: 'start', of: kind, now, settleAfter },
-      context,
-      known,
-    );
-    if (started.events.length === 0 || started.state.status === 'none' || started.state.underWay === null) return null;
-    const { attempt } = started.state.underWay;
-    const answer = await this.send(deliveryId, started.state, endpoint, context.accountId);
-    const { errorCode, httpStatus, latencyMs } = answer;
-    const excerpt = await this.seal(deliveryId, attempt, answer.responseExcerpt);
-    const recorded = await this.record(
-      deliveryId,
-      attempt,
-      { errorCode, httpStatus, latencyMs, excerpt },
-      context,
-      started,
-    );
+    const { state } = known;
+    const startedAt = this.clock.now();
+    if (state.status === 'none' || !isDue(state, of, startedAt)) return null;
+    const attempt = nextAttempt(state);
+    // Asked for before: a vault that is away must not have the attempt go out again and again.
+    const key = await this.vault.installationKey(EXCERPT_KEY);
+    const answer = await this.send(deliveryId, state, endpoint, context.accountId);
+    const { errorCode, httpStatus, latencyMs, responseExcerpt } = answer;
+    const excerpt = responseExcerpt
+      ? sealExcerpt(key, randomBytes(12), excerptPlace(deliveryId, attempt), responseExcerpt)
+      : null;
+    const made = { attempt, of, startedAt, outcome: { errorCode, httpStatus, latencyMs, excerpt } };
+    const recorded = await this.record(deliveryId, made, context, known);
     // A ping touches no health (docs/contract/webhooks.md#pings).
-    if (errorCode === null && kind !== 'ping') await this.recovered(deliveryId, endpoint, context);
+    if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
     return { delivery: recorded, answer };
   }
 
-  /** What came of an attempt. Recording it again, or late, changes nothing. */
+  /** Recording an attempt again, or late, changes nothing. */
   async record(
     deliveryId: string,
-    attempt: number,
-    outcome: Pick<WebhookAnswer, 'errorCode' | 'httpStatus' | 'latencyMs'> & { readonly excerpt: string | null },
+    made: Recorded,
     context: ActionContext,
     known?: LoadedAggregate<DeliveryState>,
   ): Promise<Delivery> {
     const command = {
       kind: 'record',
-      attempt,
-      outcome,
+      ...made,
       now: this.clock.now(),
       chance: Math.random(),
       policy: this.policy.ladder,
@@ -117,16 +114,6 @@ export class Attempts {
         'user-agent': 'Service-Webhooks/1',
       },
     });
-  }
-
-  private async seal(deliveryId: string, attempt: number, excerpt: string | null): Promise<string | null> {
-    if (excerpt === null || excerpt === '') return null;
-    return sealExcerpt(
-      await this.vault.installationKey(EXCERPT_KEY),
-      randomBytes(12),
-      excerptPlace(deliveryId, attempt),
-      excerpt,
-    );
   }
 
   /** A success ends a run of failures. Of a healthy endpoint there is nothing to say. */

@@ -72,7 +72,7 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
       context,
     );
     const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
-    if (made === null) throw new Error(`The ping ${deliveryId} was started by somebody else`);
+    if (made === null) throw new Error(`The ping ${deliveryId} is not due`);
     return { deliveryId, answer: made.answer };
   }
 }

@@ -4,14 +4,17 @@ import { systemContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
-import { delivery, dueAt, type Delivery } from '../domain/delivery.js';
+import { delivery, dueAt, nextAttempt, redeliveryWaits } from '../domain/delivery.js';
 import { Attempts } from './attempts.js';
 import { turnOf } from './turns.js';
+import { WebhookPolicy } from './webhook-policy.js';
+
+/** How much longer than the receiver's time a ping may take before its process counts as dead. */
+const GRACE_SECONDS = 5;
 
 /**
- * Looks after a delivery whose time has come: an attempt whose worker died counts as failed (it is not known whether it arrived, so
- * the ladder goes on), and an attempt without a worker is asked for again. No caller waits any more for a ping that was left
- * behind: it ends without being sent. Safe to repeat.
+ * Asks again for an attempt that is due and that the queue may have lost, with the process that was making it or with Redis. A ping that
+ * was left behind ends instead: no caller waits for it any more. Safe to repeat.
  */
 @UseCase()
 export class SettleDelivery extends Command<void> {
@@ -26,40 +29,23 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
     private readonly aggregates: AggregateStore,
     private readonly attempts: Attempts,
     private readonly queue: DeliveryQueue,
+    private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
   ) {}
 
   async execute({ deliveryId }: SettleDelivery): Promise<void> {
-    const loaded = await this.aggregates.load(delivery, deliveryId);
-    const accountId = loaded.owner?.accountId;
-    let { state } = loaded;
-    const now = this.clock.now();
-    if (state.status === 'none' || !accountId) return;
-    const context = systemContext('webhook-sweep', loaded.owner);
-    if (isLeftBehind(state))
-      state = (
-        await this.aggregates.execute(
-          delivery,
-          deliveryId,
-          { kind: 'start', of: 'ping', now, settleAfter: now },
-          context,
-          loaded,
-        )
-      ).state;
-    if (state.status === 'none') return;
-    if (state.underWay !== null) {
-      if (now < new Date(state.underWay.settleAfter)) return;
-      const lost = { errorCode: 'CONNECTION_FAILED', httpStatus: null, latencyMs: 0, excerpt: null } as const;
-      state = await this.attempts.record(deliveryId, state.underWay.attempt, lost, context);
+    const { state, owner } = await this.aggregates.load(delivery, deliveryId);
+    const due = state.status === 'none' ? null : dueAt(state);
+    if (state.status === 'none' || due === null || !owner?.accountId) return;
+    if (state.kind === 'event') {
+      const kind = redeliveryWaits(state) ? 'redelivery' : 'ladder';
+      return this.queue.enqueue(turnOf(deliveryId, state, kind), new Date(due));
     }
-    const due = dueAt(state);
-    if (due === null) return;
-    const kind = state.redelivery?.waiting === true ? 'redelivery' : 'ladder';
-    await this.queue.enqueue(turnOf(deliveryId, state, kind), new Date(due));
+    const startedAt = new Date(due);
+    const endsAt = startedAt.getTime() + (this.policy.timeoutSeconds + GRACE_SECONDS) * 1_000;
+    if (this.clock.now().getTime() < endsAt) return;
+    const outcome = { errorCode: 'CONNECTION_FAILED', httpStatus: null, latencyMs: 0, excerpt: null } as const;
+    const lost = { attempt: nextAttempt(state), of: 'ping', startedAt, outcome } as const;
+    await this.attempts.record(deliveryId, lost, systemContext('webhook-sweep', owner));
   }
-}
-
-/** The process that was asked for the ping died before sending it. */
-function isLeftBehind({ kind, status, underWay }: Delivery): boolean {
-  return kind === 'ping' && status === 'pending' && underWay === null;
 }

@@ -19,6 +19,15 @@ export interface AttemptOutcome {
   readonly excerpt: string | null;
 }
 
+/** An attempt that is over. What follows its number is absent where `DeliveryAttemptStarted` came before. */
+interface MadeAttempt {
+  /** Counts all kinds from 1. */
+  readonly attempt: number;
+  readonly kind?: AttemptKind;
+  /** ISO 8601 UTC. */
+  readonly startedAt?: string;
+}
+
 export type DeliveryEvent =
   | DomainEvent<
       'DeliveryScheduled',
@@ -35,28 +44,20 @@ export type DeliveryEvent =
         readonly nextAttemptAt: string;
       }
     >
-  /** Appended before anything is sent, so that no other worker sends the same attempt. `attempt` counts all kinds from 1. */
+  /** Of earlier releases, which appended it before they sent an attempt. One that has no end in the log goes out again. */
   | DomainEvent<
       'DeliveryAttemptStarted',
       { readonly attempt: number; readonly kind: AttemptKind; readonly settleAfter: string }
     >
-  | DomainEvent<'DeliverySucceeded', AttemptOutcome & { readonly attempt: number }>
+  | DomainEvent<'DeliverySucceeded', AttemptOutcome & MadeAttempt>
   /** `nextAttemptAt` is null when no rung is left, and of redeliveries and pings. */
-  | DomainEvent<
-      'DeliveryAttemptFailed',
-      AttemptOutcome & { readonly attempt: number; readonly nextAttemptAt: string | null }
-    >
+  | DomainEvent<'DeliveryAttemptFailed', AttemptOutcome & MadeAttempt & { readonly nextAttemptAt: string | null }>
   | DomainEvent<'DeliveryExhausted', { readonly attempts: number }>
   /** Nothing more is sent: neither the ladder nor a redelivery goes on. What had an end before keeps it. */
   | DomainEvent<'DeliveryCanceled', { readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' }>
   | DomainEvent<'RedeliveryRequested', { readonly requestedAt: string }>;
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'exhausted' | 'canceled' | 'failed';
-
-export interface Attempt {
-  readonly attempt: number;
-  readonly kind: AttemptKind;
-}
 
 export interface Delivery {
   readonly status: DeliveryStatus;
@@ -66,11 +67,12 @@ export interface Delivery {
   readonly eventType: string;
   readonly occurredAt: string;
   readonly body: string;
-  /** All that were started, of every kind. */
+  /** All that were made, of every kind. */
   readonly attempts: number;
   /** Those of the ladder. */
   readonly rungs: number;
-  readonly underWay: (Attempt & { readonly settleAfter: string }) | null;
+  /** Counted above. Of earlier releases: started, and without an end in the log. */
+  readonly underWay: Extract<DeliveryEvent, { type: 'DeliveryAttemptStarted' }>['data'] | null;
   /** Of the ladder; null when none is due any more. */
   readonly nextAttemptAt: string | null;
   readonly redelivery: { readonly requestedAt: string; readonly waiting: boolean } | null;
@@ -87,12 +89,12 @@ export interface LadderPolicy {
 
 export type DeliveryCommand =
   | { readonly kind: 'schedule'; readonly delivery: Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'] }
-  /** Decides nothing when that attempt is not due: it was started before, or the delivery is over. */
-  | { readonly kind: 'start'; readonly of: AttemptKind; readonly now: Date; readonly settleAfter: Date }
-  /** `chance` from 0 to 1 decides the jitter. */
+  /** Decides nothing when an attempt of that number was recorded before. `chance` from 0 to 1 decides the jitter. */
   | {
       readonly kind: 'record';
       readonly attempt: number;
+      readonly of: AttemptKind;
+      readonly startedAt: Date;
       readonly outcome: AttemptOutcome;
       readonly now: Date;
       readonly chance: number;
@@ -113,19 +115,10 @@ function decide(command: DeliveryCommand, state: DeliveryState): readonly Delive
     return state.status === 'none' ? [{ type: 'DeliveryScheduled', data: command.delivery }] : [];
   if (state.status === 'none') throw new DomainError('request.not_found');
   switch (command.kind) {
-    case 'start':
-      return isDue(state, command.of, command.now)
-        ? [
-            {
-              type: 'DeliveryAttemptStarted',
-              data: { attempt: state.attempts + 1, kind: command.of, settleAfter: command.settleAfter.toISOString() },
-            },
-          ]
-        : [];
     case 'record':
-      return state.underWay?.attempt === command.attempt ? record(command, state, state.underWay.kind) : [];
+      return command.attempt === nextAttempt(state) ? record(command, state) : [];
     case 'cancel':
-      return isOpen(state) || state.redelivery?.waiting === true
+      return isOpen(state) || redeliveryWaits(state)
         ? [{ type: 'DeliveryCanceled', data: { cause: command.cause } }]
         : [];
     case 'redeliver': {
@@ -145,10 +138,9 @@ function decide(command: DeliveryCommand, state: DeliveryState): readonly Delive
   }
 }
 
-/** One attempt at a time, of whatever kind. */
-function isDue(state: Delivery, kind: AttemptKind, now: Date): boolean {
-  if (state.underWay !== null) return false;
-  if (kind === 'redelivery') return state.redelivery?.waiting === true;
+/** Whether such an attempt is to be made now. */
+export function isDue(state: Delivery, kind: AttemptKind, now: Date): boolean {
+  if (kind === 'redelivery') return redeliveryWaits(state);
   return (
     isOpen(state) &&
     state.nextAttemptAt !== null &&
@@ -157,35 +149,43 @@ function isDue(state: Delivery, kind: AttemptKind, now: Date): boolean {
   );
 }
 
+/** The number of the attempt that is made next. */
+export function nextAttempt({ attempts, underWay }: Delivery): number {
+  return underWay?.attempt ?? attempts + 1;
+}
+
+export function redeliveryWaits({ redelivery, underWay }: Delivery): boolean {
+  return redelivery !== null && (redelivery.waiting || underWay?.kind === 'redelivery');
+}
+
 function isOpen({ status }: Delivery): boolean {
   return status === 'pending' || status === 'retrying';
 }
 
 function record(
-  { attempt, outcome, now, chance, policy }: Extract<DeliveryCommand, { kind: 'record' }>,
-  state: Delivery,
-  kind: AttemptKind,
+  { attempt, of, startedAt, outcome, now, chance, policy }: Extract<DeliveryCommand, { kind: 'record' }>,
+  before: Delivery,
 ): readonly DeliveryEvent[] {
-  if (outcome.errorCode === null) return [{ type: 'DeliverySucceeded', data: { attempt, ...outcome } }];
+  const made = { attempt, kind: of, startedAt: startedAt.toISOString(), ...outcome };
+  if (outcome.errorCode === null) return [{ type: 'DeliverySucceeded', data: made }];
   // A redelivery stands beside the ladder and consumes no rung; a ping has none (docs/contract/webhooks.md#pings, #redelivery).
-  if (kind !== 'ladder' || !isOpen(state))
-    return [{ type: 'DeliveryAttemptFailed', data: { attempt, ...outcome, nextAttemptAt: null } }];
-  const delaySeconds = policy.ladder[state.rungs - 1];
+  if (of !== 'ladder' || !isOpen(before))
+    return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt: null } }];
+  const delaySeconds = policy.ladder[begun(before, made).rungs - 1];
   if (delaySeconds === undefined) {
     return [
-      { type: 'DeliveryAttemptFailed', data: { attempt, ...outcome, nextAttemptAt: null } },
-      { type: 'DeliveryExhausted', data: { attempts: state.attempts } },
+      { type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt: null } },
+      { type: 'DeliveryExhausted', data: { attempts: attempt } },
     ];
   }
   const factor = 1 + policy.jitter * (2 * chance - 1);
   const nextAttemptAt = new Date(now.getTime() + delaySeconds * factor * 1_000).toISOString();
-  return [{ type: 'DeliveryAttemptFailed', data: { attempt, ...outcome, nextAttemptAt } }];
+  return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt } }];
 }
 
-/** When the recovery job must look at the delivery (ISO 8601 UTC): an attempt without a worker, or one whose worker died. */
+/** Since when an attempt is due (ISO 8601 UTC): the recovery job looks for those that the queue has lost. */
 export function dueAt(state: Delivery): string | null {
-  if (state.underWay !== null) return state.underWay.settleAfter;
-  if (state.redelivery?.waiting === true) return state.redelivery.requestedAt;
+  if (state.redelivery !== null && redeliveryWaits(state)) return state.redelivery.requestedAt;
   return isOpen(state) ? state.nextAttemptAt : null;
 }
 
@@ -209,28 +209,15 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   }
   if (state.status === 'none') return state;
   switch (event.type) {
-    case 'DeliveryAttemptStarted': {
-      const { attempt, kind, settleAfter } = event.data;
-      const redelivery =
-        kind === 'redelivery' && state.redelivery ? { ...state.redelivery, waiting: false } : state.redelivery;
-      return {
-        ...state,
-        attempts: attempt,
-        rungs: kind === 'ladder' ? state.rungs + 1 : state.rungs,
-        underWay: { attempt, kind, settleAfter },
-        redelivery,
-      };
-    }
+    case 'DeliveryAttemptStarted':
+      return { ...begun(state, event.data), underWay: event.data };
     case 'DeliverySucceeded':
-      return { ...state, status: 'succeeded', underWay: null, nextAttemptAt: null };
+      return { ...ended(state, event.data), status: 'succeeded', nextAttemptAt: null };
     case 'DeliveryAttemptFailed': {
-      if (state.kind === 'ping') return { ...state, status: 'failed', underWay: null, nextAttemptAt: null };
-      const ofLadder = state.underWay?.kind === 'ladder' && isOpen(state);
-      return {
-        ...state,
-        underWay: null,
-        ...(ofLadder && { status: 'retrying' as const, nextAttemptAt: event.data.nextAttemptAt }),
-      };
+      const after = ended(state, event.data);
+      if (state.kind === 'ping') return { ...after, status: 'failed', nextAttemptAt: null };
+      const ofLadder = (event.data.kind ?? state.underWay?.kind) === 'ladder' && isOpen(state);
+      return ofLadder ? { ...after, status: 'retrying', nextAttemptAt: event.data.nextAttemptAt } : after;
     }
     case 'DeliveryExhausted':
       return { ...state, status: 'exhausted', nextAttemptAt: null };
@@ -238,6 +225,7 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
       return {
         ...state,
         status: isOpen(state) ? 'canceled' : state.status,
+        underWay: null,
         nextAttemptAt: null,
         redelivery: state.redelivery && { ...state.redelivery, waiting: false },
       };
@@ -246,4 +234,20 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     default:
       return assertNever(event, state);
   }
+}
+
+function begun(state: Delivery, { attempt, kind }: { readonly attempt: number; readonly kind: AttemptKind }): Delivery {
+  // The one that goes out again has used its rung.
+  const another = kind === 'ladder' && state.underWay?.kind !== 'ladder';
+  const { redelivery } = state;
+  return {
+    ...state,
+    attempts: attempt,
+    rungs: another ? state.rungs + 1 : state.rungs,
+    redelivery: kind === 'redelivery' && redelivery ? { ...redelivery, waiting: false } : redelivery,
+  };
+}
+
+function ended(state: Delivery, { attempt, kind }: MadeAttempt): Delivery {
+  return { ...(kind === undefined ? state : begun(state, { attempt, kind })), underWay: null };
 }

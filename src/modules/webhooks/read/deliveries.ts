@@ -15,7 +15,7 @@ import {
 } from '../domain/delivery.js';
 import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
 
-/** One attempt; the outcome is null while it is under way. */
+/** One attempt; the outcome is null of one that an earlier release started, and whose end is not in the log. */
 export interface LoggedAttempt {
   readonly attempt: number;
   readonly attemptedAt: string;
@@ -58,7 +58,7 @@ const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latest
 /** Ids are in the order of the events that are told of. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 6,
+  version: 7,
   category: delivery.category,
   listedForDays: 30,
 
@@ -122,10 +122,14 @@ function withAttempt(
       return [...attempts, { attempt: event.data.attempt, attemptedAt: at, outcome: null }].slice(-MAX_ATTEMPTS_SHOWN);
     case 'DeliverySucceeded':
     case 'DeliveryAttemptFailed': {
-      const { attempt, errorCode, httpStatus, latencyMs, excerpt } = event.data;
-      return attempts.map((one) =>
-        one.attempt === attempt ? { ...one, outcome: { errorCode, httpStatus, latencyMs, excerpt } } : one,
-      );
+      const { attempt, startedAt, errorCode, httpStatus, latencyMs, excerpt } = event.data;
+      const started = attempts.find((one) => one.attempt === attempt);
+      const made = {
+        attempt,
+        attemptedAt: startedAt ?? started?.attemptedAt ?? at,
+        outcome: { errorCode, httpStatus, latencyMs, excerpt },
+      };
+      return [...attempts.filter((one) => one !== started), made].slice(-MAX_ATTEMPTS_SHOWN);
     }
     default:
       return attempts;
