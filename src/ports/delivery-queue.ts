@@ -8,18 +8,19 @@ export interface DueDelivery {
   readonly turn: string;
 }
 
+/** An attempt counts until it is over. */
 export interface Backlog {
+  /** Due, those under way included. */
   readonly waiting: number;
   readonly delayed: number;
-  readonly active: number;
-  /** Milliseconds that the most overdue job has been waiting; 0 when none is. */
+  /** Milliseconds that the most overdue attempt has been waiting; 0 when none is. */
   readonly oldestDueMs: number;
 }
 
 /**
- * Has an attempt made at a time, at least once, in any worker. An endpoint that is slow never keeps the others waiting:
- * it has a bounded number of attempts under way and, once it has proved slow, workers of its own kind. May lose everything;
- * the recovery job asks again. Throws Unavailable when it cannot be reached.
+ * Has an attempt made at a time, at least once, in any worker. An endpoint that is slow never keeps the others waiting: it has a bounded
+ * number of attempts under way, and only a few after a time-out. May lose everything; the recovery job asks again. Throws Unavailable when
+ * it cannot be reached.
  */
 export abstract class DeliveryQueue {
   abstract enqueue(due: DueDelivery, at: Date): Promise<void>;
@@ -29,10 +30,8 @@ export abstract class DeliveryQueue {
 /** What the workers of the queue run. */
 export abstract class DeliveryAttempts {
   /**
-   * Makes the attempt that is due, if it still is: null when nothing was sent. `outcome` is `SUCCESS` or what was wrong, for
-   * metrics. Refuses an attempt that was started before, because a job may come twice.
+   * Makes the attempt that is due, if it still is: null when nothing was sent, as where it was made before. `outcome` is `SUCCESS` or
+   * what was wrong, for metrics.
    */
-  abstract attempt(
-    due: DueDelivery,
-  ): Promise<{ readonly latencyMs: number; readonly timedOut: boolean; readonly outcome: string } | null>;
+  abstract attempt(due: DueDelivery): Promise<{ readonly timedOut: boolean; readonly outcome: string } | null>;
 }

@@ -1,4 +1,4 @@
-// npm run bench [-- a | d | f | g | h | i | k | l | m | n]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';
@@ -6,6 +6,7 @@ import { benchDeadReceiver } from './dead-receiver.js';
 import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
 import { benchGrowth } from './growth.js';
+import { benchLightLoad } from './light-load.js';
 import { benchLogCopy } from './log-copy.js';
 import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
@@ -29,5 +30,6 @@ if (wanted('n')) {
   await benchRedisMemory();
   await benchGrowth();
 }
+if (wanted('o')) await benchLightLoad();
 if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);

@@ -1,21 +1,12 @@
-// Attempts that are due, in a line for each endpoint, and the BullMQ jobs that work the lines off (by the workers in `dispatcher.ts`).
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Attempts that are to be made, in a line for each endpoint, and the BullMQ jobs that have `dispatcher.ts` work the lines off.
 import type { Queue, QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { type LatencyRules, LatencyTracker, type Standing } from './latency-tracker.js';
-import { attemptOf, defineLineScripts, KEYS, lineOf, memberOf, membersIn } from './lines.js';
 
-export const FAST_QUEUE = 'webhook-dispatch';
-export const SLOW_QUEUE = 'webhook-dispatch-slow';
+export const QUEUE = 'webhook-dispatch';
 
-/** The job that sends nothing: see `wakeUpsFor`. */
-export const WAKE_UP = 'wake-up';
-const DISPATCH = 'dispatch';
-
-/** A job of an endpoint: sends what is due in the endpoint's line. */
 export interface DispatchJobData {
   readonly endpointId: string;
 }
@@ -28,179 +19,106 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 100 } },
 } as const satisfies Partial<QueueOptions>;
 
-/** Attempts of one endpoint that are under way at a time, in all processes together. */
-export type ConcurrencyLimits = Readonly<Record<Standing, number>>;
-
-const DEFAULT_LIMITS: ConcurrencyLimits = { fast: 64, unknown: 4, slow: 16 };
-/** Attempts that a job of a fast endpoint makes at once. A job of another makes one, because it may take long. */
-const TOGETHER = 8;
-
 /** What tests change. */
 export abstract class DispatchSettings {
-  readonly limits?: ConcurrencyLimits;
-  readonly latency?: Partial<LatencyRules>;
   /** Over one exchange with Redis, milliseconds; default 5,000. */
   readonly limitMs?: number;
 }
 
-/** What one exchange tells Redis of an endpoint's line. */
-interface Refill {
-  readonly due: { readonly delivery: DueDelivery; readonly at: number }[];
-  readonly done: Promise<void>;
-}
-
-const MAX_IN_EXCHANGE = 250;
-/** Jobs that wait for a retry are one for all retries of an endpoint that fall into such a time, milliseconds. */
+/** Endpoints that may have a line: only the backlog is read by it. */
+const ENDPOINTS = 'webhook-dispatch:endpoints';
+/** An attempt that ended with a fault of ours is not made again sooner, milliseconds: it may have been sent. */
+const AFTER_FAULT_MS = 10_000;
+/** The retries of an endpoint that fall into such a time have one job to wake them, milliseconds. */
 const WAKE_EVERY_MS = 100;
 
 /**
- * Redis holds an endpoint's attempts in a sorted set, its line, by the time when they are due. BullMQ holds no more jobs of an endpoint than
- * make as many attempts at once as it may have under way, so that neither a worker's memory nor its concurrency fills with the attempts of
- * one endpoint. The limit holds for all processes together, because a job's id is its endpoint's id and a number.
+ * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays in it until it is over, so that
+ * nothing has to be given back when a worker dies. The id of an endpoint is the id of its job: BullMQ refuses an id that exists, so one worker
+ * works off one line at a time.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
+  /** By endpoint, its job that runs in this process. The line is looked at again when it is over. */
+  readonly running = new Map<string, object>();
   private readonly connection: BoundedRedis;
-  private readonly limits: ConcurrencyLimits;
-  /** What the workers of this process learn. */
-  readonly latency: LatencyTracker;
-  private readonly waiting = new Map<string, Refill>();
-  private readonly running = new Map<string, Promise<void>>();
 
-  /** `redis` and the queues are the caller's. */
+  /** `redis` and `jobs` are the caller's. They share a connection, which keeps the order of their commands. */
   constructor(
     redis: Redis,
-    private readonly fast: DispatchQueue,
-    private readonly slow: DispatchQueue,
-    { limits = DEFAULT_LIMITS, latency = {}, limitMs = 5_000 }: DispatchSettings,
+    private readonly jobs: DispatchQueue,
+    { limitMs = 5_000 }: DispatchSettings,
   ) {
     super();
-    defineLineScripts(redis);
     this.connection = new BoundedRedis(redis, limitMs);
-    this.limits = limits;
-    this.latency = new LatencyTracker(latency);
     // The callers are told; an error event without a listener would be printed.
-    for (const queue of [fast, slow]) queue.on('error', () => undefined);
+    jobs.on('error', () => undefined);
   }
 
-  override enqueue(delivery: DueDelivery, at: Date): Promise<void> {
-    const { due, done } = this.refillOf(delivery.endpointId);
-    due.push({ delivery, at: at.getTime() });
-    return done;
+  override async enqueue(due: DueDelivery, at: Date): Promise<void> {
+    const { endpointId } = due;
+    await this.bounded((redis) =>
+      Promise.all([
+        redis.zadd(lineOf(endpointId), 'NX', at.getTime(), memberOf(due)),
+        redis.sadd(ENDPOINTS, endpointId),
+        this.call(endpointId, at.getTime()),
+      ]),
+    );
   }
 
   override backlog(): Promise<Backlog> {
     return this.bounded(async (redis) => {
       const now = Date.now();
-      const [all, waiting, claims, [, oldest]] = await Promise.all([
-        redis.zcard(KEYS.all),
-        redis.zcount(KEYS.all, '-inf', String(now)),
-        redis.hvals(KEYS.claimed),
-        redis.zrange(KEYS.all, '0', '0', 'WITHSCORES'),
-      ]);
-      const active = claims.flatMap(membersIn).length;
-      return { waiting, delayed: all - waiting, active, oldestDueMs: Math.max(0, now - Number(oldest ?? now)) };
+      const backlog = { waiting: 0, delayed: 0, oldestDueMs: 0 };
+      const counted = (await redis.smembers(ENDPOINTS)).map(async (endpointId) => {
+        const line = lineOf(endpointId);
+        const [all, waiting, [, oldest]] = await Promise.all([
+          redis.zcard(line),
+          redis.zcount(line, '-inf', now),
+          redis.zrange(line, '0', '0', 'WITHSCORES'),
+        ]);
+        // One that gets a line at this moment is counted again from its next attempt on.
+        if (all === 0) await redis.srem(ENDPOINTS, endpointId);
+        backlog.waiting += waiting;
+        backlog.delayed += all - waiting;
+        backlog.oldestDueMs = Math.max(backlog.oldestDueMs, now - Number(oldest ?? now));
+      });
+      await Promise.all(counted);
+      return backlog;
     });
   }
 
-  /**
-   * How many attempts a job of an endpoint makes at once. None, but for what its dead worker left, where another process has added more jobs
-   * than a fast endpoint may have: it finds the endpoint slow.
-   */
-  together(jobId: string, endpointId: string): number {
-    const standing = this.latency.standing(endpointId);
-    if (standing !== 'fast') return 1;
-    const number = Number(jobId.slice(endpointId.length + 1));
-    return number > this.jobsOf('fast') ? 0 : this.togetherOf('fast');
+  /** What is due at an endpoint, the oldest first, at most so many. */
+  due(endpointId: string, most: number): Promise<DueDelivery[]> {
+    return this.bounded(async (redis) =>
+      (await redis.zrangebyscore(lineOf(endpointId), '-inf', Date.now(), 'LIMIT', 0, most)).map((member) =>
+        attemptOf(endpointId, member),
+      ),
+    );
   }
 
-  /**
-   * Attempts of an endpoint that are due, at most so many, claimed by a job beside those that it has under way. A job that begins (`null`) gets
-   * what it had claimed before: then its worker has died.
-   */
-  claim(
-    jobId: string,
-    endpointId: string,
-    most: number,
-    underWay: readonly DueDelivery[] | null,
-  ): Promise<readonly DueDelivery[]> {
-    return this.bounded(async (redis) => {
-      const claimed = await redis.claimDueAttempts(
-        KEYS.all,
-        lineOf(endpointId),
-        KEYS.claimed,
-        jobId,
-        String(Date.now()),
-        String(most),
-        underWay === null ? 'begins' : '',
-        ...(underWay ?? []).map(memberOf),
-      );
-      return membersIn(claimed).map((member) => attemptOf(endpointId, member));
-    });
+  /** An attempt was made, or ended with a fault. */
+  async over(due: DueDelivery, fault: boolean): Promise<void> {
+    const line = lineOf(due.endpointId);
+    await this.bounded((redis) =>
+      fault ? redis.zadd(line, 'XX', Date.now() + AFTER_FAULT_MS, memberOf(due)) : redis.zrem(line, memberOf(due)),
+    );
   }
 
-  /** Before a job ends: the next one of its id must not find the claim. */
-  endClaim(jobId: string): Promise<void> {
-    return this.bounded(async (redis) => void (await redis.hdel(KEYS.claimed, jobId)));
+  /** To be called when a job of an endpoint is over: no job is added for an attempt that comes while there is one. */
+  async callIfDue(endpointId: string): Promise<void> {
+    const due = await this.bounded((redis) => redis.zcount(lineOf(endpointId), '-inf', Date.now()));
+    if (due > 0) await this.call(endpointId);
   }
 
-  /** Adds jobs for what is due in an endpoint's line. */
-  refill(endpointId: string): Promise<void> {
-    return this.refillOf(endpointId).done;
-  }
-
-  /** What is asked for in one turn of the event loop, and while an exchange for the same line is under way, goes together. */
-  private refillOf(endpointId: string): Refill {
-    const { waiting, running } = this;
-    let refill = waiting.get(endpointId);
-    if (refill !== undefined) return refill;
-    const due: Refill['due'] = [];
-    const done = (running.get(endpointId) ?? nextTurn()).then(() => {
-      waiting.delete(endpointId);
-      const made = this.bounded((redis) => this.exchange(redis, endpointId, due));
-      const ended = made.then(
-        () => undefined,
-        () => undefined,
-      );
-      running.set(endpointId, ended);
-      void ended.then(() => running.get(endpointId) === ended && running.delete(endpointId));
-      return made;
-    });
-    refill = { due, done };
-    waiting.set(endpointId, refill);
-    return refill;
-  }
-
-  private async exchange(redis: Redis, endpointId: string, due: Refill['due']): Promise<void> {
-    for (let first = 0; first === 0 || first < due.length; first += MAX_IN_EXCHANGE) {
-      const some = due.slice(first, first + MAX_IN_EXCHANGE);
-      const standing = this.latency.standing(endpointId);
-      const now = Date.now();
-      const free = await redis.lineUpAttempts(
-        KEYS.all,
-        lineOf(endpointId),
-        KEYS.claimed,
-        String(now),
-        String(this.jobsOf(standing)),
-        String(this.togetherOf(standing)),
-        endpointId,
-        this.fast.toKey(''),
-        this.slow.toKey(''),
-        ...some.flatMap(({ delivery, at }) => [String(at), memberOf(delivery)]),
-      );
-      const jobs = free.map((jobId) => ({ name: DISPATCH, data: { endpointId }, opts: { jobId } }));
-      const wakeUps = wakeUpsFor(endpointId, some, now);
-      if (standing !== 'slow') jobs.push(...wakeUps);
-      else if (wakeUps.length > 0) await this.fast.addBulk(wakeUps);
-      if (jobs.length > 0) await (standing === 'slow' ? this.slow : this.fast).addBulk(jobs);
+  /** Adds the job of the endpoint; for a later time one that adds it then. */
+  async call(endpointId: string, at = 0): Promise<void> {
+    const now = Date.now();
+    if (at > now) {
+      const wakeAt = Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS;
+      await this.jobs.add('wake', { endpointId }, { jobId: `${endpointId}-at-${wakeAt}`, delay: wakeAt - now });
+    } else if (!this.running.has(endpointId)) {
+      await this.jobs.add('dispatch', { endpointId }, { jobId: endpointId });
     }
-  }
-
-  private jobsOf(standing: Standing): number {
-    return Math.ceil(this.limits[standing] / this.togetherOf(standing));
-  }
-
-  private togetherOf(standing: Standing): number {
-    return standing === 'fast' ? Math.min(TOGETHER, this.limits.fast) : 1;
   }
 
   private async bounded<Reply>(exchange: (redis: Redis) => Promise<Reply>): Promise<Reply> {
@@ -212,19 +130,16 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   }
 }
 
-/** Jobs that only see to it that there are jobs for what has come due. */
-function wakeUpsFor(
-  endpointId: string,
-  due: Refill['due'],
-  /** As of which the others are due. */
-  now: number,
-): { name: string; data: DispatchJobData; opts: { jobId: string; delay?: number } }[] {
-  const times = new Set(
-    due.filter(({ at }) => at > now).map(({ at }) => Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS),
-  );
-  return [...times].map((wakeAt) => ({
-    name: WAKE_UP,
-    data: { endpointId },
-    opts: { jobId: `${endpointId}-at-${wakeAt}`, delay: wakeAt - now },
-  }));
+function lineOf(endpointId: string): string {
+  return `webhook-dispatch:due:${endpointId}`;
+}
+
+/** Asking twice for one attempt gives one member. */
+function memberOf({ deliveryId, kind, turn }: DueDelivery): string {
+  return JSON.stringify([deliveryId, kind, turn]);
+}
+
+function attemptOf(endpointId: string, member: string): DueDelivery {
+  const [deliveryId, kind, turn] = JSON.parse(member) as [string, DueDelivery['kind'], string];
+  return { deliveryId, endpointId, kind, turn };
 }

@@ -1,6 +1,6 @@
 // The queue of webhook deliveries, and the workers of processes that make them.
 import { BullModule, getQueueToken } from '@nestjs/bullmq';
-import { type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import { Limits } from '../../config/limits.js';
@@ -10,15 +10,8 @@ import { Metrics } from '../../platform/observability/metrics.js';
 import { rolePart } from '../../platform/roles/role-part.js';
 import { DeliveryAttempts, DeliveryQueue } from '../../ports/delivery-queue.js';
 import { measure, workerConnection } from '../redis/connection.js';
-import {
-  BullMqDeliveryQueue,
-  DispatchSettings,
-  type DispatchQueue,
-  FAST_QUEUE,
-  QUEUE_OPTIONS,
-  SLOW_QUEUE,
-} from './bullmq.js';
-import { AttemptRunner, FastDispatcher, SlowDispatcher } from './dispatcher.js';
+import { BullMqDeliveryQueue, DispatchSettings, type DispatchQueue, QUEUE, QUEUE_OPTIONS } from './bullmq.js';
+import { AttemptRunner, Dispatcher } from './dispatcher.js';
 
 /** How much longer than its receiver's limit an attempt takes at most, milliseconds. */
 const RECORDING_MS = 2_000;
@@ -42,18 +35,17 @@ class DispatchConnection implements OnApplicationShutdown {
 @Module({ providers: [DispatchConnection], exports: [DispatchConnection] })
 class DispatchConnectionModule {}
 
-function queueOf(name: string): DynamicModule {
-  return BullModule.registerQueueAsync({
-    name,
-    imports: [DispatchConnectionModule],
-    inject: [DispatchConnection],
-    useFactory: ({ redis }: DispatchConnection) => ({ connection: redis, ...QUEUE_OPTIONS }),
-  });
-}
-
 @Global()
 @Module({
-  imports: [DispatchConnectionModule, queueOf(FAST_QUEUE), queueOf(SLOW_QUEUE)],
+  imports: [
+    DispatchConnectionModule,
+    BullModule.registerQueueAsync({
+      name: QUEUE,
+      imports: [DispatchConnectionModule],
+      inject: [DispatchConnection],
+      useFactory: ({ redis }: DispatchConnection) => ({ connection: redis, ...QUEUE_OPTIONS }),
+    }),
+  ],
   providers: [
     {
       provide: DispatchSettings,
@@ -65,13 +57,12 @@ function queueOf(name: string): DynamicModule {
       provide: BullMqDeliveryQueue,
       useFactory: (
         { redis }: DispatchConnection,
-        fast: DispatchQueue,
-        slow: DispatchQueue,
+        jobs: DispatchQueue,
         settings: DispatchSettings,
         process: ProcessSettings,
         metrics: Metrics,
       ) => {
-        const queue = new BullMqDeliveryQueue(redis, fast, slow, settings);
+        const queue = new BullMqDeliveryQueue(redis, jobs, settings);
         if (runs(process, 'worker'))
           metrics.beforeScrape(async () => {
             const { waiting, delayed, oldestDueMs } = await queue.backlog();
@@ -80,38 +71,13 @@ function queueOf(name: string): DynamicModule {
           });
         return queue;
       },
-      inject: [
-        DispatchConnection,
-        getQueueToken(FAST_QUEUE),
-        getQueueToken(SLOW_QUEUE),
-        DispatchSettings,
-        ProcessSettings,
-        Metrics,
-      ],
+      inject: [DispatchConnection, getQueueToken(QUEUE), DispatchSettings, ProcessSettings, Metrics],
     },
     { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   ],
   exports: [BullMqDeliveryQueue, DeliveryQueue],
 })
 export class DeliveryQueueModule {}
-
-/** The workers of a process; they begin when they are told to. */
-@Injectable()
-export class DeliveryWorkers {
-  constructor(
-    private readonly fast: FastDispatcher,
-    private readonly slow: SlowDispatcher,
-  ) {}
-
-  start(): void {
-    this.fast.start();
-    this.slow.start();
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.fast.close(), this.slow.close()]);
-  }
-}
 
 /** For processes whose role is to work only. What makes the attempts needs the queue, and is looked up when there is one to make. */
 @Module({
@@ -132,10 +98,8 @@ export class DeliveryWorkers {
       }),
       inject: [Limits, Metrics, Log, ModuleRef],
     },
-    FastDispatcher,
-    SlowDispatcher,
-    DeliveryWorkers,
-    rolePart('worker', DeliveryWorkers, (workers) => ({ start: () => workers.start(), stop: () => workers.close() })),
+    Dispatcher,
+    rolePart('worker', Dispatcher, (worker) => ({ start: () => worker.start(), stop: () => worker.close() })),
   ],
 })
 export class DeliveryWorkersModule {}

@@ -1,20 +1,18 @@
-// The workers that have due deliveries attempted: one for endpoints that answer quickly, one for those that are slow.
+// The worker that has due deliveries attempted.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Job } from 'bullmq';
-import type { DueDelivery } from '../../ports/delivery-queue.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
-import { BullMqDeliveryQueue, type DispatchJobData, FAST_QUEUE, SLOW_QUEUE, WAKE_UP } from './bullmq.js';
-import type { Answer } from './latency-tracker.js';
+import type { DeliveryAttempts, DueDelivery } from '../../ports/delivery-queue.js';
+import { BullMqDeliveryQueue, type DispatchJobData, QUEUE } from './bullmq.js';
 
 /** Makes the attempts, and hears how that goes. */
 export abstract class AttemptRunner {
   /** An attempt that takes longer is not waited for any more, milliseconds. */
   abstract readonly limitMs: number;
-  /** What the receiver did; null when nothing was sent. */
-  abstract run(due: DueDelivery): Promise<Answer | null>;
-  /** An attempt ended with an error of ours. The recovery job asks again. */
+  abstract run(due: DueDelivery): ReturnType<DeliveryAttempts['attempt']>;
+  /** An attempt ended with an error of ours. */
   abstract failed(deliveryId: string, error: unknown): void;
   /** A job was taken from a worker that has died. */
   abstract reclaimed(): void;
@@ -24,33 +22,36 @@ export abstract class AttemptRunner {
 
 type DispatchJob = Job<DispatchJobData, void>;
 
-/** So that all endpoints have their turn also when there are more jobs than a worker takes at once. */
-const YIELD_AFTER_MS = 500;
-/** A job that waits for attempts that take longer than so uses the places of the others again. */
-const LINGER_MS = 250;
+/** Attempts of one endpoint that are under way at a time, in all processes together. */
+export const MOST_UNDER_WAY = 32;
+/** The same when its job begins, and after a time-out. Each answer in time is one more. */
+export const FEW_UNDER_WAY = 4;
+/** A job whose attempts take long looks for what has come due meanwhile, milliseconds. */
+const LOOK_EVERY_MS = 100;
 /** What BullMQ and Redis may add to the attempts that are under way when a worker is closed. */
 const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
 
 /**
- * A job whose worker died holds one of its endpoint's places until its lock is over, so locks are short: a worker that only stood still
- * for so long does no harm. Times in milliseconds, but for `drainDelay`, in seconds: also how soon a wait that lost its connection is noticed. */
+ * The line of an endpoint stands still from the death of its worker until its lock is over, so locks are short. Times in milliseconds, but for
+ * `drainDelay`, in seconds: also how soon a wait that lost its connection is noticed. An endpoint that hangs has one job and little else, so that
+ * there may be many of them.
+ */
 export const WORKER_OPTIONS = {
   autorun: false,
+  concurrency: 1_024,
   lockDuration: 5_000,
   stalledInterval: 5_000,
   drainDelay: 10,
   runRetryDelay: 1_000,
 } as const;
 
-/**
- * A job sends what is due at its endpoint, some at a time where the endpoint is fast, and is followed by another while there is more. A job whose
- * worker died goes to another worker, with the attempts it had claimed: the worker refuses those that were started before.
- */
+/** The job of an endpoint makes attempts as long as any is due, as many at once as the endpoint has answered of late. */
 @Injectable()
-export abstract class Dispatcher extends WorkerHost {
+@Processor(QUEUE, WORKER_OPTIONS)
+export class Dispatcher extends WorkerHost {
   protected readonly closingMs: number = CLOSING_MS;
-  private readonly refills = new Set<Promise<void>>();
+  private readonly calls = new Set<Promise<void>>();
   private closing = false;
   private toldAt = Number.NEGATIVE_INFINITY;
 
@@ -68,47 +69,46 @@ export abstract class Dispatcher extends WorkerHost {
   /** Takes no further job, and waits for the attempts under way, but not for a Redis that is away. */
   async close(): Promise<void> {
     this.closing = true;
+    this.queue.running.clear();
     // BullMQ would wait for Redis for ever, unless it is told beforehand.
     const redisIsAway = (await withTimeout(this.closingMs, this.queue.backlog())) === null;
-    const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.refills));
+    const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.calls));
     await withTimeout(this.runner.limitMs + this.closingMs, closed);
   }
 
-  override async process({ id = '', name, queueName, data: { endpointId } }: DispatchJob): Promise<void> {
-    const { latency } = this.queue;
-    const standing = latency.standing(endpointId);
-    // A slow endpoint's jobs belong in the other queue, where the next one is added.
-    if (name === WAKE_UP || (queueName === FAST_QUEUE && standing === 'slow') || this.closing) return;
-    const yieldAt = performance.now() + YIELD_AFTER_MS;
-    const together = this.queue.together(id, endpointId);
-    const underWay = new Map<DueDelivery, Promise<void>>();
-    const begin = (due: DueDelivery): unknown =>
-      underWay.set(
-        due,
-        this.attempt(due).finally(() => underWay.delete(due)),
-      );
-    const mayGoOn = (): boolean => !this.closing && latency.standing(endpointId) === standing;
-    const hasItsTurn = (): boolean => mayGoOn() && performance.now() < yieldAt;
+  override async process(job: DispatchJob): Promise<void> {
+    const { endpointId } = job.data;
+    // Any other job only wakes the endpoint's own: for a retry, or one that an earlier release has left.
+    if (job.id !== endpointId) return this.queue.call(endpointId);
+    const { running } = this.queue;
+    if (!this.closing) running.set(endpointId, job);
+    const isRunning = (): boolean => running.get(endpointId) === job;
+    let places = FEW_UNDER_WAY;
+    /** By delivery: the ladder and a redelivery of one wait for each other. */
+    const underWay = new Map<string, Promise<void>>();
+    const begin = async (due: DueDelivery): Promise<void> => {
+      const timedOut = await this.attempt(due);
+      if (timedOut !== null) places = timedOut ? FEW_UNDER_WAY : Math.min(MOST_UNDER_WAY, places + 1);
+      underWay.delete(due.deliveryId);
+    };
     try {
-      for (let begins = true, goesOn = true; goesOn; begins = false) {
-        const free = Math.max(0, together - underWay.size);
-        const due = await this.queue.claim(id, endpointId, free, begins ? null : [...underWay.keys()]);
-        due.forEach(begin);
-        goesOn = due.length === free && free > 0;
-        // Where there is more, the next ones are claimed some at a time too.
-        while (goesOn && underWay.size > together / 2) {
-          await Promise.race(underWay.values()).then(() => nextTurn());
-          goesOn = hasItsTurn();
+      for (let more = true; (more && isRunning()) || underWay.size > 0;) {
+        const isFree = isRunning() && underWay.size < places;
+        if (isFree) {
+          const due = await this.queue.due(endpointId, places);
+          more = due.length === places;
+          for (const one of due)
+            if (!underWay.has(one.deliveryId) && underWay.size < places) underWay.set(one.deliveryId, begin(one));
         }
-        if (goesOn) continue;
-        // Otherwise the job ends with its attempts, unless some take long: their places are its own until then.
-        await withTimeout(LINGER_MS, Promise.all(underWay.values()));
-        goesOn = underWay.size > 0 && mayGoOn();
+        const ended = Promise.race(underWay.values());
+        if (underWay.size > 0) await (isFree ? withTimeout(LOOK_EVERY_MS, ended) : ended);
+        // What ended in the same turn is replaced together.
+        await nextTurn();
       }
     } finally {
       await Promise.all(underWay.values());
+      if (isRunning()) running.delete(endpointId);
     }
-    await this.queue.endClaim(id);
   }
 
   @OnWorkerEvent('completed')
@@ -126,6 +126,12 @@ export abstract class Dispatcher extends WorkerHost {
     this.runner.reclaimed();
   }
 
+  /** This process stood still, and another one has the jobs now. Ids of jobs are ids of endpoints. */
+  @OnWorkerEvent('lockRenewalFailed')
+  onLockLost(endpointIds: readonly string[]): void {
+    for (const endpointId of endpointIds) this.queue.running.delete(endpointId);
+  }
+
   @OnWorkerEvent('error')
   onError(error: unknown): void {
     const now = performance.now();
@@ -134,32 +140,26 @@ export abstract class Dispatcher extends WorkerHost {
     this.runner.troubled(error);
   }
 
-  private onOver({ data: { endpointId } }: DispatchJob): void {
-    const refill = this.queue
-      .refill(endpointId)
+  private onOver({ id, data: { endpointId } }: DispatchJob): void {
+    if (id !== endpointId) return;
+    const call = this.queue
+      .callIfDue(endpointId)
       .catch((error: unknown) => this.onError(error))
-      .finally(() => this.refills.delete(refill));
-    this.refills.add(refill);
+      .finally(() => this.calls.delete(call));
+    this.calls.add(call);
   }
 
-  private async attempt(due: DueDelivery): Promise<void> {
-    const tracked = this.queue.latency.begin(due.endpointId);
-    // The text of an error must not come to lie in Redis.
-    const made = this.runner.run(due).catch((error: unknown) => {
-      this.runner.failed(due.deliveryId, error);
-      return null;
-    });
-    const answer = await withTimeout(this.runner.limitMs, made);
-    this.queue.latency.end(tracked, answer);
+  /** Whether the receiver took too long; null when nothing is known. */
+  private async attempt(due: DueDelivery): Promise<boolean | null> {
+    const made = await withTimeout(
+      this.runner.limitMs,
+      this.runner.run(due).then(
+        (answer) => ({ answer }),
+        // The text of an error must not come to lie in Redis.
+        (error: unknown) => (this.runner.failed(due.deliveryId, error), null),
+      ),
+    );
+    await this.queue.over(due, made === null).catch((error: unknown) => this.onError(error));
+    return made?.answer?.timedOut ?? null;
   }
 }
-
-/**
- * As many jobs as attempts can begin until an endpoint that hangs is known as slow (some hundreds a second), and more: those
- * that hang from one moment to the next never fill it.
- */
-@Processor(FAST_QUEUE, { ...WORKER_OPTIONS, concurrency: 1_024 })
-export class FastDispatcher extends Dispatcher {}
-
-@Processor(SLOW_QUEUE, { ...WORKER_OPTIONS, concurrency: 256 })
-export class SlowDispatcher extends Dispatcher {}

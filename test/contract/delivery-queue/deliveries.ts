@@ -3,37 +3,24 @@ import { Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
-import {
-  BullMqDeliveryQueue,
-  DispatchSettings,
-  FAST_QUEUE,
-  SLOW_QUEUE,
-} from '../../../src/adapters/delivery-queue/bullmq.js';
+import { BullMqDeliveryQueue, DispatchSettings, QUEUE } from '../../../src/adapters/delivery-queue/bullmq.js';
 import {
   DeliveryQueueModule,
-  DeliveryWorkers,
   DeliveryWorkersModule,
 } from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
-import {
-  AttemptRunner,
-  FastDispatcher,
-  SlowDispatcher,
-  WORKER_OPTIONS,
-} from '../../../src/adapters/delivery-queue/dispatcher.js';
+import { AttemptRunner, Dispatcher, WORKER_OPTIONS } from '../../../src/adapters/delivery-queue/dispatcher.js';
 import { Limits } from '../../../src/config/limits.js';
 import { ProcessSettings } from '../../../src/config/process.js';
 import { Log } from '../../../src/platform/observability/log.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
-import type { LatencyRules } from '../../../src/adapters/delivery-queue/latency-tracker.js';
 import { coalesceWrites } from '../../../src/adapters/redis/coalesced-writes.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
 
 /** The receiver's limit, scaled down from seconds. */
 export const ATTEMPT_MS = 300;
-export const LATENCY: LatencyRules = { fastBelowMs: 50, overdueMs: 100, rememberMs: 60_000 };
 /** A worker that is killed is missed sooner than in the service. */
-const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500, concurrency: 1_024 };
+const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500 };
 
 /** A Redis that is away is not waited for as long as in the service. */
 const CLOSING_MS = 500;
@@ -41,20 +28,15 @@ const CLOSING_MS = 500;
 @Module({})
 class Surroundings {}
 
-@Processor(FAST_QUEUE, IMPATIENT)
-class ImpatientFastDispatcher extends FastDispatcher {
+@Processor(QUEUE, IMPATIENT)
+class ImpatientDispatcher extends Dispatcher {
   protected override readonly closingMs = CLOSING_MS;
 }
 
-@Processor(SLOW_QUEUE, IMPATIENT)
-class ImpatientSlowDispatcher extends SlowDispatcher {
-  protected override readonly closingMs = CLOSING_MS;
-}
-
-/** One process of the service: its side of the queue and, when it is started, its workers. */
+/** One process of the service: its side of the queue and, when it is started, its worker. */
 export interface Process {
   readonly queue: BullMqDeliveryQueue;
-  readonly workers: DeliveryWorkers;
+  readonly worker: Dispatcher;
   readonly redis: Redis;
   readonly reclaimed: () => number;
   readonly failed: unknown[];
@@ -62,15 +44,15 @@ export interface Process {
 }
 
 export interface ProcessOptions extends DispatchSettings {
-  /** Jobs that the workers take at once. */
-  readonly concurrency?: { readonly fast: number; readonly slow: number };
+  /** Endpoints that the worker serves at once. */
+  readonly concurrency?: number;
   readonly attempts?: Partial<AttemptRunner>;
 }
 
 export async function startProcess(
   redisUrl: string,
   make: AttemptRunner['run'],
-  { concurrency = { fast: 1_024, slow: 64 }, attempts, ...options }: ProcessOptions = {},
+  { concurrency = 1_024, attempts, ...options }: ProcessOptions = {},
 ): Promise<Process> {
   const redis = coalesceWrites(
     new Redis(redisUrl, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 }),
@@ -107,26 +89,23 @@ export async function startProcess(
     ],
   })
     .overrideProvider(DispatchSettings)
-    .useValue({ limitMs: 20_000, ...options, latency: { ...LATENCY, ...options.latency } } satisfies DispatchSettings)
+    .useValue({ limitMs: 20_000, ...options } satisfies DispatchSettings)
     .overrideProvider(AttemptRunner)
     .useValue(runner)
-    .overrideProvider(FastDispatcher)
-    .useClass(ImpatientFastDispatcher)
-    .overrideProvider(SlowDispatcher)
-    .useClass(ImpatientSlowDispatcher)
+    .overrideProvider(Dispatcher)
+    .useClass(ImpatientDispatcher)
     .compile();
   await module.init();
-  module.get(FastDispatcher).worker.concurrency = concurrency.fast;
-  module.get(SlowDispatcher).worker.concurrency = concurrency.slow;
-  const workers = module.get(DeliveryWorkers);
+  const worker = module.get(Dispatcher);
+  worker.worker.concurrency = concurrency;
   return {
     queue: module.get(BullMqDeliveryQueue),
-    workers,
+    worker,
     redis,
     reclaimed: () => reclaimed,
     failed,
     close: async () => {
-      await workers.close();
+      await worker.close();
       await module.close();
       redis.disconnect();
     },
@@ -148,14 +127,11 @@ export class Deliveries {
     return made;
   }
 
-  /** How many jobs each queue holds, whatever their state. */
-  async jobs({ redis }: Process): Promise<{ readonly fast: number; readonly slow: number }> {
-    const [fast, slow] = await Promise.all(
-      [FAST_QUEUE, SLOW_QUEUE].map(
-        async (queue) => (await redis.keys(`bull:${queue}:*-[0-9]*`)).filter((key) => !key.endsWith(':lock')).length,
-      ),
-    );
-    return { fast: fast ?? 0, slow: slow ?? 0 };
+  /** How many jobs the queue holds, whatever their state. */
+  async jobs({ redis }: Process): Promise<number> {
+    return (await redis.keys(`bull:${QUEUE}:*`)).filter(
+      (key) => !/:(lock|meta|events|id|marker|stalled|stalled-check|active|wait|delayed)$/.test(key),
+    ).length;
   }
 
   /** Ends the processes of a test, and forgets what they left in Redis. */
@@ -197,17 +173,22 @@ export class Receivers {
   /** Milliseconds after which an endpoint answers; what takes the receiver's limit is a time-out. */
   constructor(public latencyMs: (endpointId: string) => number) {}
 
-  readonly perform: AttemptRunner['run'] = async ({ deliveryId, endpointId }) => {
+  /** What an attempt waits for before its answer comes; null: nothing. */
+  hold: (due: DueDelivery) => Promise<void> | null = () => null;
+
+  readonly perform: AttemptRunner['run'] = async (due) => {
+    const { deliveryId, endpointId } = due;
     this.startedAt.set(deliveryId, Date.now());
     this.attempts.set(deliveryId, (this.attempts.get(deliveryId) ?? 0) + 1);
     const now = (this.underWay.get(endpointId) ?? 0) + 1;
     this.underWay.set(endpointId, now);
     this.most.set(endpointId, Math.max(now, this.mostAtOnce(endpointId)));
+    await this.hold(due);
     const latencyMs = Math.min(this.latencyMs(endpointId), ATTEMPT_MS);
     await new Promise((resolve) => setTimeout(resolve, latencyMs));
     this.underWay.set(endpointId, (this.underWay.get(endpointId) ?? 0) - 1);
     this.answered.push(deliveryId);
-    return { latencyMs, timedOut: latencyMs >= ATTEMPT_MS };
+    return { timedOut: latencyMs >= ATTEMPT_MS, outcome: 'SUCCESS' };
   };
 
   mostAtOnce(endpointId: string): number {

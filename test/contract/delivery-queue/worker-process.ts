@@ -11,4 +11,4 @@ const never = await startProcess(
   },
   { attempts: { limitMs: 60_000 } },
 );
-never.workers.start();
+never.worker.start();

@@ -8,7 +8,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { Worker } from 'bullmq';
 import { pino } from 'pino';
-import { DeliveryWorkers } from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
+import { Dispatcher } from '../../../src/adapters/delivery-queue/dispatcher.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { RedisModule } from '../../../src/adapters/redis/redis.module.js';
 import { RedisScheduler } from '../../../src/adapters/scheduler/redis.js';
@@ -32,7 +32,7 @@ const vendors = await findVendors();
 const EVERY_ROLE = ['DiskSpace', 'LogInUse', 'Redis', 'RedisHealth'];
 const PROJECTOR = ['Projector'];
 const API = ['demo accounts'];
-const WORKER = ['CallWorkers', 'DeliveryWorkers', 'EventProcessor', 'Scheduler', 'mail notice'];
+const WORKER = ['CallWorkers', 'Dispatcher', 'EventProcessor', 'Scheduler', 'mail notice'];
 
 describe('the service, composed', () => {
   let redis: RedisServer;
@@ -97,7 +97,7 @@ describe('the service, composed', () => {
     ['investigation', false],
   ])('ROLE=%s has workers of vendor calls and deliveries: %s', async (role, workers) => {
     const module = await compose(role);
-    expect([has(module, CallWorkers), has(module, DeliveryWorkers)]).toEqual([workers, workers]);
+    expect([has(module, CallWorkers), has(module, Dispatcher)]).toEqual([workers, workers]);
   });
 
   it.each(['api', 'worker', 'projector'])('ROLE=%s knows every read model', async (role) => {

@@ -13,7 +13,7 @@ export class DueDeliveries extends DeliveryAttempts {
   override async attempt({ deliveryId, kind }: DueDelivery): ReturnType<DeliveryAttempts['attempt']> {
     const answer = await this.commands.execute(new AttemptDelivery(deliveryId, kind));
     if (answer === null) return null;
-    const { latencyMs, errorCode } = answer;
-    return { latencyMs, timedOut: errorCode === 'TIMEOUT', outcome: errorCode ?? 'SUCCESS' };
+    const { errorCode } = answer;
+    return { timedOut: errorCode === 'TIMEOUT', outcome: errorCode ?? 'SUCCESS' };
   }
 }
