@@ -98,21 +98,14 @@ function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Bod
   return body;
 }
 
-const known = new WeakMap<Type, ReadonlyMap<string, boolean>>();
-
 /** In the order of declaration, in which they are refused as well, and whether each is a text that may be left out. */
 function fieldsOf(type: Type): ReadonlyMap<string, boolean> {
-  const rules = known.has(type) ? [] : getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const isOptionalText = (field: string): boolean => {
-    const own = rules.filter(({ propertyName }) => propertyName === field);
-    return (
-      own.some((rule) => rule.type === 'conditionalValidation') &&
-      own.some(({ name, each }) => name === 'isString' && !each)
-    );
-  };
-  const fields = known.get(type) ?? new Map(rules.map(({ propertyName: field }) => [field, isOptionalText(field)]));
-  known.set(type, fields);
-  return fields;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const withRule = (is: (rule: (typeof rules)[number]) => boolean): ReadonlySet<string> =>
+    new Set(rules.filter(is).map(({ propertyName }) => propertyName));
+  const optional = withRule((rule) => rule.type === 'conditionalValidation');
+  const texts = withRule(({ name, each }) => name === 'isString' && !each);
+  return new Map(rules.map(({ propertyName: field }) => [field, optional.has(field) && texts.has(field)]));
 }
 
 /** The first field in documented order decides the code; all are listed. */
