@@ -18,11 +18,7 @@ const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
 /** One answer that is not public refuses the name: it is not known which of its addresses the next connection would take. */
 export class CheckedNames {
-  private readonly remembered = new LRUCache<string, { readonly addresses: readonly string[]; readonly until: number }>(
-    {
-      max: REMEMBERED_NAMES,
-    },
-  );
+  private readonly remembered: LRUCache<string, readonly string[]>;
   /** When an address last gave no answer, counted in such failures. */
   private readonly failures = new LRUCache<string, number>({ max: REMEMBERED_NAMES });
   private failure = 0;
@@ -34,12 +30,14 @@ export class CheckedNames {
     private readonly guard: AddressGuard,
     private readonly rememberedMs: number,
     private readonly lookup: Lookup = systemLookup,
-  ) {}
+  ) {
+    this.remembered = new LRUCache({ max: REMEMBERED_NAMES, ttl: rememberedMs });
+  }
 
   /** Never rejects; may take as long as the resolver does. */
   async addressesOf(name: string): Promise<CheckedAddresses> {
-    const entry = this.remembered.get(name);
-    if (entry !== undefined && performance.now() < entry.until) return entry.addresses;
+    const addresses = this.remembered.get(name);
+    if (addresses !== undefined) return addresses;
     const begun = this.underWay.get(name);
     if (begun !== undefined) return begun;
     if (this.underWay.size >= MOST_LOOKUPS) return 'not-found';
@@ -66,7 +64,7 @@ export class CheckedNames {
     if (!addresses.every((address) => this.guard.permits(address))) return 'not-public';
     const last = (address: string): number => this.failures.get(address) ?? 0;
     addresses.sort((one, other) => last(one) - last(other) || isIP(one) - isIP(other));
-    if (this.rememberedMs > 0) this.remembered.set(name, { addresses, until: performance.now() + this.rememberedMs });
+    if (this.rememberedMs > 0) this.remembered.set(name, addresses);
     return addresses;
   }
 }
