@@ -60,6 +60,17 @@ function missingFiles(markdown: string): string[] {
     .filter((path) => !existsSync(join(ROOT, path)));
 }
 
+/** How-tos whose excerpts are the code of the service; a line with `...` is shortened, and a comment may be worded in another way. */
+const WORKED_EXAMPLES = ['docs/how-to/add-a-use-case.md', 'docs/how-to/add-a-listing.md'];
+const plain = (line: string): string => line.trim().replace(/\s+/g, ' ');
+
+/** Lines of a page's TypeScript that no file has. */
+function missingLines(markdown: string, lines: ReadonlySet<string>): string[] {
+  return [...markdown.matchAll(/^ *```ts\n([\s\S]*?)^ *```/gm)]
+    .flatMap(([, excerpt = '']) => excerpt.split('\n').map(plain))
+    .filter((line) => line !== '' && !line.includes('...') && !/^(?:\/|\*)/.test(line) && !lines.has(line));
+}
+
 /** Sources that are not in the repository. */
 const ELSEWHERE = /\bdecisions? \d|\bdecisions,? section\b|\bthe specification\b|[sS]pecification,? "|\(design[:)]/;
 const CODE = /\.(?:ts|mjs|cjs|js|yml)$|Dockerfile$/;
@@ -80,6 +91,13 @@ describe('documents', () => {
     expect(missingFiles('`src/nothing.ts` `src/<m>/a.ts` `src/main.ts`')).toEqual(['src/nothing.ts']);
     const current = pages.filter((path) => !path.startsWith('docs/adr/'));
     expect(faults(current, (_path, text) => missingFiles(text))).toEqual([]);
+  });
+
+  it('show code that is there, where they are worked examples', () => {
+    expect(missingLines('```ts\n  a();\n  b();\n  ...\n// c\n```', new Set(['a();']))).toEqual(['b();']);
+    const sources = tracked.filter((path) => path.endsWith('.ts'));
+    const lines = new Set(sources.flatMap((path) => read(path).split('\n').map(plain)));
+    expect(faults(WORKED_EXAMPLES, (_path, text) => missingLines(text, lines))).toEqual([]);
   });
 
   it('have ADRs that are numbered without a gap', () => {
