@@ -8,17 +8,7 @@ export interface Decider<State, Command, Event extends DomainEvent> {
   /** First part of the stream name `<category>-<id>`; letters, digits and underscores. */
   readonly category: string;
   readonly initial: State;
-  /**
-   * For an aggregate whose stream never ends, though its state stays small: a process remembers the state it has seen and
-   * reads only what is newer. Of its history only the newest event is handed on, so read models see it through their
-   * subscription and not before the caller does. Commands that come while one is appended are appended together, each decided on the
-   * state that those before it left.
-   */
-  readonly longLived?: true;
-  /**
-   * For an aggregate that only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other.
-   * Its commands are gathered, and read models see it later, as with a long-lived one. Its owner is that of the newest event.
-   */
+  /** It only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other (see GroupedStream). */
   readonly stateless?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;

@@ -15,7 +15,7 @@ import {
   accountsList,
   type FoundAccount,
 } from '../modules/accounts/read/accounts.js';
-import { AggregateStore } from '../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import {
@@ -271,7 +271,7 @@ export class AccountCreditCommand extends ConsentedCommand {
     private readonly commands: CommandBus,
     private readonly consent: Consent,
     private readonly accounts: AccountDirectory,
-    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
   ) {
     super();
   }
@@ -296,7 +296,7 @@ export class AccountCreditCommand extends ConsentedCommand {
       const context = await this.consent.given(values, `add ${add} reports to the credit of the account ${accountId}`);
       await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), context));
     } else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
-    const { state } = await this.aggregates.load(credit, accountId);
+    const { state } = await this.streams.load(credit, accountId);
     print({ accountId, balance: state.balance, reserved: state.reserved.length });
   }
 }

@@ -28,6 +28,7 @@ import {
 } from '../../src/modules/payments/domain/payment.js';
 import { openPayments, OpenPaymentsReader } from '../../src/modules/payments/read/open-payments.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../src/platform/aggregates/test-share.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import {
   type IntentStatus,
@@ -134,7 +135,7 @@ describe('the sweep of payments', () => {
         for (const event of events) if (tell.types.has(event.type as PaymentEvent['type'])) await tell.handle(event);
       },
     };
-    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, () => 0, handlers);
+    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, new TestShare(), handlers);
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
     reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings, {

@@ -47,12 +47,12 @@ const LAST_LOOK_WITHIN_MS = 5_000;
     },
     {
       provide: TestShare,
-      useFactory: (stored: StoredLog, { place }: EventStoreSettings): TestShare => ({
-        used: () =>
+      useFactory: (stored: StoredLog, { place }: EventStoreSettings) =>
+        new TestShare(() =>
           stored instanceof EmbeddedEventStore && place.kind === 'embedded'
             ? stored.testBytes() / (stored.recentUsage().totalBytes * place.testShare)
             : 0,
-      }),
+        ),
       inject: [StoredLog, EventStoreSettings],
     },
   ],

@@ -4,7 +4,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings, runs } from '../../config/process.js';
-import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../platform/aggregates/grouped-stream.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
@@ -80,9 +80,9 @@ const CHECKED_EVERY_MS = 3_600_000;
     },
     {
       provide: EndpointReader,
-      useFactory: (aggregates: AggregateStore, readModels: ReadModels, deliveries: DeliveryReader) =>
-        new EndpointReader(aggregates, readModels, deliveries),
-      inject: [AggregateStore, ReadModels, DeliveryReader],
+      useFactory: (streams: GroupedStream, readModels: ReadModels, deliveries: DeliveryReader) =>
+        new EndpointReader(streams, readModels, deliveries),
+      inject: [GroupedStream, ReadModels, DeliveryReader],
     },
     { provide: DeliveryAttempts, useClass: DueDeliveries },
     { provide: OpenDeliveries, useExisting: DeliveryReader },

@@ -6,7 +6,7 @@ import type { EventStore } from '../../ports/event-store.js';
 
 /** So that a long stream is folded piece by piece. */
 const PAGE = 1_000;
-const REMEMBERED_BYTES = 16 * 2 ** 20;
+const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 /** A stream as a state of any kind. `evolve` may read the metadata of the event. */
 export interface Fold<State, Event extends DomainEvent> {
@@ -16,33 +16,30 @@ export interface Fold<State, Event extends DomainEvent> {
   evolve(state: State, event: Event): State;
 }
 
-interface Seen {
-  readonly by: unknown;
-  readonly loaded: LoadedAggregate<unknown>;
-}
-
 /**
- * What this process last saw of long-lived streams and of others that are looked at all the time, so that loading one reads
- * only what is newer. Nothing depends on its being recent: every load asks the store for what came after, and every append
- * names the exact revision it builds on.
+ * Folds streams, and remembers what this process last saw of long ones, so that loading one reads only what is newer. Nothing depends on
+ * its being recent: every load asks the store for what came after, and every append names the exact revision it builds on.
  */
 export class AggregateCache {
-  private readonly seen: LRUCache<string, Seen>;
+  private readonly seen: LRUCache<string, LoadedAggregate<unknown>>;
+  /** A stream may be folded in more than one way: they are numbered. */
+  private readonly folds = new Map<object, number>();
 
+  /** Of streams with fewer than `long` events nothing is remembered, and all of the history is handed on. */
   constructor(
     private readonly store: EventStore,
+    private readonly long: number,
     rememberedBytes = REMEMBERED_BYTES,
   ) {
-    this.seen = new LRUCache({ maxSize: rememberedBytes, sizeCalculation: ({ loaded }) => cachedBytes(loaded) });
+    this.seen = new LRUCache({ maxSize: rememberedBytes, sizeCalculation: (loaded) => cachedBytes(loaded) });
   }
 
   async load<State, Event extends DomainEvent>(
     fold: Pick<Fold<State, Event>, 'initial' | 'evolve'>,
     stream: string,
   ): Promise<LoadedAggregate<State>> {
-    const seen = this.seen.get(stream);
-    const known = seen?.by === fold ? seen.loaded : undefined;
-    let loaded = (known ?? unstored(fold.initial)) as LoadedAggregate<State>;
+    const known = this.seen.get(this.keyOf(fold, stream)) as LoadedAggregate<State> | undefined;
+    let loaded = known ?? unstored(fold.initial);
     for (;;) {
       const page = await this.store.readStream(stream, { from: (loaded.revision ?? -1) + 1, limit: PAGE });
       const last = page.at(-1);
@@ -51,7 +48,7 @@ export class AggregateCache {
           state: page.reduce((before, event) => fold.evolve(before, event as RecordedEvent & Event), loaded.state),
           revision: last.revision,
           owner: loaded.owner ?? ownerOf(page[0] ?? last),
-          history: [last],
+          history: last.revision + 1 < this.long ? page : [last],
         };
       if (page.length < PAGE) break;
     }
@@ -59,9 +56,15 @@ export class AggregateCache {
     return loaded;
   }
 
-  /** `by`: the fold that it is the state of. */
-  remember(by: unknown, stream: string, loaded: LoadedAggregate<unknown>): void {
-    if (loaded.revision !== null)
-      this.seen.set(stream, { by, loaded: { ...loaded, history: loaded.history.slice(-1) } });
+  /** `fold` has led to it. */
+  remember(fold: object, stream: string, loaded: LoadedAggregate<unknown>): void {
+    if (loaded.revision !== null && loaded.revision + 1 >= this.long)
+      this.seen.set(this.keyOf(fold, stream), { ...loaded, history: loaded.history.slice(-1) });
+  }
+
+  private keyOf(fold: object, stream: string): string {
+    const number = this.folds.get(fold) ?? this.folds.size;
+    this.folds.set(fold, number);
+    return `${number} ${stream}`;
   }
 }

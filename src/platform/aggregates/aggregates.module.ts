@@ -8,6 +8,7 @@ import { Log } from '../observability/log.js';
 import { Metrics } from '../observability/metrics.js';
 import { EventProcessor } from '../subscriptions/event-processor.js';
 import { AggregateStore } from './aggregate-store.js';
+import { GroupedStream } from './grouped-stream.js';
 import { TestShare } from './test-share.js';
 
 @Global()
@@ -44,12 +45,23 @@ import { TestShare } from './test-share.js';
           readModels,
           clock,
           { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
-          () => test.used(),
+          test,
           handlers,
         ),
       inject: [EventStore, ReadModels, Clock, Metrics, TestShare, EventProcessor],
     },
+    {
+      provide: GroupedStream,
+      useFactory: (store: EventStore, clock: Clock, metrics: Metrics, test: TestShare) =>
+        new GroupedStream(
+          store,
+          clock,
+          { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
+          test,
+        ),
+      inject: [EventStore, Clock, Metrics, TestShare],
+    },
   ],
-  exports: [AggregateStore, EventProcessor],
+  exports: [AggregateStore, EventProcessor, GroupedStream],
 })
 export class AggregatesModule {}

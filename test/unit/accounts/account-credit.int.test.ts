@@ -9,8 +9,7 @@ import { systemContext } from '../../../src/kernel/context.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
-import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import type { ReadModels } from '../../../src/ports/read-models.js';
+import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
 import type { AccountFacts, Accounts } from '../../../src/published/accounts.js';
 
 const CONTEXT = systemContext('test', { accountId: 'reader', environment: 'test' });
@@ -35,12 +34,12 @@ describe('prepaid credit', () => {
   });
 
   const accounts = { find: async () => settings } as unknown as Accounts;
-  const aggregates = (): AggregateStore =>
-    new AggregateStore(store, {} as ReadModels, new SystemClock(), { appendConflict: () => undefined });
-  const process = (): AccountCredit => new AccountCredit(aggregates(), accounts);
+  const streams = (): GroupedStream =>
+    new GroupedStream(store, new SystemClock(), { appendConflict: () => undefined });
+  const process = (): AccountCredit => new AccountCredit(streams(), accounts);
   const add = (credits: number) =>
-    aggregates().execute(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
-  const balance = async () => (await aggregates().load(credit, accountId)).state;
+    streams().execute(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
+  const balance = async () => (await streams().load(credit, accountId)).state;
 
   it('is set aside, debited and released, each as often as one likes', async () => {
     await add(2);

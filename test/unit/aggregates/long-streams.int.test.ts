@@ -9,6 +9,7 @@ import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.j
 import type { Decider } from '../../../src/kernel/decider.js';
 import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { systemContext } from '../../../src/kernel/context.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { asNewEvent } from '../../../src/platform/aggregates/recorded-events.js';
 import type { EventStore, StreamReadOptions } from '../../../src/ports/event-store.js';
@@ -83,18 +84,8 @@ it.each([...deciders])(
   'a second command on a long stream of %s reads little but the new events',
   async (category, decider) => {
     const { id, event } = await grown(category);
-    const command = () =>
-      aggregates.executeTogether(
-        [],
-        { decider, id, decide: () => [event] },
-        {
-          accountId: 'account',
-          environment: 'test',
-          actor: { kind: 'system', id: 'test' },
-          correlationId: 'request',
-          causationId: 'cause',
-        },
-      );
+    const growing = { ...decider, decide: () => [event] } as Decider<unknown, null, DomainEvent>;
+    const command = () => aggregates.execute(growing, id, null, systemContext('test', null));
     await command();
     for (let time = 0; time < 3; time++) {
       read = 0;

@@ -60,6 +60,7 @@ import { SubmissionLimits } from '../../../src/modules/screening/application/sub
 import type { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import type { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
 import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -351,7 +352,7 @@ export class House {
       aggregates,
       clock,
     );
-    const storing = new StoreVendorTokenHandler(access, aggregates, secrets, clock);
+    const storing = new StoreVendorTokenHandler(access, aggregates, new TestShare(), secrets, clock);
     const discard = new DiscardPartyRepliesHandler(aggregates, secrets, clock);
     const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, this.limiter, clock);
     return {

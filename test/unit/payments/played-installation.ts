@@ -56,6 +56,8 @@ import { screeningSession } from '../../../src/modules/screening/domain/screenin
 import { secretsEntry } from '../../../src/modules/screening/domain/session.js';
 import type { RegistrationVerdict } from '../../../src/modules/screening/domain/verdicts.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
+import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import { type CreditBureau, type ReportVerdict, type VendorReport } from '../../../src/ports/credit-bureau.js';
 import type { EventHandler } from '../../../src/ports/event-handler.js';
 import {
@@ -226,10 +228,11 @@ export class PlayedProcess {
       { applyNow: async () => undefined },
       clock,
       { appendConflict: () => undefined },
-      () => 0,
+      new TestShare(),
       inline,
     );
     const { aggregates, vault } = this;
+    const streams = new GroupedStream(this.store, clock, { appendConflict: () => undefined });
     const calls = new CallsAtOnce();
     const limiter = new CountedInMemory();
     this.secrets = new SessionSecrets(vault);
@@ -240,12 +243,12 @@ export class PlayedProcess {
     this.screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
     const { screenings } = this;
 
-    const credit = new AccountCredit(aggregates, accounts);
+    const credit = new AccountCredit(streams, accounts);
     const bodies = new ReportBodyStore(vault);
     const access = new ReportAccess(aggregates, screenings, accounts, clock);
     const pull = new ReportPull(aggregates, screenings, this.playedBureau(), bodies, credit, REPORT_POLICY, clock);
     const release = new ReportRelease(aggregates, calls, pull, credit, REPORT_POLICY, clock);
-    const viewer = new ReportViewer(aggregates, bodies, clock);
+    const viewer = new ReportViewer(aggregates, streams, bodies, clock);
     this.openReport = new OpenReportHandler(access, release, viewer, limiter, REPORT_POLICY, clock);
     this.settleReport = new SettleReportHandler(aggregates, pull, clock);
 

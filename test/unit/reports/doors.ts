@@ -23,6 +23,7 @@ import { PdfSettings } from '../../../src/config/pdf.js';
 import { servePdfsApart } from '../../../src/modules/reports/http/platform/pdf-host.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
@@ -126,9 +127,11 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     readModels,
   );
   const aggregates = new AggregateStore(house.store, readModels, house.clock, { appendConflict: () => undefined });
+  const streams = new GroupedStream(house.store, house.clock, { appendConflict: () => undefined });
   const provided = [
     { provide: Clock, useValue: house.clock },
     { provide: AggregateStore, useValue: aggregates },
+    { provide: GroupedStream, useValue: streams },
     { provide: Vault, useValue: house.vault },
     { provide: ReadModels, useValue: readModels },
     { provide: CompleteLists, useValue: lists },
@@ -141,7 +144,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     { provide: Parties, useValue: house.parties },
     { provide: Checkouts, useValue: house.checkouts },
     { provide: Accounts, useValue: house.accounts },
-    { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
+    { provide: PrepaidCredit, useValue: new AccountCredit(streams, house.accounts) },
     { provide: SessionGrants, useValue: house.grants },
     { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
     { provide: PdfSettings, useValue: {} },

@@ -37,6 +37,7 @@ import {
 } from '../../../src/modules/reports/domain/report-view.js';
 import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
 import { AggregateStore, unstored } from '../../../src/platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
 import { asNewEvent, recordedEvents } from '../../../src/platform/aggregates/recorded-events.js';
 import {
   CreditBureau,
@@ -238,12 +239,13 @@ export class Process {
     calls: ExternalCalls = new CallsAtOnce(),
   ) {
     const aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
-    const prepaid = new AccountCredit(aggregates, accounts);
+    const streams = new GroupedStream(store, clock, { appendConflict: () => undefined });
+    const prepaid = new AccountCredit(streams, accounts);
     const bodies = new ReportBodyStore(vault);
     const access = new ReportAccess(aggregates, screenings, accounts, clock);
     const pull = new ReportPull(aggregates, screenings, bureau, bodies, prepaid, policy, clock);
     const release = new ReportRelease(aggregates, calls, pull, prepaid, policy, clock);
-    const showing = new ReportViewer(aggregates, bodies, clock);
+    const showing = new ReportViewer(aggregates, streams, bodies, clock);
     const limiter = new CountedInMemory();
     const recipients = new ShareRecipient(grants, accounts);
     const opening = new OpenReportHandler(access, release, showing, limiter, policy, clock);

@@ -35,6 +35,7 @@ import { VendorResultRecorder } from '../../../src/modules/screening/application
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/ports/event-store.js';
 import type { AnswerVerdict, IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -188,6 +189,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const registration = new Registration(aggregates, vendor, recorder);
   const submit = new SubmitScreeningHandler(
     aggregates,
+    new TestShare(),
     calls,
     registration,
     vault,

@@ -22,6 +22,7 @@ import {
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/ports/event-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -180,6 +181,7 @@ describe('a submission that is made again', () => {
     );
     const handler = new SubmitScreeningHandler(
       aggregates,
+      new TestShare(),
       externalCalls,
       new Registration(aggregates, vendor, recorder),
       vault,

@@ -49,6 +49,7 @@ import type { PartyEvent } from '../../../src/modules/parties/domain/party.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import { eventsAbout } from '../../../src/ops/events-about.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import type {
   AnswerVerdict,
   Applicant,
@@ -221,6 +222,7 @@ function house(calls: ExternalCalls = new Workers()) {
   const registration = new Registration(aggregates, vendor, recorder);
   const submit = new SubmitScreeningHandler(
     aggregates,
+    new TestShare(),
     calls,
     registration,
     vault,

@@ -61,6 +61,7 @@ import {
   AggregateStore,
   type LoadedAggregate,
 } from '../../../src/platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
 import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../../src/platform/subscriptions/projector.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../../src/ports/delivery-queue.js';
@@ -249,9 +250,10 @@ export class WebhookHouse {
   private parts(store: EventStore = this.store) {
     const { clock, vault, models, queue } = this;
     const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
+    const streams = new GroupedStream(store, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
     const endpoints = new EndpointChanges(
-      aggregates,
+      streams,
       { changed: (news) => void this.news.push(news) },
       this.limiter,
       this.policy,
@@ -262,6 +264,7 @@ export class WebhookHouse {
     return {
       clock,
       aggregates,
+      streams,
       endpoints,
       secrets,
       attempts,
@@ -274,7 +277,7 @@ export class WebhookHouse {
 
   readonly deliveries = {
     reader: () => this.parts().deliveries,
-    endpoints: () => new EndpointReader(this.parts().aggregates, this.models, this.parts().deliveries),
+    endpoints: () => new EndpointReader(this.parts().streams, this.models, this.parts().deliveries),
     secrets: () => this.parts().secrets,
   };
 
@@ -296,24 +299,24 @@ export class WebhookHouse {
       readonly endpointId?: string;
     } = {},
   ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
-    const { aggregates, endpoints, secrets, addresses } = this.parts();
+    const { streams, endpoints, secrets, addresses } = this.parts();
     const { endpointId = newId(), events = null, mail = null } = given;
-    const { secret } = await new RegisterEndpointHandler(aggregates, endpoints, secrets, addresses).execute(
+    const { secret } = await new RegisterEndpointHandler(streams, endpoints, secrets, addresses).execute(
       new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)),
     );
     return { accountId, endpointId, secret };
   }
 
   change(accountId: string, endpointId: string, change: EndpointChange): Promise<void> {
-    const { aggregates, endpoints, secrets, addresses } = this.parts();
-    return new ChangeEndpointHandler(aggregates, endpoints, secrets, addresses).execute(
+    const { streams, endpoints, secrets, addresses } = this.parts();
+    return new ChangeEndpointHandler(streams, endpoints, secrets, addresses).execute(
       new ChangeEndpoint(endpointId, change, this.as(accountId)),
     );
   }
 
   rotate(accountId: string, endpointId: string, seconds: number, secretId = newId()) {
-    const { aggregates, endpoints, secrets, clock } = this.parts();
-    return new RotateSecretHandler(aggregates, endpoints, secrets, clock).execute(
+    const { streams, endpoints, secrets, clock } = this.parts();
+    return new RotateSecretHandler(streams, endpoints, secrets, clock).execute(
       new RotateSecret(endpointId, secretId, seconds, this.as(accountId)),
     );
   }
@@ -325,22 +328,24 @@ export class WebhookHouse {
   }
 
   ping(accountId: string, endpointId: string) {
-    const { aggregates, attempts, clock } = this.parts();
-    return new PingEndpointHandler(aggregates, attempts, this.limiter, this.policy, clock).execute(
+    const { aggregates, streams, attempts, clock } = this.parts();
+    return new PingEndpointHandler(aggregates, streams, attempts, this.limiter, this.policy, clock).execute(
       new PingEndpoint(endpointId, this.as(accountId)),
     );
   }
 
   redeliver(accountId: string, endpointId: string, deliveryId: string) {
-    const { aggregates, queue, clock } = this.parts();
-    return new RedeliverHandler(aggregates, queue, this.policy, clock).execute(
+    const { aggregates, streams, queue, clock } = this.parts();
+    return new RedeliverHandler(aggregates, streams, queue, this.policy, clock).execute(
       new Redeliver(endpointId, deliveryId, this.as(accountId)),
     );
   }
 
   attempt(deliveryId: string, kind: 'ladder' | 'redelivery' = 'ladder') {
-    const { aggregates, attempts, queue } = this.parts();
-    return new AttemptDeliveryHandler(aggregates, attempts, queue).execute(new AttemptDelivery(deliveryId, kind));
+    const { aggregates, streams, attempts, queue } = this.parts();
+    return new AttemptDeliveryHandler(aggregates, streams, attempts, queue).execute(
+      new AttemptDelivery(deliveryId, kind),
+    );
   }
 
   settle(deliveryId: string): Promise<void> {
@@ -363,12 +368,12 @@ export class WebhookHouse {
 
   /** What turns events into deliveries, in a process that reads there. */
   publications(store: EventStore = this.store): WhenEventPublished {
-    const { aggregates, queue } = this.parts(store);
+    const { aggregates, streams, queue } = this.parts(store);
     const published: PublishedEvents = {
       publishers: [parcelPublisher],
       links: { reportUrl: null, incomeReportUrl: null },
     };
-    return new WhenEventPublished(published, store, aggregates, queue);
+    return new WhenEventPublished(published, store, aggregates, streams, queue);
   }
 
   /** Compares events with deliveries, in a process that reads there. */
@@ -389,14 +394,14 @@ export class WebhookHouse {
    * account it runs them over what happened in that account.
    */
   async react(accountId: string | null = null, deliveries: OpenDeliveries = this.parts().deliveries): Promise<void> {
-    const { aggregates, endpoints, secrets, store, clock } = this.parts();
+    const { aggregates, streams, endpoints, secrets, store, clock } = this.parts();
     const cancel = new CancelDeliveryHandler(aggregates, store);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
     const reactions = [
       this.publications(),
-      new WhenDeliveryExhausted(aggregates, endpoints, this.policy, clock),
+      new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, clock),
       new WhenEndpointEnded(deliveries, secrets, commands),
-      new WhenHealthChanged(aggregates, secrets, this.mailServer, clock),
+      new WhenHealthChanged(streams, secrets, this.mailServer, clock),
     ];
     for (const reaction of reactions) {
       const events = await store.readAll(null, Infinity);
@@ -415,8 +420,9 @@ export class WebhookHouse {
     handle(event: RecordedEvent): Promise<void>;
   }> {
     const aggregates = new AttendedHandling(store, this.models, this.clock, { appendConflict: () => undefined });
-    const endpoints = new EndpointChanges(aggregates, { changed: () => undefined }, this.limiter, this.policy);
-    const handler = new WhenDeliveryExhausted(aggregates, endpoints, this.policy, this.clock);
+    const streams = new GroupedStream(store, this.clock, { appendConflict: () => undefined });
+    const endpoints = new EndpointChanges(streams, { changed: () => undefined }, this.limiter, this.policy);
+    const handler = new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, this.clock);
     const events = (await store.readAll(null, Infinity)).filter(
       ({ type, metadata }) => handler.types.has(type) && metadata.accountId === accountId,
     );

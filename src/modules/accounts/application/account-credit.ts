@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Accounts } from '../../../published/accounts.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { credit, isAvailable, needsCredit, wasReserved } from '../domain/credit.js';
@@ -12,7 +12,7 @@ import { credit, isAvailable, needsCredit, wasReserved } from '../domain/credit.
 @Injectable()
 export class AccountCredit extends PrepaidCredit {
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
     private readonly accounts: Accounts,
   ) {
     super();
@@ -20,13 +20,13 @@ export class AccountCredit extends PrepaidCredit {
 
   override async available(accountId: string, reservationId: string): Promise<boolean> {
     if (!(await this.isNeeded(accountId))) return true;
-    const { state } = await this.aggregates.load(credit, accountId);
+    const { state } = await this.streams.load(credit, accountId);
     return isAvailable(state, reservationId);
   }
 
   override async reserve(accountId: string, reservationId: string, context: ActionContext): Promise<boolean> {
     if (!(await this.isNeeded(accountId))) return true;
-    const { state } = await this.aggregates.execute(
+    const { state } = await this.streams.execute(
       credit,
       accountId,
       { kind: 'reserve', reservationId },
@@ -36,11 +36,11 @@ export class AccountCredit extends PrepaidCredit {
   }
 
   override async debit(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
-    await this.aggregates.execute(credit, accountId, { kind: 'debit', reservationId }, { ...context, accountId });
+    await this.streams.execute(credit, accountId, { kind: 'debit', reservationId }, { ...context, accountId });
   }
 
   override async release(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
-    await this.aggregates.execute(credit, accountId, { kind: 'release', reservationId }, { ...context, accountId });
+    await this.streams.execute(credit, accountId, { kind: 'release', reservationId }, { ...context, accountId });
   }
 
   private async isNeeded(accountId: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account } from '../domain/account.js';
 import { credit } from '../domain/credit.js';
@@ -23,12 +24,15 @@ export class AddCredit extends Command<void> {
 
 @Handles(AddCredit)
 export class AddCreditHandler implements ICommandHandler<AddCredit> {
-  constructor(private readonly aggregates: AggregateStore) {}
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
+  ) {}
 
   async execute({ accountId, credits, reference, context }: AddCredit): Promise<void> {
     if ((await this.aggregates.load(account, accountId)).state.status !== 'open')
       throw new DomainError('request.not_found', { field: 'account' });
-    await this.aggregates.execute(
+    await this.streams.execute(
       credit,
       accountId,
       { kind: 'add', credits, reference },

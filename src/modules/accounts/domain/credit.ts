@@ -41,7 +41,6 @@ const MAX_CREDITS = 10_000_000;
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',
   initial: { balance: 0, reserved: [], settled: [], refused: [], added: [] },
-  longLived: true,
 
   decide(command, state) {
     switch (command.kind) {

@@ -4,7 +4,8 @@ import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../../platform/aggregates/test-share.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -44,6 +45,7 @@ export class OpenIncomeSession extends Command<string> {
 export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSession> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly testShare: TestShare,
     private readonly accounts: Accounts,
     private readonly screenings: Screenings,
     private readonly grants: SessionGrants,
@@ -59,7 +61,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
-    this.aggregates.admit(context);
+    this.testShare.admit(context);
     const { screeningSessionId, routes } = inquiry;
     const { subjectId, vendors } =
       screeningSessionId === null
@@ -76,7 +78,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     try {
       await this.calls.admit(this.progress, attempt);
       if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
-      const { events } = await this.aggregates.create(
+      const { events } = await this.aggregates.execute(
         incomeSession,
         incomeSessionId,
         {
@@ -90,6 +92,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
           attempt: times,
         },
         context,
+        unstored(incomeSession.initial),
       );
       opened = events.length > 0;
     } finally {

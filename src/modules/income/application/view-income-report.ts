@@ -2,7 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
@@ -52,7 +52,13 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     if (report === null) throw new Error(`Income session ${incomeSessionId} is completed but has no report`);
     const view = { kind: 'view', incomeSessionId, viewerAccountId: context.accountId } as const;
     // The fact belongs to the account whose session it is.
-    await this.aggregates.create(incomeReportView, newId(), view, { ...context, accountId: ownerId });
+    await this.aggregates.execute(
+      incomeReportView,
+      newId(),
+      view,
+      { ...context, accountId: ownerId },
+      unstored(incomeReportView.initial),
+    );
     return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
   }
 

@@ -60,7 +60,6 @@ export const party: Decider<PartyState, PartyCommand, PartyEvent> = {
     attemptIds: [],
     replies: [],
   },
-  longLived: true,
   decide,
   evolve,
 };

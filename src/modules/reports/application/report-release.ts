@@ -49,7 +49,7 @@ export class ReportRelease {
 
   /** As `again`, of what was recorded before this request. */
   async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
-    return this.again((await this.aggregates.loadCached(report, sessionId)).state);
+    return this.again((await this.aggregates.load(report, sessionId)).state);
   }
 
   /** When the next request asks the bureau again after it refused; empty: it does so at once. */
@@ -64,7 +64,7 @@ export class ReportRelease {
    */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors, paidBy } = session;
-    const { state: seen } = await this.aggregates.loadCached(report, sessionId);
+    const { state: seen } = await this.aggregates.load(report, sessionId);
     if (seen.status === 'RELEASED') return seen;
     if (seen.status === 'REQUESTED') return this.awaited(sessionId);
     if (seen.status === 'NOT_TO_BE_HAD' && this.again(seen).retryAfterSeconds !== undefined) return seen;
@@ -116,7 +116,7 @@ export class ReportRelease {
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let ms = LOOK_AGAIN_MS.first; ; ms = Math.min(ms * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
-      const { state } = await this.aggregates.loadCached(report, sessionId);
+      const { state } = await this.aggregates.load(report, sessionId);
       if (state.status === 'NONE') throw new Error(`The pull of the report of session ${sessionId} is not in the log`);
       if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || Date.now() >= until)
         return state;

@@ -3,6 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
 import { reportLooks, type ReportFormat } from '../domain/report-view.js';
@@ -33,6 +34,7 @@ type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId'>;
 export class ReportViewer {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly looks: GroupedStream,
     private readonly bodies: ReportBodyStore,
     private readonly clock: Clock,
   ) {}
@@ -54,7 +56,7 @@ export class ReportViewer {
   }
 
   private async showShared(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
-    const { state } = await this.aggregates.loadCached(report, session.sessionId);
+    const { state } = await this.aggregates.load(report, session.sessionId);
     if (state.status !== 'RELEASED')
       throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
     return this.show(session, state, shared.expiresAt, shared, viewing);
@@ -73,7 +75,7 @@ export class ReportViewer {
     const body = await this.bodies.of(released);
     if (!body) return null;
     // No report is shown without a record of it.
-    await this.aggregates.execute(
+    await this.looks.execute(
       reportLooks,
       sessionId,
       {

@@ -80,7 +80,7 @@ export class PartyVerifications extends Verifications {
   }
 
   private async step(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep | null> {
-    const { state: dated, owner } = await this.aggregates.loadCached(datedSession, sessionId);
+    const { state: dated, owner } = await this.aggregates.load(datedSession, sessionId);
     const facts = factsOf(sessionId, dated, owner);
     const state = dated.session;
     if (facts === null || state.status === 'NONE') return null;

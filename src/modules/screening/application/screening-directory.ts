@@ -38,7 +38,7 @@ export class ScreeningDirectory extends Screenings {
 
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     if (!isId(sessionId)) return null;
-    const { state, owner } = await this.aggregates.loadCached(datedSession, sessionId);
+    const { state, owner } = await this.aggregates.load(datedSession, sessionId);
     return factsOf(sessionId, state, owner);
   }
 

@@ -17,6 +17,7 @@ import {
   type CommandResult,
   type LoadedAggregate,
 } from '../../../platform/aggregates/aggregate-store.js';
+import { TestShare } from '../../../platform/aggregates/test-share.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import {
   IdentityVendor,
@@ -154,6 +155,7 @@ export class Registration extends ExternalCall<RegistrationInput> {
 export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly testShare: TestShare,
     private readonly calls: ExternalCalls,
     private readonly registration: Registration,
     private readonly vault: Vault,
@@ -258,7 +260,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const isKnown = person.state.sessionIds.includes(sessionId);
     const { lockedUntil } = this.answers.standingOf(states);
     if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
-    if (!isKnown) this.aggregates.admit(context);
+    if (!isKnown) this.testShare.admit(context);
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.
     const earlier = sessionsIn(states).filter((id) => id !== sessionId);
     await this.refuseLockedOrRegistered(earlier, names, applicant, context, partyId);

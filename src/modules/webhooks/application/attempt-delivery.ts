@@ -1,6 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { systemContext, type ActionContext } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { delivery, type Delivery, type DeliveryState } from '../domain/delivery.js';
@@ -23,6 +24,7 @@ export class AttemptDelivery extends Command<MadeAttempt['answer'] | null> {
 export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: GroupedStream,
     private readonly attempts: Attempts,
     private readonly queue: DeliveryQueue,
   ) {}
@@ -39,7 +41,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
       causationId: scheduled.id,
       skipReadYourWrites: true,
     };
-    const { state } = await this.aggregates.load(webhookEndpoint, accountId);
+    const { state } = await this.endpoints.load(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);

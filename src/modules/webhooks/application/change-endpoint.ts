@@ -1,6 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
@@ -30,7 +30,7 @@ export class ChangeEndpoint extends Command<void> {
 @Handles(ChangeEndpoint)
 export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
     private readonly endpoints: EndpointChanges,
     private readonly secrets: EndpointSecrets,
     private readonly addresses: WebhookAddressRules,
@@ -38,8 +38,8 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
 
   async execute({ endpointId, change, context }: ChangeEndpoint): Promise<void> {
     const { accountId } = context;
-    const loaded = await this.aggregates.load(webhookEndpoint, accountId);
-    const stored = current(loaded.state, endpointId);
+    const { state } = await this.streams.load(webhookEndpoint, accountId);
+    const stored = current(state, endpointId);
     await this.endpoints.admit(accountId);
     const { url, enabledEvents, notifyEmail } = change;
     // Rules that came later do not part an endpoint from its own URL.
@@ -52,6 +52,6 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
     } as const;
-    await this.endpoints.execute(accountId, command, context, loaded);
+    await this.endpoints.execute(accountId, command, context);
   }
 }

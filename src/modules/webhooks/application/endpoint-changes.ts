@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
-import {
-  AggregateStore,
-  type CommandResult,
-  type LoadedAggregate,
-} from '../../../platform/aggregates/aggregate-store.js';
+import type { CommandResult } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import {
   webhookEndpoint,
@@ -53,7 +50,7 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
 @Injectable()
 export class EndpointChanges {
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
     private readonly observer: EndpointObserver,
     private readonly limiter: RateLimiter,
     private readonly policy: WebhookPolicy,
@@ -69,9 +66,8 @@ export class EndpointChanges {
     accountId: string,
     command: EndpointCommand,
     context: ActionContext,
-    known?: LoadedAggregate<EndpointState>,
   ): Promise<CommandResult<EndpointState, EndpointEvent>> {
-    const result = await this.aggregates.execute(webhookEndpoint, accountId, command, context, known);
+    const result = await this.streams.execute(webhookEndpoint, accountId, command, context);
     const changes = new Map<string, EndpointChangeName>();
     for (const { type, data } of result.events) {
       const change = CHANGES[type];

@@ -3,7 +3,8 @@ import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { derivedIdLike, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { WebhookAnswer } from '../../../ports/webhook-sender.js';
@@ -32,6 +33,7 @@ export class PingEndpoint extends Command<Ping> {
 export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: GroupedStream,
     private readonly attempts: Attempts,
     private readonly limiter: RateLimiter,
     private readonly policy: WebhookPolicy,
@@ -40,7 +42,7 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
 
   async execute({ endpointId, context }: PingEndpoint): Promise<Ping> {
     const { accountId, environment } = context;
-    const endpoint = current((await this.aggregates.load(webhookEndpoint, accountId)).state, endpointId);
+    const endpoint = current((await this.endpoints.load(webhookEndpoint, accountId)).state, endpointId);
     if (endpoint.status === 'disabled') throw new DomainError('webhook.endpoint_disabled');
     await this.limiter.admit([{ key: `pings:${accountId}`, limit: this.policy.pingsPerSecond, windowSeconds: 1 }]);
     const source = newId();
@@ -65,11 +67,12 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
       kind: 'ping',
       nextAttemptAt: now,
     } as const;
-    const known = await this.aggregates.create(
+    const known = await this.aggregates.execute(
       delivery,
       deliveryId,
       { kind: 'schedule', delivery: scheduled },
       context,
+      unstored(delivery.initial),
     );
     const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
     if (made === null) throw new Error(`The ping ${deliveryId} is not due`);

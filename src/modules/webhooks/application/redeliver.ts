@@ -5,6 +5,7 @@ import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { delivery, type Delivery, type DeliveryState } from '../domain/delivery.js';
@@ -28,6 +29,7 @@ export class Redeliver extends Command<Delivery> {
 export class RedeliverHandler implements ICommandHandler<Redeliver> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: GroupedStream,
     private readonly queue: DeliveryQueue,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
@@ -35,7 +37,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
 
   async execute({ endpointId, deliveryId, context }: Redeliver): Promise<Delivery> {
     const { accountId } = context;
-    const endpoint = current((await this.aggregates.load(webhookEndpoint, accountId)).state, endpointId);
+    const endpoint = current((await this.endpoints.load(webhookEndpoint, accountId)).state, endpointId);
     const loaded: LoadedAggregate<DeliveryState> | null = isId(deliveryId)
       ? await this.aggregates.load(delivery, deliveryId)
       : null;

@@ -2,7 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
 import { fieldError } from '../../../kernel/domain-error.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
 import { webhookEndpoint } from '../domain/endpoint.js';
@@ -27,7 +27,7 @@ export class RegisterEndpoint extends Command<{ readonly secret: string }> {
 @Handles(RegisterEndpoint)
 export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint> {
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
     private readonly endpoints: EndpointChanges,
     private readonly secrets: EndpointSecrets,
     private readonly addresses: WebhookAddressRules,
@@ -44,14 +44,11 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
     await this.endpoints.admit(accountId);
     await admitUrl(this.addresses, url);
     // Looked at before anything is made for it.
-    const loaded = await this.aggregates.load(webhookEndpoint, accountId);
-    if (loaded.state.current?.endpointId === endpointId) {
-      return { secret: secretText(await this.secrets.secret(accountId, loaded.state.current.secret.secretId)) };
+    const { state } = await this.streams.load(webhookEndpoint, accountId);
+    if (state.current?.endpointId === endpointId) {
+      return { secret: secretText(await this.secrets.secret(accountId, state.current.secret.secretId)) };
     }
-    webhookEndpoint.decide(
-      { kind: 'register', endpointId, url, enabledEvents, notifies: false, secretId: '' },
-      loaded.state,
-    );
+    webhookEndpoint.decide({ kind: 'register', endpointId, url, enabledEvents, notifies: false, secretId: '' }, state);
     const secretId = newId();
     const secret = await this.secrets.create(accountId, secretId);
     if (notifyEmail !== null) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
@@ -63,7 +60,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
       notifies: notifyEmail !== null,
       secretId,
     } as const;
-    await this.endpoints.execute(accountId, command, context, loaded);
+    await this.endpoints.execute(accountId, command, context);
     return { secret: secretText(secret) };
   }
 }

@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { secretText } from '../domain/signature.js';
@@ -31,7 +31,7 @@ export class RotateSecret extends Command<RotatedSecret> {
 @Handles(RotateSecret)
 export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
     private readonly endpoints: EndpointChanges,
     private readonly secrets: EndpointSecrets,
     private readonly clock: Clock,
@@ -39,8 +39,7 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
 
   async execute({ endpointId, secretId, previousValidForSeconds, context }: RotateSecret): Promise<RotatedSecret> {
     const { accountId } = context;
-    const loaded = await this.aggregates.load(webhookEndpoint, accountId);
-    current(loaded.state, endpointId);
+    current((await this.streams.load(webhookEndpoint, accountId)).state, endpointId);
     await this.endpoints.admit(accountId);
     const secret = await this.secrets.create(accountId, secretId);
     const previousExpiresAt = new Date(this.clock.now().getTime() + previousValidForSeconds * 1_000);
@@ -48,7 +47,6 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
       accountId,
       { kind: 'rotate', endpointId, secretId, previousExpiresAt },
       context,
-      loaded,
     );
     return {
       secret: secretText(secret),

@@ -3,6 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { delivery } from '../domain/delivery.js';
 import { endpointRecord } from '../domain/endpoint-record.js';
@@ -21,6 +22,7 @@ export class WhenDeliveryExhausted implements EventHandler {
 
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly streams: GroupedStream,
     private readonly endpoints: EndpointChanges,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
@@ -30,7 +32,7 @@ export class WhenDeliveryExhausted implements EventHandler {
     const deliveryId = idOf(event.stream);
     const { accountId, occurredAt } = event.metadata;
     if (accountId === null) return;
-    const { current, run } = (await this.aggregates.loadCached(endpointRecord, accountId)).state;
+    const { current, run } = (await this.streams.load(endpointRecord, accountId)).state;
     // One that is exhausted before the count began, which a success or the owner brought about, counts no more.
     if (current?.status !== 'active' || event.position < run.from) return;
     const { state } = await this.aggregates.load(delivery, deliveryId);

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedIdLike } from '../../../kernel/ids.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
@@ -29,6 +30,7 @@ export class WhenEventPublished implements EventHandler {
     private readonly published: PublishedEvents,
     private readonly store: EventStore,
     private readonly aggregates: AggregateStore,
+    private readonly endpoints: GroupedStream,
     private readonly queue: DeliveryQueue,
   ) {
     this.publishers = new Map(published.publishers.map((publisher) => [publisher.category, publisher]));
@@ -45,7 +47,7 @@ export class WhenEventPublished implements EventHandler {
     const publisher = this.publishers.get(categoryOf(event.stream));
     const { accountId } = event.metadata;
     if (!publisher?.types.has(event.type) || accountId === null) return null;
-    const { state } = await this.aggregates.loadCached(endpointRecord, accountId);
+    const { state } = await this.endpoints.load(endpointRecord, accountId);
     const endpoint = endpointAt(state, event.position);
     if (endpoint === null) return null;
     const history = publisher.alone
@@ -82,11 +84,12 @@ export class WhenEventPublished implements EventHandler {
       kind: 'event',
       nextAttemptAt: occurredAt,
     } as const;
-    const { state, events } = await this.aggregates.create(
+    const { state, events } = await this.aggregates.execute(
       delivery,
       deliveryId,
       { kind: 'schedule', delivery: scheduled },
       context,
+      unstored(delivery.initial),
     );
     // The recovery job looks after one that was there before.
     const made = events.length > 0;

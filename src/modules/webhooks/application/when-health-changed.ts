@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { MailSender } from '../../../ports/mail-sender.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
@@ -42,7 +42,7 @@ export class WhenHealthChanged implements EventHandler {
   ]);
 
   constructor(
-    private readonly aggregates: AggregateStore,
+    private readonly endpoints: GroupedStream,
     private readonly secrets: EndpointSecrets,
     private readonly mails: MailSender,
     private readonly clock: Clock,
@@ -51,7 +51,7 @@ export class WhenHealthChanged implements EventHandler {
   async handle(event: RecordedEvent): Promise<void> {
     const { accountId } = event.metadata;
     if (accountId === null) return;
-    const { untold } = (await this.aggregates.loadCached(endpointRecord, accountId)).state;
+    const { untold } = (await this.endpoints.load(endpointRecord, accountId)).state;
     const change = untold.find(({ about }) => about === event.id);
     if (change === undefined) return;
     const { endpointId } = (event as HealthEvent).data;
@@ -66,7 +66,7 @@ export class WhenHealthChanged implements EventHandler {
       if (!(error instanceof Unavailable) || !old) throw error;
       return;
     }
-    await this.aggregates.execute(
+    await this.endpoints.execute(
       webhookEndpoint,
       accountId,
       { kind: 'note-notified', endpointId, about: event.id },

@@ -127,7 +127,6 @@ export type EndpointCommand =
 export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEvent> = {
   category: 'webhook_endpoint',
   initial: { current: null },
-  longLived: true,
   decide,
   evolve,
 };

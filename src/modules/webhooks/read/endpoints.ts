@@ -95,9 +95,9 @@ export interface TroubledEndpoint {
 /** Accounts that are read at a time. */
 const STEP = 200;
 
-/** The endpoint of an account as the log has it at this moment (see platform/aggregates/aggregate-store.ts). */
+/** The endpoint of an account as the log has it at this moment (see platform/aggregates/grouped-stream.ts). */
 interface Endpoints {
-  loadCached(folded: typeof endpointRecord, accountId: string): Promise<{ readonly state: EndpointRecord }>;
+  load(folded: typeof endpointRecord, accountId: string): Promise<{ readonly state: EndpointRecord }>;
 }
 
 /** An account's own endpoint is read from the log: a read model would be told of its change a moment after its owner is answered. */
@@ -205,6 +205,6 @@ export class EndpointReader {
   }
 
   private async current(accountId: string): Promise<EndpointSummary | null> {
-    return endpointProjection.view((await this.endpoints.loadCached(endpointRecord, accountId)).state).current;
+    return endpointProjection.view((await this.endpoints.load(endpointRecord, accountId)).state).current;
   }
 }

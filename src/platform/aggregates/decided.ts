@@ -1,0 +1,73 @@
+// A command decided on an aggregate, and the tries to store what was decided.
+import type { AnyDecider, CommandTo } from '../../kernel/change.js';
+import type { ActionContext } from '../../kernel/context.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
+import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
+import type { StreamAppend } from '../../ports/event-store.js';
+import { asNewEvent, recordedEvents } from './recorded-events.js';
+
+/** The aggregate after a command; may be handed to the next `execute` as what is known, to spare it the read. */
+export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
+  /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
+  readonly events: readonly RecordedEvent<Event>[];
+}
+
+export type AnyResult = CommandResult<unknown, DomainEvent>;
+
+export interface AggregateObserver {
+  appendConflict(category: string): void;
+}
+
+/**
+ * So often a command is decided before it gives up, within three seconds of pauses at most. A process that appends without a break wins most
+ * tries from one that pauses: the pauses grow beyond a burst of its commands (docs/adr/0023-looks-of-a-session-are-one-stream.md).
+ */
+const MAX_TRIES = 10;
+const LONGEST_PAUSE_MS = 1_000;
+
+export function streamOf({ category }: { readonly category: string }, id: string): string {
+  return `${category}-${id}`;
+}
+
+/** Throws what the decider throws. */
+export function decided(
+  { decider, id, command }: CommandTo<AnyDecider>,
+  before: LoadedAggregate<unknown>,
+  context: ActionContext,
+  now: Date,
+): AnyResult {
+  const decision = decider.decide(command, before.state);
+  if (decision.length === 0) return { ...before, events: [] };
+  const events = recordedEvents(streamOf(decider, id), before, decision, context, now);
+  return {
+    state: decision.reduce((state, event) => decider.evolve(state, event), before.state),
+    revision: events.at(-1)?.revision ?? null,
+    owner: before.owner ?? { accountId: context.accountId, environment: context.environment },
+    history: [...before.history, ...events],
+    events,
+  };
+}
+
+export function appendOf(stream: string, { revision }: LoadedAggregate<unknown>, { events }: AnyResult): StreamAppend {
+  return { stream, expected: revision ?? 'no-stream', events: events.map(asNewEvent) };
+}
+
+/** For the request that the command is part of. */
+export function noteEffect({ events }: AnyResult, { effect }: ActionContext): void {
+  if (effect && events.length > 0) effect.done = true;
+}
+
+/** Tries until there is a result. */
+export async function untilStored<Result>(
+  categories: readonly string[],
+  attempt: (number: number) => Promise<Result | null>,
+): Promise<Result> {
+  for (let number = 1; number <= MAX_TRIES; number++) {
+    const result = await attempt(number);
+    if (result !== null) return result;
+    // Processes that lost together must not meet again at once.
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(LONGEST_PAUSE_MS, 3 ** number)));
+  }
+  throw new DomainError('service.unavailable', { cause: new Error(`${categories.join(', ')} stays contended`) });
+}

@@ -1,0 +1,133 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AnyDecider, CommandTo } from '../../kernel/change.js';
+import type { Clock } from '../../kernel/clock.js';
+import type { ActionContext } from '../../kernel/context.js';
+import type { Decider } from '../../kernel/decider.js';
+import type { DomainEvent } from '../../kernel/domain-event.js';
+import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
+import { type EventStore, UnstorableEvent } from '../../ports/event-store.js';
+import { AggregateCache, type Fold } from './aggregate-cache.js';
+import {
+  appendOf,
+  decided,
+  noteEffect,
+  streamOf,
+  untilStored,
+  type AggregateObserver,
+  type AnyResult,
+  type CommandResult,
+} from './decided.js';
+import { TestShare } from './test-share.js';
+
+/** So that deciding on all of it keeps the event loop for a few milliseconds at most. */
+const MOST_TOGETHER = 100;
+
+interface Asked extends CommandTo<AnyDecider> {
+  readonly context: ActionContext;
+  readonly resolve: (result: AnyResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The streams that never end and that many commands meet on, as AggregateStore has the others: the credit of an account, the looks at a
+ * report. Commands that come while one is appended are appended together after it, each decided on the state that those before it left. The
+ * state is remembered, and only what is newer is read. Read models and event handlers see such a stream through their subscription.
+ */
+export class GroupedStream {
+  private readonly states: AggregateCache;
+  /** By stream, what waits; a stream is there while a group of it is appended. */
+  private readonly waiting = new Map<string, Asked[]>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly clock: Clock,
+    private readonly observer: AggregateObserver,
+    private readonly testShare: TestShare = new TestShare(),
+  ) {
+    this.states = new AggregateCache(store, 0);
+  }
+
+  async load<State, Event extends DomainEvent>(
+    folded: Fold<State, Event> & Pick<AnyDecider, 'stateless'>,
+    id: string,
+  ): Promise<LoadedAggregate<State>> {
+    const stream = streamOf(folded, id);
+    if (!folded.stateless) return this.states.load(folded, stream);
+    const [newest] = await this.store.readStream(stream, { direction: 'backwards', limit: 1 });
+    if (newest === undefined) return unstored(folded.initial);
+    return { state: folded.initial, revision: newest.revision, owner: ownerOf(newest), history: [newest] };
+  }
+
+  /** Throws as `AggregateStore.execute`. */
+  async execute<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+    command: Command,
+    context: ActionContext,
+  ): Promise<CommandResult<State, Event>> {
+    this.testShare.admitCommand(context);
+    const result = await new Promise<AnyResult>((resolve, reject) => {
+      const stream = streamOf(decider, id);
+      const asked = { decider, id, command, context, resolve, reject };
+      const waiting = this.waiting.get(stream);
+      if (waiting === undefined) void this.appendAll(stream, [asked]);
+      else waiting.push(asked);
+    });
+    return result as CommandResult<State, Event>;
+  }
+
+  private async appendAll(stream: string, waiting: Asked[]): Promise<void> {
+    this.waiting.set(stream, waiting);
+    // With those that come together with the first.
+    await nextTurn();
+    while (waiting.length > 0) await this.append(stream, waiting.splice(0, MOST_TOGETHER));
+    this.waiting.delete(stream);
+  }
+
+  /** Answers each of them. In one append, or each by itself where the log does not take them together. */
+  private async append(stream: string, group: readonly Asked[]): Promise<void> {
+    try {
+      await this.untilAppended(stream, group);
+    } catch (error) {
+      // One of them cannot be stored, or all of them are too large.
+      if (error instanceof UnstorableEvent && group.length > 1)
+        for (const one of group) await this.append(stream, [one]);
+      else for (const { reject } of group) reject(error);
+    }
+  }
+
+  /** Each is answered when what it was decided on is stored: a refusal too may rest on what those before it decided. */
+  private async untilAppended(stream: string, group: readonly Asked[]): Promise<void> {
+    const [{ decider, id }] = group as readonly [Asked];
+    const answers = await untilStored([decider.category], async () => {
+      const before = await this.load(decider, id);
+      const answered: (() => void)[] = [];
+      let last: AnyResult = { ...before, events: [] };
+      const events = group.flatMap((asked) => {
+        try {
+          const known = { ...last, history: last.history.slice(-1) };
+          const result = decided(asked, known, asked.context, this.clock.now());
+          answered.push(() => {
+            noteEffect(result, asked.context);
+            asked.resolve(result);
+          });
+          last = result;
+          return result.events;
+        } catch (error) {
+          answered.push(() => asked.reject(error));
+          return [];
+        }
+      });
+      if (events.length === 0) return answered;
+      const { expected, events: added } = appendOf(stream, before, { ...last, events });
+      const { outcome } = await this.store.append(stream, expected, added);
+      if (outcome === 'conflict') {
+        this.observer.appendConflict(decider.category);
+        return null;
+      }
+      if (!decider.stateless) this.states.remember(decider, stream, last);
+      return answered;
+    });
+    for (const answer of answers) answer();
+  }
+}
