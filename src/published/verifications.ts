@@ -29,6 +29,14 @@ export interface VerificationStep {
   readonly step: VendorStep | null;
 }
 
+/** An answer as it came in, or the wish for another code. */
+export type GivenToParty =
+  /** Four to eight digits, as text. */
+  | { readonly method: 'otp'; readonly code: unknown }
+  /** One 1-based position a question, in the order presented. */
+  | { readonly method: 'kba'; readonly positions: readonly unknown[] }
+  | { readonly method: 'resend' };
+
 /** The party names the session as its own: just before the session is opened, in one with it where the log can. What it throws refuses both. */
 export type PartyRegistration = Change<unknown, DomainEvent>;
 
@@ -51,23 +59,13 @@ export abstract class Verifications {
     registration: PartyRegistration,
   ): Promise<VerificationStep>;
 
-  /** `attemptId` names the answer: the same again is not judged again. `code`: four to eight digits, as text. */
-  abstract answerOtp(
+  /** `attemptId` names the answer: the same again is not judged again. */
+  abstract answer(
     sessionId: string,
     attemptId: string,
-    code: unknown,
+    given: GivenToParty,
     context: CallerContext,
   ): Promise<VerificationStep>;
-
-  /** One 1-based position a question, in the order presented. */
-  abstract answerKba(
-    sessionId: string,
-    attemptId: string,
-    positions: readonly unknown[],
-    context: CallerContext,
-  ): Promise<VerificationStep>;
-
-  abstract resendOtp(sessionId: string, attemptId: string, context: CallerContext): Promise<VerificationStep>;
 
   /** Where the newest step of the session stands; null for a session that does not exist. For a caller that asks again after a timeout. */
   abstract latest(sessionId: string): Promise<VerificationStep | null>;

@@ -19,8 +19,7 @@ import { AddCredit } from '../../src/modules/accounts/application/add-credit.js'
 import { OpenAccount } from '../../src/modules/accounts/application/open-account.js';
 import { SetSettings } from '../../src/modules/accounts/application/set-settings.js';
 import { OpenReport } from '../../src/modules/reports/application/open-report.js';
-import { ResendOtp } from '../../src/modules/screening/application/resend-otp.js';
-import { SubmitOtp } from '../../src/modules/screening/application/submit-otp.js';
+import { AnswerStepUp } from '../../src/modules/screening/application/answer-step-up.js';
 import { SubmitScreening } from '../../src/modules/screening/application/submit-screening.js';
 import { secretsEntry, type SessionSecretsContent } from '../../src/modules/screening/domain/session.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
@@ -140,9 +139,13 @@ describe('the vendor of an account', () => {
 
     await run(new SetSettings(context.accountId, { vendors: FIRST }, context));
     clock.pass(60);
-    expect(await run(new SubmitOtp(sessionId, newId(), '000000', context))).toMatchObject({ status: 'OTP_PENDING' });
-    await run(new ResendOtp(sessionId, newId(), context));
-    expect(await run(new SubmitOtp(sessionId, newId(), '123456', context))).toMatchObject({ status: 'VERIFIED' });
+    expect(await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '000000' }, context))).toMatchObject({
+      status: 'OTP_PENDING',
+    });
+    await run(new AnswerStepUp(sessionId, newId(), { method: 'resend' }, context));
+    expect(await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, context))).toMatchObject({
+      status: 'VERIFIED',
+    });
     expect(acme.asked).toEqual(['check', 'code', 'sms', 'code']);
     expect((await run(new OpenReport(sessionId, 'json', context))).score?.value).toBe(777);
     expect(acme.asked.at(-1)).toBe('file of acme-person-1');
@@ -164,7 +167,7 @@ describe('the vendor of an account', () => {
   it('has a reference of its own in the vault, for each capability', async () => {
     const context = await anAccount(ACME);
     const sessionId = await submit(context);
-    await run(new SubmitOtp(sessionId, newId(), '123456', context));
+    await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, context));
     const references = (): Promise<unknown[]> =>
       Promise.all((['credit', 'income'] as const).map((capability) => screenings.reference(sessionId, capability)));
     const token = expect.stringMatching(/^acme-person-\d+$/);

@@ -54,6 +54,26 @@ export type AskCommand =
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number });
 
+/** An answer as it came in, or the wish for another code. */
+export type GivenAnswer =
+  | { readonly method: 'otp'; readonly code: unknown }
+  | { readonly method: 'kba'; readonly answers: unknown }
+  | { readonly method: 'resend' };
+
+/** `intervalSeconds`: between two codes. */
+export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeconds: number): AskCommand {
+  switch (given.method) {
+    case 'otp':
+      return { kind: 'answer-otp', ...attempt, code: given.code };
+    case 'kba':
+      return { kind: 'answer-kba', ...attempt, answers: given.answers };
+    case 'resend':
+      return { kind: 'resend-otp', ...attempt, intervalSeconds };
+    default:
+      return given satisfies never;
+  }
+}
+
 /**
  * What is requested of the vendor. Throws what the challenge refuses, which uses up no attempt. `busy`: the detail of the refusal while
  * another call is with the vendor, because of two answers the second could be judged beyond the limit; null while none is.
@@ -72,12 +92,14 @@ export function requested({ attemptId, settleAfter, giveUpAfter }: NewAttempt): 
   return { attemptId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() };
 }
 
-/** Answers as they are judged, where a caller gives the position of one answer to each question. */
-export function answersAt(
+/** The answer of a caller who gives the position of one answer to each question. */
+export function answerBy(
+  given: Exclude<GivenAnswer, { method: 'kba' }> | { readonly method: 'kba'; readonly positions: readonly unknown[] },
   questions: readonly QuestionShape[],
-  positions: readonly unknown[],
-): readonly { readonly questionId: number | undefined; readonly answerId: unknown }[] {
-  return positions.map((answerId, index) => ({ questionId: questions[index]?.questionId, answerId }));
+): GivenAnswer {
+  if (given.method !== 'kba') return given;
+  const answers = given.positions.map((answerId, at) => ({ questionId: questions[at]?.questionId, answerId }));
+  return { method: 'kba', answers };
 }
 
 /** Exactly one offered answer to each question, in any order. */

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { ChallengeRecorder } from '../../challenges/application/challenge-recorder.js';
+import { ChallengeService } from '../../challenges/application/challenge-service.js';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
@@ -14,18 +16,12 @@ import { DiscardPartyReplies, DiscardPartyRepliesHandler, keptSince } from './ap
 import { EraseVendorTokenHandler } from './application/erase-vendor-token.js';
 import { LookAfterAuthenticationHandler } from './application/look-after-authentication.js';
 import { PartyAccess } from './application/party-access.js';
+import { PartyChallenges, ReauthenticationCall } from './application/party-challenges.js';
 import { PartyDirectory } from './application/party-directory.js';
 import { PartyIds } from './application/party-ids.js';
 import { PartyPolicy } from './application/party-policy.js';
 import { PartyReferences } from './application/party-references.js';
 import { PartySecrets } from './application/party-secrets.js';
-import {
-  AskForChallenge,
-  ResendChallengeOtp,
-  VerifyChallengeKba,
-  VerifyChallengeOtp,
-} from './application/reauthentication-calls.js';
-import { ReauthenticationRecorder } from './application/reauthentication-recorder.js';
 import { ReauthenticationService } from './application/reauthentication-service.js';
 import { RegisterPartyHandler } from './application/register-party.js';
 import { SettleReauthentication, SettleReauthenticationHandler } from './application/settle-reauthentication.js';
@@ -45,28 +41,27 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
   providers: [
     AnswerReauthenticationHandler,
     AnswerRegistrationHandler,
-    AskForChallenge,
     AskForStanding,
     EndAuthentication,
     DiscardPartyRepliesHandler,
     EraseVendorTokenHandler,
     LookAfterAuthenticationHandler,
+    ChallengeRecorder,
+    ChallengeService,
     PartyAccess,
+    PartyChallenges,
     PartyCallsReader,
     PartyDirectory,
     PartyIds,
     PartyReferences,
     PartySecrets,
-    ReauthenticationRecorder,
+    ReauthenticationCall,
     ReauthenticationService,
     RegisterPartyHandler,
-    ResendChallengeOtp,
     SettleReauthenticationHandler,
     StartReauthenticationHandler,
     StoreVendorTokenHandler,
     UnblockPartyHandler,
-    VerifyChallengeKba,
-    VerifyChallengeOtp,
     { provide: Parties, useExisting: PartyDirectory },
     {
       provide: PartyPolicy,

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { ChallengeRecorder } from '../../challenges/application/challenge-recorder.js';
+import { ChallengeService } from '../../challenges/application/challenge-service.js';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { AnswerCounts } from '../../published/answer-counts.js';
 import { KnownPersons } from '../../published/known-persons.js';
 import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
@@ -13,22 +16,20 @@ import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/dis
 import { ErasePersonHandler } from './application/erase-person.js';
 import { FindPartiesBehindHandler } from './application/find-parties-behind.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
-import { KnownPersonAnswers } from './application/known-person-answers.js';
 import { PartyVerifications } from './application/party-verifications.js';
 import { PersonAnswers, WrongAnswerObserver } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
-import { ResendOtpHandler, SendOtpAgain } from './application/resend-otp.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
 import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
 import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
-import { StepUpService } from './application/step-up-service.js';
-import { SubmitKbaHandler, VerifyKba } from './application/submit-kba.js';
-import { SubmitOtpHandler, VerifyOtp } from './application/submit-otp.js';
 import { Registration, SubmitScreeningHandler } from './application/submit-screening.js';
 import { UnblockPersonHandler } from './application/unblock-person.js';
-import { VendorResultRecorder } from './application/vendor-result-recorder.js';
+import { RegistrationRecorder } from './application/registration-recorder.js';
+import { SessionChallenges, StepUpCall } from './application/session-challenges.js';
+import { AnswerStepUpHandler } from './application/answer-step-up.js';
+import { PersonsOfSessions } from './application/persons-of-sessions.js';
 import { OptionsController } from './http/platform/options.controller.js';
 import { ScreeningController } from './http/platform/screening.controller.js';
 import { ServerScreeningController } from './http/server/server-screening.controller.js';
@@ -46,19 +47,17 @@ const REPLY_KEPT_MS = 3_600_000;
   providers: [
     PersonAnswers,
     Registration,
-    SendOtpAgain,
     SessionSecrets,
-    StepUpService,
     SubmissionLimits,
-    VendorResultRecorder,
-    VerifyKba,
-    VerifyOtp,
+    ChallengeRecorder,
+    ChallengeService,
+    RegistrationRecorder,
+    SessionChallenges,
+    StepUpCall,
     ScreeningStatusReader,
     ScreeningOptionsReader,
     SubmitScreeningHandler,
-    SubmitOtpHandler,
-    SubmitKbaHandler,
-    ResendOtpHandler,
+    AnswerStepUpHandler,
     ExpireSessionHandler,
     DiscardVendorReplyHandler,
     SettleVerificationHandler,
@@ -76,7 +75,8 @@ const REPLY_KEPT_MS = 3_600_000;
       }),
       inject: [Metrics, Log],
     },
-    { provide: KnownPersons, useClass: KnownPersonAnswers },
+    { provide: AnswerCounts, useExisting: PersonAnswers },
+    { provide: KnownPersons, useClass: PersonsOfSessions },
     { provide: Screenings, useClass: ScreeningDirectory },
     { provide: Verifications, useClass: PartyVerifications },
     {
@@ -119,6 +119,6 @@ const REPLY_KEPT_MS = 3_600_000;
       settle: (id, signal) => new SettleVerification(id, signal),
     }),
   ],
-  exports: [KnownPersons, Screenings, Verifications],
+  exports: [AnswerCounts, KnownPersons, Screenings, Verifications],
 })
 export class ScreeningModule {}

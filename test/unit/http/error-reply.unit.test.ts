@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { answerOf } from '../../../src/vendor-kit/answer.js';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { refusalOf } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { refusalOf } from '../../../src/modules/screening/application/refusals.js';
 import { SURFACES } from '../../../src/surfaces/all.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { record, submitted } from '../screening/sessions.js';

@@ -1,6 +1,6 @@
 // Commands to a party, for the tests beside this file.
 import type { AnswerLimit } from '../../../src/challenges/domain/answer-limit.js';
-import { answersAt, type NewAttempt } from '../../../src/challenges/domain/challenge.js';
+import type { NewAttempt } from '../../../src/challenges/domain/challenge.js';
 import type { Verdict } from '../../../src/challenges/domain/verdict.js';
 import type { ErrorCode } from '../../../src/kernel/error-codes.js';
 import type { PartyEvent, PartyState, Reference } from '../../../src/modules/parties/domain/party.js';
@@ -55,7 +55,9 @@ export const answerOtp = (attemptId: string, seconds = 20, code: unknown = '1234
 export const answerKba = (attemptId: string, seconds = 20, positions: unknown = [2]): PartyCommand => ({
   kind: 'answer-kba',
   ...attempt(attemptId, seconds),
-  answers: Array.isArray(positions) ? answersAt(QUESTIONS, positions) : positions,
+  answers: Array.isArray(positions)
+    ? positions.map((answerId: unknown, at) => ({ questionId: QUESTIONS[at]?.questionId, answerId }))
+    : positions,
 });
 export const resend = (attemptId: string, seconds: number): PartyCommand => ({
   kind: 'resend-otp',

@@ -1,5 +1,7 @@
 // The use cases of parties on a real log: with a vendor that can be held up, sessions that are played, and processes that die.
 import { join } from 'node:path';
+import { ChallengeRecorder } from '../../../src/challenges/application/challenge-recorder.js';
+import { ChallengeService } from '../../../src/challenges/application/challenge-service.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { Applicant } from '../../../src/kernel/applicant.js';
 import type { CallerContext } from '../../../src/kernel/context.js';
@@ -14,7 +16,6 @@ import {
 import {
   AnswerRegistration,
   AnswerRegistrationHandler,
-  type GivenAnswer,
 } from '../../../src/modules/parties/application/answer-registration.js';
 import { AskForStanding, EndAuthentication } from '../../../src/modules/parties/application/authentication-calls.js';
 import {
@@ -32,13 +33,7 @@ import { PartyIds } from '../../../src/modules/parties/application/party-ids.js'
 import { PartyPolicy } from '../../../src/modules/parties/application/party-policy.js';
 import { PartyReferences } from '../../../src/modules/parties/application/party-references.js';
 import { PartySecrets } from '../../../src/modules/parties/application/party-secrets.js';
-import {
-  AskForChallenge,
-  ResendChallengeOtp,
-  VerifyChallengeKba,
-  VerifyChallengeOtp,
-} from '../../../src/modules/parties/application/reauthentication-calls.js';
-import { ReauthenticationRecorder } from '../../../src/modules/parties/application/reauthentication-recorder.js';
+import { PartyChallenges, ReauthenticationCall } from '../../../src/modules/parties/application/party-challenges.js';
 import { ReauthenticationService } from '../../../src/modules/parties/application/reauthentication-service.js';
 import { RegisterParty, RegisterPartyHandler } from '../../../src/modules/parties/application/register-party.js';
 import {
@@ -53,12 +48,11 @@ import {
   StoreVendorToken,
   StoreVendorTokenHandler,
 } from '../../../src/modules/parties/application/store-vendor-token.js';
-import { KnownPersonAnswers } from '../../../src/modules/screening/application/known-person-answers.js';
+import { PersonsOfSessions } from '../../../src/modules/screening/application/persons-of-sessions.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import type { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
-import type { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
@@ -66,9 +60,15 @@ import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-ve
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
+import type { AnswerCounts } from '../../../src/published/answer-counts.js';
 import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
-import { Verifications, type PartyRegistration, type VerificationStep } from '../../../src/published/verifications.js';
+import {
+  Verifications,
+  type GivenToParty,
+  type PartyRegistration,
+  type VerificationStep,
+} from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
@@ -170,9 +170,7 @@ export class PlayedVerifications extends Verifications {
     this.steps.set(sessionId, { ...before, ...step, session: { ...before.session, ...session } });
   }
 
-  override answerOtp = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
-  override answerKba = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
-  override resendOtp = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
+  override answer = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
 
   override async latest(sessionId: string): Promise<VerificationStep | null> {
     return this.steps.get(sessionId) ?? null;
@@ -293,25 +291,27 @@ export class House {
       mayReachVendors: () => true,
     } as unknown as Accounts;
     const ids = new PartyIds(this.vault());
+    const counts = this.counts(aggregates);
     const persons = this.persons(aggregates);
     const references = new PartyReferences(screenings, accounts, persons, secrets);
     const directory = new PartyDirectory(ids, aggregates, screenings, references, policy, clock);
     const access = new PartyAccess(ids, aggregates, directory, clock);
-    const recorder = new ReauthenticationRecorder(aggregates, secrets, persons, this.limiter, policy, clock);
+    const recorder = new ChallengeRecorder(aggregates, counts, this.limiter, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
+    const parties = new PartyChallenges(references, secrets, persons, policy);
+    const challenges = new ChallengeService(aggregates, calls, vendor, counts, recorder, this.limiter, clock);
     const service = new ReauthenticationService(
       aggregates,
-      calls,
+      challenges,
+      parties,
+      new ReauthenticationCall(parties, aggregates, vendor, recorder),
       accounts,
       secrets,
+      counts,
       persons,
-      recorder,
-      this.limiter,
-      policy,
       clock,
     );
-    const needs = [aggregates, vendor, references, secrets, recorder] as const;
     const register = new RegisterPartyHandler(
       access,
       ids,
@@ -323,24 +323,8 @@ export class House {
       clock,
     );
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
-    const start = new StartReauthenticationHandler(
-      access,
-      references,
-      service,
-      new AskForChallenge(...needs),
-      policy,
-      clock,
-    );
-    const answer = new AnswerReauthenticationHandler(
-      access,
-      references,
-      service,
-      new VerifyChallengeOtp(...needs),
-      new VerifyChallengeKba(...needs),
-      new ResendChallengeOtp(...needs),
-      policy,
-      clock,
-    );
+    const start = new StartReauthenticationHandler(access, references, service, policy, clock);
+    const answer = new AnswerReauthenticationHandler(access, references, service, policy, clock);
     const look = new LookAfterAuthenticationHandler(
       access,
       references,
@@ -354,14 +338,14 @@ export class House {
     );
     const storing = new StoreVendorTokenHandler(access, aggregates, new TestShare(), secrets, clock);
     const discard = new DiscardPartyRepliesHandler(aggregates, secrets, clock);
-    const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, this.limiter, clock);
+    const settle = new SettleReauthenticationHandler(aggregates, challenges, parties, clock);
     return {
       calls,
       directory,
       ids,
       register: (body = 'body', { named = AGENT, context = TEST, sessionId = newId() } = {}): Promise<PartyAnswer> =>
         register.execute(new RegisterParty(named, APPLICANT, body, sessionId, context)),
-      answerRegistration: (given: GivenAnswer = { method: 'otp', code: RIGHT }): Promise<PartyAnswer> =>
+      answerRegistration: (given: GivenToParty = { method: 'otp', code: RIGHT }): Promise<PartyAnswer> =>
         answerRegistration.execute(new AnswerRegistration(AGENT, newId(), given, TEST)),
       authenticate: (named = AGENT, context = TEST): Promise<PartyAnswer> =>
         start.execute(new StartReauthentication(named, newId(), { jscPayload: 'fp' }, context)),
@@ -385,26 +369,17 @@ export class House {
   }
 
   /** The count itself is the screening module's. */
-  private persons(aggregates: AggregateStore): KnownPersons {
+  private counts(aggregates: AggregateStore): AnswerCounts {
     const clock = { now: () => this.now };
-    const policy = {
-      verdicts: { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400 },
-    } as ScreeningPolicy;
+    const policy = {} as ScreeningPolicy;
+    return new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock, { wrongAnswer: () => undefined });
+  }
+
+  private persons(aggregates: AggregateStore): KnownPersons {
     const limits = new SubmissionLimits(this.limiter, this.vault(), {
       limits: { smsPerHour: 6, smsPerDay: 12 },
     } as ScreeningPolicy);
-    const answers = new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock, {
-      wrongAnswer: () => undefined,
-    });
-    const persons = new KnownPersonAnswers(
-      aggregates,
-      answers,
-      {} as VendorResultRecorder,
-      {} as SessionSecrets,
-      limits,
-      this.vault(),
-      clock,
-    );
+    const persons = new PersonsOfSessions(aggregates, {} as SessionSecrets, limits, this.vault());
     const codesTo = persons.codesTo.bind(persons, null);
     persons.codesTo = (sessionId, personIds, environment) =>
       codesTo(sessionId === null ? personIds : [`phone-of-${this.personOf.get(sessionId) ?? sessionId}`], environment);

@@ -72,6 +72,8 @@ import {
 import type { Charge, IntentVerdict, PaymentIntent, RefundVerdict } from '../../../src/ports/payment-processor.js';
 import { ReadModels, type View } from '../../../src/ports/read-models.js';
 import { NotAuthentic, SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import { keepEntry } from '../../../src/ports/vault-entry.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
@@ -204,7 +206,6 @@ export class PlayedProcess {
   readonly store: EventStore;
   readonly vault: Vault;
   readonly aggregates: AggregateStore;
-  readonly secrets: SessionSecrets;
   readonly screenings: ScreeningDirectory;
   readonly handlers: readonly EventHandler[];
   readonly createIntent: CreateIntentHandler;
@@ -235,8 +236,8 @@ export class PlayedProcess {
     const streams = new GroupedStream(this.store, clock, { appendConflict: () => undefined });
     const calls = new CallsAtOnce();
     const limiter = new CountedInMemory();
-    this.secrets = new SessionSecrets(vault);
-    const answers = new PersonAnswers(aggregates, this.secrets, {} as ScreeningPolicy, clock, {
+    const secrets = new SessionSecrets(vault, {} as Vendors);
+    const answers = new PersonAnswers(aggregates, secrets, {} as ScreeningPolicy, clock, {
       wrongAnswer: () => undefined,
     });
     const reports = new ReportDirectory(new FoldedReadModels(this.store));
@@ -538,13 +539,13 @@ export class PlayedInstallation {
 
   /** `isKnown`: whether the bureau knows the person by the vendor's token. */
   async judge(
-    { aggregates, secrets }: PlayedProcess,
+    { aggregates, vault }: PlayedProcess,
     sessionId: string,
     verdict: RegistrationVerdict,
     isKnown: boolean,
   ): Promise<void> {
     if (verdict.kind === 'confirmed')
-      await secrets.keep(this.subject, sessionId, {
+      await keepEntry(vault, this.subject, secretsEntry(sessionId), {
         vendorSession: 'token',
         references: isKnown ? { credit: 'token' } : {},
         questions: null,

@@ -151,7 +151,6 @@ describe('the service, composed', () => {
     const module = await compose('worker');
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
-      'AskForChallenge',
       'AskForStanding',
       'CreateCheckoutSession',
       'EndAuthentication',
@@ -161,16 +160,12 @@ describe('the service, composed', () => {
       'LookAtIntent',
       'MakeRefund',
       'PrintPage',
+      'ReauthenticationCall',
       'Registration',
       'ReportPull',
-      'ResendChallengeOtp',
-      'SendOtpAgain',
       'SetCheckoutAside',
+      'StepUpCall',
       'TakeUpIntent',
-      'VerifyChallengeKba',
-      'VerifyChallengeOtp',
-      'VerifyKba',
-      'VerifyOtp',
     ]);
     const recoveries = instancesIn(module).filter((instance) => instance instanceof AttemptRecovery);
     expect(recoveries.map(({ operation }) => operation).sort()).toEqual([

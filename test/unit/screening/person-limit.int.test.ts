@@ -5,6 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ChallengeRecorder } from '../../../src/challenges/application/challenge-recorder.js';
+import { ChallengeService } from '../../../src/challenges/application/challenge-service.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { idOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { type CallerContext, systemContext } from '../../../src/kernel/context.js';
@@ -19,7 +21,8 @@ import {
   SettleVerification,
   SettleVerificationHandler,
 } from '../../../src/modules/screening/application/settle-verification.js';
-import { SubmitOtp, SubmitOtpHandler, VerifyOtp } from '../../../src/modules/screening/application/submit-otp.js';
+import { AnswerStepUp, AnswerStepUpHandler } from '../../../src/modules/screening/application/answer-step-up.js';
+import { SessionChallenges, StepUpCall } from '../../../src/modules/screening/application/session-challenges.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
@@ -29,9 +32,8 @@ import {
   SubmitScreeningHandler,
   type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
-import { StepUpService } from '../../../src/modules/screening/application/step-up-service.js';
 import { UnblockPerson, UnblockPersonHandler } from '../../../src/modules/screening/application/unblock-person.js';
-import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
@@ -178,15 +180,17 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: false, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
-  const secrets = new SessionSecrets(vault);
+  const secrets = new SessionSecrets(vault, { takesSessionsOf: () => true } as unknown as Vendors);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, {
     wrongAnswer: ({ accountId, environment }, locked) => wrongTold.push({ accountId, environment, locked }),
   });
   const calls = new CallsAtOnce();
-  const vendors = { takesSessionsOf: () => true } as unknown as Vendors;
   const limits = new SubmissionLimits(limiter, vault, policy);
-  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock, limits);
-  const registration = new Registration(aggregates, vendor, recorder);
+  const recorder = new RegistrationRecorder(aggregates, secrets, answers, policy, clock, limiter);
+  const recording = new ChallengeRecorder(aggregates, answers, limiter, clock);
+  const sessions = new SessionChallenges(secrets, policy);
+  const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limiter, clock);
+  const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
   const submit = new SubmitScreeningHandler(
     aggregates,
     new TestShare(),
@@ -203,13 +207,18 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     policy,
     clock,
   );
-  const otp = new SubmitOtpHandler(
-    new StepUpService(aggregates, calls, secrets, answers, recorder, limits, clock),
-    new VerifyOtp(aggregates, vendor, secrets, recorder),
+  const step = new AnswerStepUpHandler(
+    aggregates,
+    challenges,
+    sessions,
+    new StepUpCall(sessions, aggregates, vendor, recording),
+    secrets,
+    answers,
+    limits,
     policy,
     clock,
   );
-  const settle = new SettleVerificationHandler(aggregates, calls, registration, vendor, recorder, clock);
+  const settle = new SettleVerificationHandler(aggregates, calls, registration, challenges, sessions, recorder, clock);
   const unblock = new UnblockPersonHandler(
     aggregates,
     answers,
@@ -218,6 +227,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     clock,
   );
   const expire = new ExpireSessionHandler(aggregates, clock);
+  const counted = (holderId: string) => ({ holderId, attemptId: newId(), limit: policy.verdicts, context: CONTEXT });
   return {
     calls,
     opens: async (applicant: Applicant = APPLICANT, context: CallerContext = CONTEXT): Promise<string> =>
@@ -227,7 +237,8 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       code: string,
       attemptId = newId(),
       { address = null, ...context }: CallerContext & { readonly address?: string | null } = CONTEXT,
-    ): Promise<Session> => otp.execute(new SubmitOtp(sessionId, attemptId, code, context, address)),
+    ): Promise<Session> =>
+      step.execute(new AnswerStepUp(sessionId, attemptId, { method: 'otp', code }, context, address)),
     unblocks: (sessionId: string) => unblock.execute(new UnblockPerson(sessionId, OPERATOR)),
     session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
@@ -235,10 +246,10 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     locks: async (sessionId: string, lockedUntil: string) => {
       const { state } = await aggregates.load(screeningSession, sessionId);
       if (state.status === 'NONE') throw new Error('There is no such session');
-      return answers.countWrong(streamsOf(state), { sessionId, attemptId: newId(), context: CONTEXT }, lockedUntil);
+      return answers.countWrong(streamsOf(state), counted(sessionId), lockedUntil);
     },
     countsUnder: (names: readonly string[], lockedUntil: string | null) =>
-      answers.countWrong(names, { sessionId: newId(), attemptId: newId(), context: CONTEXT }, lockedUntil),
+      answers.countWrong(names, counted(newId()), lockedUntil),
     expires: (sessionId: string) => expire.execute(new ExpireSession(sessionId)),
     status: async (sessionId: string): Promise<string> =>
       (await aggregates.load(screeningSession, sessionId)).state.status,

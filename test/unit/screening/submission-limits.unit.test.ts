@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config/config.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
-import { mayHaveSentSms } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { mayHaveSentSms } from '../../../src/modules/screening/application/refusals.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import type { RateUse } from '../../../src/ports/rate-limiter.js';
 import type { Vault } from '../../../src/ports/vault.js';

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ChallengeRecorder } from '../../../src/challenges/application/challenge-recorder.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { CallerContext } from '../../../src/kernel/context.js';
@@ -20,7 +21,8 @@ import {
   SubmitScreeningHandler,
   type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
-import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
+import { SessionChallenges } from '../../../src/modules/screening/application/session-challenges.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
@@ -166,24 +168,18 @@ describe('a submission that is made again', () => {
     } as unknown as SessionGrants;
     begun = null;
     const reports = { expiryOf: async () => reportExpiresAt } as unknown as Reports;
-    const secrets = new SessionSecrets(vault);
+    const secrets = new SessionSecrets(vault, { takesSessionsOf: () => true } as unknown as Vendors);
     externalCalls = new CallsAtOnce();
     const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
-    const submissions = new SubmissionLimits(new CountedInMemory(), vault, policy);
-    const recorder = new VendorResultRecorder(
-      aggregates,
-      secrets,
-      answers,
-      { takesSessionsOf: () => true } as unknown as Vendors,
-      policy,
-      clock,
-      submissions,
-    );
+    const limiter = new CountedInMemory();
+    const submissions = new SubmissionLimits(limiter, vault, policy);
+    const recorder = new RegistrationRecorder(aggregates, secrets, answers, policy, clock, limiter);
+    const recording = new ChallengeRecorder(aggregates, answers, limiter, clock);
     const handler = new SubmitScreeningHandler(
       aggregates,
       new TestShare(),
       externalCalls,
-      new Registration(aggregates, vendor, recorder),
+      new Registration(aggregates, vendor, recorder, recording, new SessionChallenges(secrets, policy)),
       vault,
       secrets,
       accounts,

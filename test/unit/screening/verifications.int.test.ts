@@ -5,6 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ChallengeRecorder } from '../../../src/challenges/application/challenge-recorder.js';
+import { ChallengeService } from '../../../src/challenges/application/challenge-service.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import type { ActorKind } from '../../../src/kernel/actor.js';
@@ -22,10 +24,9 @@ import {
   DiscardVendorReplyHandler,
 } from '../../../src/modules/screening/application/discard-vendor-reply.js';
 import { ErasePerson, ErasePersonHandler } from '../../../src/modules/screening/application/erase-person.js';
-import { KnownPersonAnswers } from '../../../src/modules/screening/application/known-person-answers.js';
+import { PersonsOfSessions } from '../../../src/modules/screening/application/persons-of-sessions.js';
 import { PartyVerifications } from '../../../src/modules/screening/application/party-verifications.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
-import { ResendOtpHandler, SendOtpAgain } from '../../../src/modules/screening/application/resend-otp.js';
 import { ScreeningDirectory } from '../../../src/modules/screening/application/screening-directory.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
@@ -33,16 +34,15 @@ import {
   SettleVerification,
   SettleVerificationHandler,
 } from '../../../src/modules/screening/application/settle-verification.js';
-import { StepUpService } from '../../../src/modules/screening/application/step-up-service.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
-import { SubmitKbaHandler, VerifyKba } from '../../../src/modules/screening/application/submit-kba.js';
-import { SubmitOtp, SubmitOtpHandler, VerifyOtp } from '../../../src/modules/screening/application/submit-otp.js';
+import { AnswerStepUp, AnswerStepUpHandler } from '../../../src/modules/screening/application/answer-step-up.js';
+import { SessionChallenges, StepUpCall } from '../../../src/modules/screening/application/session-challenges.js';
 import {
   Registration,
   SubmitScreening,
   SubmitScreeningHandler,
 } from '../../../src/modules/screening/application/submit-screening.js';
-import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
 import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import type { PartyEvent } from '../../../src/modules/parties/domain/party.js';
@@ -211,15 +211,17 @@ function house(calls: ExternalCalls = new Workers()) {
     find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: true, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
-  const secrets = new SessionSecrets(vault);
-  const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
   const vendors = { takesSessionsOf: (capability: string) => capability === 'credit' } as unknown as Vendors;
+  const secrets = new SessionSecrets(vault, vendors);
+  const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
   const submissions = new SubmissionLimits(limits, vault, policy);
-  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock, submissions);
-  const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, submissions, clock);
+  const recorder = new RegistrationRecorder(aggregates, secrets, answers, policy, clock, limits);
+  const recording = new ChallengeRecorder(aggregates, answers, limits, clock);
+  const sessions = new SessionChallenges(secrets, policy);
+  const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limits, clock);
   const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
-  const registration = new Registration(aggregates, vendor, recorder);
+  const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
   const submit = new SubmitScreeningHandler(
     aggregates,
     new TestShare(),
@@ -236,26 +238,36 @@ function house(calls: ExternalCalls = new Workers()) {
     policy,
     clock,
   );
-  const otp = new SubmitOtpHandler(stepUp, new VerifyOtp(aggregates, vendor, secrets, recorder), policy, clock);
-  const kba = new SubmitKbaHandler(stepUp, new VerifyKba(aggregates, vendor, secrets, recorder), policy, clock);
-  const sendOtpAgain = new SendOtpAgain(aggregates, vendor, secrets, recorder);
-  const resend = new ResendOtpHandler(stepUp, calls, sendOtpAgain, secrets, submissions, policy, clock);
-  const settle = new SettleVerificationHandler(aggregates, calls, registration, vendor, recorder, clock);
+  const step = new AnswerStepUpHandler(
+    aggregates,
+    challenges,
+    sessions,
+    new StepUpCall(sessions, aggregates, vendor, recording),
+    secrets,
+    answers,
+    submissions,
+    policy,
+    clock,
+  );
+  const settle = new SettleVerificationHandler(aggregates, calls, registration, challenges, sessions, recorder, clock);
   const erase = new ErasePersonHandler(aggregates, vault);
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
   return {
     aggregates,
     registration,
-    verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
+    verifications: new PartyVerifications(submit, step, aggregates, secrets),
     screenings,
-    persons: new KnownPersonAnswers(aggregates, answers, recorder, secrets, submissions, vault, clock),
+    answers,
+    persons: new PersonsOfSessions(aggregates, secrets, submissions, vault),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER)),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
     submitsOnPage: (sessionId: string) =>
       submit.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
     answersOnPage: (sessionId: string, clientAddress: string | null = null) =>
-      otp.execute(new SubmitOtp(sessionId, newId(), '123456', by('platform-token'), clientAddress)),
+      step.execute(
+        new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, by('platform-token'), clientAddress),
+      ),
   };
 }
 
@@ -611,7 +623,7 @@ describe('a registration', () => {
     });
     expect(asked).toHaveLength(1);
     vendorSays.push(WRONG);
-    await verifications.answerOtp(sessionId, newId(), '000000', SERVER);
+    await verifications.answer(sessionId, newId(), { method: 'otp', code: '000000' }, SERVER);
     expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
       end: 'not-asked',
       reply: null,
@@ -735,7 +747,7 @@ describe('an answer', () => {
     const { sessionId, verifications, screenings } = await registered(STEP_UP);
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
     vendorSays.push(RIGHT);
-    expect(await verifications.answerOtp(sessionId, newId(), '123456', SERVER)).toMatchObject({
+    expect(await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
       end: 'answered',
       reply: RIGHT.reply,
       step: 'answers',
@@ -751,7 +763,7 @@ describe('an answer', () => {
   it('that brings no token leaves the vendor session as the one by which the person is known', async () => {
     const { sessionId, verifications, screenings } = await registered(STEP_UP);
     vendorSays.push({ kind: 'confirmed' });
-    expect(await verifications.answerOtp(sessionId, newId(), '123456', SERVER)).toMatchObject({
+    expect(await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
       end: 'answered',
       reply: null,
     });
@@ -762,7 +774,7 @@ describe('an answer', () => {
   it('by position is the answer to the question in that place', async () => {
     const { sessionId, verifications } = await registered(KBA);
     vendorSays.push(RIGHT);
-    await verifications.answerKba(sessionId, newId(), [3, 1], SERVER);
+    await verifications.answer(sessionId, newId(), { method: 'kba', positions: [3, 1] }, SERVER);
     expect(asked.at(-1)).toEqual([
       'kba',
       'v',
@@ -777,7 +789,9 @@ describe('an answer', () => {
     'by positions %j is refused before the vendor is asked',
     async (positions) => {
       const { sessionId, verifications } = await registered(KBA);
-      await expect(verifications.answerKba(sessionId, newId(), positions, SERVER)).rejects.toMatchObject({
+      await expect(
+        verifications.answer(sessionId, newId(), { method: 'kba', positions }, SERVER),
+      ).rejects.toMatchObject({
         code: 'screening.kba_unusable',
         detail: { field: 'kba.answers' },
       });
@@ -788,7 +802,7 @@ describe('an answer', () => {
   it('that is wrong leaves the session open; the third blocks it and the person, and no further one is asked', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG, WRONG, { ...WRONG, ...said(423, '{"locked":true}') });
-    const answer = () => verifications.answerOtp(sessionId, newId(), '000000', SERVER);
+    const answer = () => verifications.answer(sessionId, newId(), { method: 'otp', code: '000000' }, SERVER);
     for (let time = 0; time < 2; time++)
       expect(await answer()).toMatchObject({ end: 'answered', reply: WRONG.reply, session: { status: 'OTP_PENDING' } });
     const until = '2026-03-02T12:00:00.000Z';
@@ -796,7 +810,7 @@ describe('an answer', () => {
     expect(await answer()).toMatchObject({ end: 'answered', reply: { status: 423 }, session: blocked });
     expect(await answer()).toMatchObject({ end: 'not-asked', reply: null, session: blocked });
     expect(asked).toHaveLength(4);
-    await expect(verifications.resendOtp(sessionId, newId(), SERVER)).rejects.toMatchObject({
+    await expect(verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER)).rejects.toMatchObject({
       code: 'screening.person_blocked',
       detail: { blockedUntil: until },
     });
@@ -806,7 +820,7 @@ describe('an answer', () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push({ kind: 'unavailable' }, { kind: 'unavailable', ...said(503, '{"code":720}', 720) });
     const open = { status: 'STEP_UP_REQUIRED' };
-    const answer = () => verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    const answer = () => verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
     expect(await answer()).toMatchObject({ end: 'unavailable', reply: null, session: open });
     expect(await answer()).toMatchObject({ end: 'unavailable', reply: { code: 720 }, step: 'answers', session: open });
   });
@@ -815,7 +829,7 @@ describe('an answer', () => {
     const { sessionId, verifications, screenings, settles } = await registered(STEP_UP);
     vendorSays.push('dies');
     const attemptId = newId();
-    expect(await verifications.answerOtp(sessionId, attemptId, '123456', SERVER)).toMatchObject({
+    expect(await verifications.answer(sessionId, attemptId, { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
       end: 'timed-out',
       reply: null,
     });
@@ -834,7 +848,7 @@ describe('an answer', () => {
       await settles(sessionId);
       return { kind: 'unavailable' };
     });
-    await verifications.answerKba(sessionId, newId(), [3, 1], SERVER);
+    await verifications.answer(sessionId, newId(), { method: 'kba', positions: [3, 1] }, SERVER);
     expect(await verifications.latest(sessionId)).toMatchObject({ session: { status: 'VERIFIED' } });
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
   });
@@ -844,13 +858,15 @@ describe('an answer', () => {
     vendorSays.push(WRONG, RIGHT);
     const [first, second] = [newId(), newId()];
     for (let time = 0; time < 2; time++)
-      expect(await verifications.answerOtp(sessionId, first, '000000', SERVER)).toMatchObject({
+      expect(await verifications.answer(sessionId, first, { method: 'otp', code: '000000' }, SERVER)).toMatchObject({
         end: 'answered',
         reply: WRONG.reply,
       });
-    await verifications.answerOtp(sessionId, second, '123456', SERVER);
-    expect(await verifications.answerOtp(sessionId, second, '123456', SERVER)).toMatchObject({ reply: RIGHT.reply });
-    expect(await verifications.answerOtp(sessionId, first, '000000', SERVER)).toMatchObject({
+    await verifications.answer(sessionId, second, { method: 'otp', code: '123456' }, SERVER);
+    expect(await verifications.answer(sessionId, second, { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
+      reply: RIGHT.reply,
+    });
+    expect(await verifications.answer(sessionId, first, { method: 'otp', code: '000000' }, SERVER)).toMatchObject({
       end: 'not-asked',
       reply: null,
     });
@@ -859,22 +875,19 @@ describe('an answer', () => {
 
   it('in a session that is over is refused', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
-    await expect(verifications.answerOtp(sessionId, newId(), '123456', SERVER)).rejects.toMatchObject({
+    await expect(
+      verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER),
+    ).rejects.toMatchObject({
       code: 'screening.session_spent',
     });
   });
 
-  it('that is right is cleared for the person and recorded in the session in one append', async () => {
+  it('that is right is cleared for the person before the session records it', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(RIGHT);
-    const { appendTogether } = store;
-    const appended: string[][] = [];
-    store.appendTogether = (appends) => {
-      appended.push(appends.flatMap(({ events }) => events.map(({ type }) => type)));
-      return appendTogether.call(store, appends);
-    };
-    await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
-    expect(appended).toContainEqual(['AnswerCleared', 'AnswerCleared', 'IdentityVerified']);
+    await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
+    const types = (await store.readAll(null, 1_000)).map(({ type }) => type);
+    expect(types.slice(-3)).toEqual(['AnswerCleared', 'AnswerCleared', 'IdentityVerified']);
   });
 });
 
@@ -899,7 +912,7 @@ describe('an answer', () => {
 describe('another code', () => {
   it('that turns out late never to have been asked for counts against no phone', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
-    const resend = () => verifications.resendOtp(sessionId, newId(), SERVER);
+    const resend = () => verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER);
     for (let time = 0; time < 4; time++) {
       now = new Date(now.getTime() + 30_000);
       vendorSays.push('dies');
@@ -914,13 +927,13 @@ describe('another code', () => {
   it('is asked for with the reply of the vendor, and counts against the phone', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push({ kind: 'sent', ...said(200, '{"sent":true}') });
-    expect(await verifications.resendOtp(sessionId, newId(), SERVER)).toMatchObject({
+    expect(await verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER)).toMatchObject({
       end: 'answered',
       reply: { body: '{"sent":true}' },
       step: 'resend',
       session: { status: 'OTP_PENDING' },
     });
-    await expect(verifications.resendOtp(sessionId, newId(), SERVER)).rejects.toMatchObject({
+    await expect(verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER)).rejects.toMatchObject({
       code: 'request.rate_limited',
     });
   });
@@ -937,7 +950,7 @@ describe('what is kept of a reply', () => {
       return append.call(store, stream, ...rest);
     };
     const attemptId = newId();
-    await verifications.answerOtp(sessionId, attemptId, '000000', SERVER);
+    await verifications.answer(sessionId, attemptId, { method: 'otp', code: '000000' }, SERVER);
     expect(JSON.parse(before ?? 'null')).toEqual({ attemptId, step: 'answers', reply: WRONG.reply });
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toHaveLength(1);
   });
@@ -951,7 +964,7 @@ describe('what is kept of a reply', () => {
         ? Promise.reject(new Error('The worker died'))
         : appendTogether.call(store, appends);
     const attemptId = newId();
-    expect(await verifications.answerOtp(sessionId, attemptId, '123456', SERVER)).toMatchObject({
+    expect(await verifications.answer(sessionId, attemptId, { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
       end: 'timed-out',
       reply: null,
       session: { status: 'OTP_PENDING' },
@@ -977,7 +990,7 @@ describe('what is kept of a reply', () => {
     await discards(sessionId);
     expect(await verifications.latest(sessionId)).toMatchObject({ reply: STEP_UP.reply });
     vendorSays.push({ kind: 'refused', reason: 'DECEASED', ...said(422, '{"code":9001}', 9001) });
-    await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
     expect(await heldSince(sessionId)).toBe(now.toISOString());
     const before = await screenings.find(sessionId);
     now = new Date(now.getTime() + 3_600_000);
@@ -1047,7 +1060,7 @@ describe('for an operator', () => {
     await aggregates.execute(party, PARTY, { kind: 'register', of: 'renter', after: null, ...registration }, SERVER);
     await aggregates.execute(checkout, PARTY, checkoutOf(sessionId), SERVER);
     vendorSays.push(RIGHT);
-    await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
     await erases(sessionId);
     const told = await about(sessionId);
     expect(told.filter(({ stream }) => stream.endsWith(PARTY))).toMatchObject([
@@ -1076,7 +1089,7 @@ describe('a page with a token of the same account', () => {
     await expect(answersOnPage(sessionId)).rejects.toMatchObject(hidden);
     for (const stranger of [{ accountId: 'other' }, { environment: 'live' } as const])
       await expect(
-        verifications.answerOtp(sessionId, newId(), '123456', { ...SERVER, ...stranger }),
+        verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, { ...SERVER, ...stranger }),
       ).rejects.toMatchObject(hidden);
     expect(asked).toHaveLength(1);
   });
@@ -1100,21 +1113,21 @@ describe('a person who authenticates again', () => {
 
   it('is counted with the sessions: a wrong answer there and two here lock both', async () => {
     const first = await registered({ kind: 'confirmed', vendorSession: 'known' });
-    const { sessionId, verifications, persons } = await registered(STEP_UP);
+    const { sessionId, verifications, persons, answers } = await registered(STEP_UP);
     vendorSays.push(WRONG);
-    await verifications.answerOtp(sessionId, newId(), '000000', SERVER);
+    await verifications.answer(sessionId, newId(), { method: 'otp', code: '000000' }, SERVER);
     const ids = await persons.idsOf(first.sessionId, 'known', SERVER);
     expect(ids).toHaveLength(3);
-    const answer = () => ({ partyId: PARTY, attemptId: newId(), limit, context: SERVER });
+    const answer = () => ({ holderId: PARTY, attemptId: newId(), limit, context: SERVER });
     const until = new Date(now.getTime() + 86_400_000).toISOString();
     for (const lockedUntil of [null, until]) {
       const given = answer();
-      expect(await persons.admit(ids, given, now)).toEqual({ kind: 'admitted' });
+      expect(await answers.admit(ids, given, now)).toEqual({ kind: 'admitted' });
       for (let time = 0; time < 2; time++)
-        expect(await persons.countWrong(ids, given, null)).toMatchObject({ lockedUntil });
+        expect(await answers.countWrong(ids, given, null)).toMatchObject({ lockedUntil });
     }
-    expect(await persons.lockedUntil(ids)).toBe(until);
-    expect(await persons.admit(ids, answer(), now)).toEqual({ kind: 'locked', lockedUntil: until });
+    expect(await answers.lockedUntil(ids)).toBe(until);
+    expect(await answers.admit(ids, answer(), now)).toEqual({ kind: 'locked', lockedUntil: until });
     expect((await verifications.latest(sessionId))?.session).toMatchObject({ status: 'BLOCKED', block: { until } });
     const events = await eventsAbout(sessionId, store, { idsIn: async () => [] });
     expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(3);
@@ -1147,13 +1160,13 @@ describe('a person who authenticates again', () => {
   });
 
   it('gives back what was admitted under one name when another is locked', async () => {
-    const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
+    const { sessionId, persons, answers } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const ids = await persons.idsOf(sessionId, 'known', SERVER);
-    const answer = { partyId: PARTY, attemptId: newId(), limit, context: SERVER };
-    await persons.countWrong(ids.slice(1), answer, new Date(now.getTime() + 1_000).toISOString());
+    const answer = { holderId: PARTY, attemptId: newId(), limit, context: SERVER };
+    await answers.countWrong(ids.slice(1), answer, new Date(now.getTime() + 1_000).toISOString());
     for (let number = 0; number < 4; number++)
-      expect(await persons.admit(ids, { ...answer, attemptId: newId() }, now)).toMatchObject({ kind: 'locked' });
+      expect(await answers.admit(ids, { ...answer, attemptId: newId() }, now)).toMatchObject({ kind: 'locked' });
     now = new Date(now.getTime() + 1_000);
-    expect(await persons.admit(ids, { ...answer, attemptId: newId() }, now)).toEqual({ kind: 'admitted' });
+    expect(await answers.admit(ids, { ...answer, attemptId: newId() }, now)).toEqual({ kind: 'admitted' });
   });
 });

@@ -1,126 +1,62 @@
-// What asking for a challenge, answering it and asking for another code have in common: reserve the attempt, have it made, and
-// answer from what was recorded.
+// What asking for a challenge, answering it and asking for another code have in common: they are answered from what was recorded.
 import { Injectable } from '@nestjs/common';
-import type { ExternalCall } from '../../../external-calls/external-call.js';
-import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import type { CallInput } from '../../../challenges/application/challenge-call.js';
+import { ChallengeService } from '../../../challenges/application/challenge-service.js';
 import { lockAt } from '../../../challenges/domain/answer-limit.js';
-import { isAnswer } from '../../../challenges/domain/verdict.js';
+import type { AskCommand } from '../../../challenges/domain/challenge.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
+import { AnswerCounts } from '../../../published/answer-counts.js';
 import { KnownPersons } from '../../../published/known-persons.js';
-import { type PartyState, type Reference } from '../domain/party.js';
-import { operationOf, party, pendingOf, type PartyCommand } from '../domain/party-decider.js';
+import type { Reference } from '../domain/party.js';
+import { BUSY, party, type PartyCommand } from '../domain/party-decider.js';
 import type { FoundParty } from './party-access.js';
 import { accepted, failureBy, lockedBy, refusalBy, wrong, type PartyAnswer } from './party-answer.js';
-import { PartyPolicy } from './party-policy.js';
+import { PartyChallenges, ReauthenticationCall } from './party-challenges.js';
 import { PartySecrets } from './party-secrets.js';
-import { ReauthenticationRecorder } from './reauthentication-recorder.js';
 
-type Reserving = Extract<PartyCommand, { kind: 'reauthenticate' | 'answer-otp' | 'answer-kba' | 'resend-otp' }>;
-type Call<Input> = readonly [call: ExternalCall<Input>, input: Input];
+type Reserving = AskCommand | Extract<PartyCommand, { kind: 'reauthenticate' }>;
 
 @Injectable()
 export class ReauthenticationService {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly calls: ExternalCalls,
+    private readonly challenges: ChallengeService,
+    private readonly parties: PartyChallenges,
+    private readonly call: ReauthenticationCall,
     private readonly accounts: Accounts,
     private readonly secrets: PartySecrets,
+    private readonly counts: AnswerCounts,
     private readonly persons: KnownPersons,
-    private readonly recorder: ReauthenticationRecorder,
-    private readonly limiter: RateLimiter,
-    private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
 
   /** Throws what the party and the limits refuse. An attempt that the party knows already is not made again: it is answered as it was. */
-  async take<Input>(
-    found: Pick<FoundParty, 'partyId' | 'loaded'>,
+  async take(
+    { partyId, loaded }: Pick<FoundParty, 'partyId' | 'loaded'>,
     command: Reserving,
-    reference: Reference,
-    call: Call<Input>,
+    { sessionId, subjectId, vendor, personIds = [] }: Reference,
+    input: CallInput,
     context: CallerContext,
   ): Promise<PartyAnswer> {
-    const { partyId, loaded } = found;
     if (!loaded.state.attemptIds.includes(command.attemptId)) {
-      const blockedUntil = await this.persons.lockedUntil(reference.personIds ?? []);
+      const blockedUntil = await this.counts.lockedUntil(personIds);
       if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
       party.decide(command, loaded.state);
       await this.admitAccount(context);
       // Throws while the vault is away: what the vendor says could not be kept, so nothing is reserved.
-      await this.secrets.isErased(reference.subjectId);
-      const codes = sendsCode(command) ? await this.codesTo(reference, context) : [];
-      await this.limiter.admit(codes);
-      let codeSent = false;
-      try {
-        const made = await this.make(found, command, reference, call, context);
-        const sent = made && (await this.hasSentCode(found, command.attemptId));
-        codeSent = sent !== false;
-        if (sent === 'unknown') await this.limiter.setAside(command.attemptId, codes);
-      } finally {
-        if (!codeSent) await this.limiter.giveBack(codes);
-      }
+      await this.secrets.isErased(subjectId);
+      const sendsCode = input.kind === 'start' || input.kind === 'resend';
+      const uses = sendsCode ? await this.persons.codesTo(sessionId, personIds, context) : [];
+      const asked = { id: partyId, loaded, command, about: { subjectId, vendor, personIds }, uses, context };
+      const asking = await this.challenges.ask(this.parties, this.call, asked, input);
+      if (asking.kind === 'locked') throw new DomainError('party.locked', { blockedUntil: asking.lockedUntil });
+      if (asking.kind === 'others-first') throw new DomainError('screening.attempt_in_progress', BUSY);
     }
-    return this.outcome(partyId, command.attemptId, reference.subjectId);
-  }
-
-  /** False when another process has reserved the attempt meanwhile. */
-  private async make<Input>(
-    { partyId, loaded }: Pick<FoundParty, 'partyId' | 'loaded'>,
-    command: Reserving,
-    { subjectId, vendor }: Reference,
-    [call, input]: Call<Input>,
-    context: CallerContext,
-  ): Promise<boolean> {
-    const { attemptId, settleAfter } = command;
-    const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor, settleAfter };
-    await this.calls.admit(call, attempt);
-    let reserved = false;
-    try {
-      const known = await this.aggregates.execute(party, partyId, command, context, loaded);
-      if (known.events.length > 0) await this.admitAnswer(partyId, known.state, command, context);
-      reserved = known.events.length > 0;
-    } finally {
-      if (!reserved) await this.calls.withdraw(call, attempt);
-    }
-    if (reserved) await this.calls.make(call, attempt, input);
-    return reserved;
-  }
-
-  /** Whether the person behind the party may still be wrong, whatever other parties and sessions are theirs. */
-  private async admitAnswer(
-    partyId: string,
-    state: PartyState,
-    { attemptId, giveUpAfter }: Reserving,
-    context: CallerContext,
-  ): Promise<void> {
-    const pending = pendingOf(state, attemptId);
-    if (pending === null || !isAnswer(operationOf(pending))) return;
-    const answer = { partyId, attemptId, limit: this.policy.lock, context };
-    const admission = await this.persons.admit(pending.personIds ?? [], answer, giveUpAfter);
-    if (admission.kind === 'admitted') return;
-    await this.recorder.notExecuted(partyId, pending, context);
-    throw admission.kind === 'locked'
-      ? new DomainError('party.locked', { blockedUntil: admission.lockedUntil })
-      : new DomainError('screening.attempt_in_progress', { retryAfterSeconds: 1 });
-  }
-
-  private codesTo({ sessionId, personIds = [] }: Reference, owner: CallerContext): Promise<readonly RateUse[]> {
-    return this.persons.codesTo(sessionId, personIds, owner);
-  }
-
-  private async hasSentCode(
-    before: Pick<FoundParty, 'partyId' | 'loaded'>,
-    attemptId: string,
-  ): Promise<boolean | 'unknown'> {
-    const { attempt, challenge } = (await this.aggregates.load(party, before.partyId)).state;
-    if (attempt?.attemptId === attemptId) return 'unknown';
-    const again = (challenge?.resends ?? 0) > (before.loaded.state.challenge?.resends ?? 0);
-    return challenge?.otp === true && (challenge.attemptId === attemptId || again);
+    return this.outcome(partyId, command.attemptId, subjectId);
   }
 
   /** Live traffic of an account that is not provisioned for it reaches no vendor. */
@@ -154,9 +90,4 @@ export class ReauthenticationService {
         throw refusalBy(reply, 'reauthentication', subjectId);
     }
   }
-}
-
-/** A call with which the vendor may send a code. */
-function sendsCode({ kind }: Reserving): boolean {
-  return kind === 'reauthenticate' || kind === 'resend-otp';
 }

@@ -9,7 +9,6 @@ import { PartyAccess, type NamedParty } from './party-access.js';
 import type { PartyAnswer } from './party-answer.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
-import { AskForChallenge } from './reauthentication-calls.js';
 import { ReauthenticationService } from './reauthentication-service.js';
 
 /** Asks the vendor for a challenge, whether or not the old authentication still holds. A challenge that is open is over with it. */
@@ -32,7 +31,6 @@ export class StartReauthenticationHandler implements ICommandHandler<StartReauth
     private readonly access: PartyAccess,
     private readonly references: PartyReferences,
     private readonly reauthentication: ReauthenticationService,
-    private readonly askForChallenge: AskForChallenge,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
@@ -46,6 +44,12 @@ export class StartReauthenticationHandler implements ICommandHandler<StartReauth
       ...this.policy.attempt(attemptId, this.clock.now()),
       reference,
     } as const;
-    return this.reauthentication.take(found, command, reference, [this.askForChallenge, foldedDevice(device)], context);
+    return this.reauthentication.take(
+      found,
+      command,
+      reference,
+      { kind: 'start', device: foldedDevice(device) },
+      context,
+    );
   }
 }

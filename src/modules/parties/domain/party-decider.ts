@@ -184,7 +184,7 @@ const END_CAUSES: Readonly<Record<Ending['kind'], EndCause>> = {
 };
 
 /** Seconds: one call is with the vendor at a time. */
-const BUSY = { retryAfterSeconds: 1 };
+export const BUSY = { retryAfterSeconds: 1 };
 
 function refuseLocked(state: PartyState, now: Date): void {
   const blockedUntil = lockAt(state, now);

@@ -2,9 +2,8 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { systemContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { holdsReply, screeningSession } from '../domain/screening-session.js';
+import { existing, holdsReply, screeningSession } from '../domain/screening-session.js';
 import { SessionSecrets } from './session-secrets.js';
-import { existing } from './vendor-result-recorder.js';
 
 /** Destroys what the vendor said last in a session that is over. Safe to repeat. */
 @UseCase()

@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { answerBy } from '../../../challenges/domain/challenge.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { phoneDigits } from '../../../published/folded-text.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
-import { Verifications, type PartyRegistration, type VerificationStep } from '../../../published/verifications.js';
+import {
+  Verifications,
+  type GivenToParty,
+  type PartyRegistration,
+  type VerificationStep,
+} from '../../../published/verifications.js';
 import { isOpen, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
-import { ResendOtp, ResendOtpHandler } from './resend-otp.js';
+import { AnswerStepUp, AnswerStepUpHandler } from './answer-step-up.js';
 import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
-import { SubmitKba, SubmitKbaHandler } from './submit-kba.js';
-import { SubmitOtp, SubmitOtpHandler } from './submit-otp.js';
 import { SubmitScreening, SubmitScreeningHandler } from './submit-screening.js';
 
 /** The use cases of the platform for sessions of parties: the vendor's end of a step is a result here, where pages hear a refusal. */
@@ -18,9 +22,7 @@ import { SubmitScreening, SubmitScreeningHandler } from './submit-screening.js';
 export class PartyVerifications extends Verifications {
   constructor(
     private readonly submitting: SubmitScreeningHandler,
-    private readonly otp: SubmitOtpHandler,
-    private readonly kba: SubmitKbaHandler,
-    private readonly resending: ResendOtpHandler,
+    private readonly answering: AnswerStepUpHandler,
     private readonly aggregates: AggregateStore,
     private readonly secrets: SessionSecrets,
   ) {
@@ -41,31 +43,15 @@ export class PartyVerifications extends Verifications {
     return this.standing(sessionId, ([registration]) => registration);
   }
 
-  override async answerOtp(
+  override async answer(
     sessionId: string,
     attemptId: string,
-    code: unknown,
-    context: CallerContext,
-  ): Promise<VerificationStep> {
-    await this.otp.take(new SubmitOtp(sessionId, attemptId, code, context));
-    return this.standing(sessionId, () => attemptId);
-  }
-
-  override async answerKba(
-    sessionId: string,
-    attemptId: string,
-    positions: readonly unknown[],
+    given: GivenToParty,
     context: CallerContext,
   ): Promise<VerificationStep> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
-    const questions = isOpen(state) ? state.stepUp.questions : [];
-    const answers = positions.map((answerId, index) => ({ questionId: questions[index]?.questionId, answerId }));
-    await this.kba.take(new SubmitKba(sessionId, attemptId, answers, context));
-    return this.standing(sessionId, () => attemptId);
-  }
-
-  override async resendOtp(sessionId: string, attemptId: string, context: CallerContext): Promise<VerificationStep> {
-    await this.resending.take(new ResendOtp(sessionId, attemptId, context));
+    const answer = answerBy(given, isOpen(state) ? state.stepUp.questions : []);
+    await this.answering.take(new AnswerStepUp(sessionId, attemptId, answer, context));
     return this.standing(sessionId, () => attemptId);
   }
 

@@ -2,8 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
+import type { Replied } from '../../../kernel/vendor-reply.js';
+import type { VendorChoice } from '../../../kernel/vendor-choice.js';
+import type { RegistrationVerdict } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
 import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { Vendors } from '../../../ports/vendors.js';
 import { screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
@@ -53,11 +57,25 @@ function secretsOf({ stream }: RecordedEvent, first: RecordedEvent): VaultPlace 
 /** The vault as a session uses it. */
 @Injectable()
 export class SessionSecrets {
-  constructor(private readonly vault: Vault) {}
+  constructor(
+    private readonly vault: Vault,
+    private readonly vendors: Vendors,
+  ) {}
 
-  /** False when the person was erased while the vendor was being asked. */
-  async keep(subjectId: string, sessionId: string, secrets: SessionSecretsContent): Promise<boolean> {
-    return (await keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets)) === 'kept';
+  /** The vendor has confirmed the person, or asks more of them. */
+  keepRegistration(
+    sessionId: string,
+    { subjectId, vendors }: Session,
+    verdict: Extract<RegistrationVerdict, { vendorSession: string }>,
+    phoneId?: string,
+  ): Promise<'kept' | 'erased'> {
+    const { vendorSession } = verdict;
+    return this.keep(subjectId, sessionId, {
+      vendorSession,
+      references: this.references(vendors, vendorSession),
+      questions: verdict.kind === 'step-up' ? verdict.kba : null,
+      ...(phoneId !== undefined && { phoneId }),
+    });
   }
 
   /** False when the person was erased meanwhile. */
@@ -65,23 +83,27 @@ export class SessionSecrets {
     return (await keepEntry(this.vault, subjectId, unitAddressEntry(sessionId), content)) === 'kept';
   }
 
-  /** The vendor knows the person by another token from now on. `known`: what is kept until then. Gives what is kept afterwards. */
+  /** The vendor knows the person by this token from now on. */
   async keepPerson(
-    subjectId: string,
     sessionId: string,
+    { subjectId, vendors }: Session,
     personToken: string,
-    references: References,
-    known?: SessionSecretsContent,
-  ): Promise<SessionSecretsContent | 'erased'> {
-    const secrets = known ?? (await this.find(subjectId, sessionId));
+  ): Promise<'kept' | 'erased'> {
+    const secrets = await this.find(subjectId, sessionId);
     if (secrets === 'erased') return secrets;
-    const content = { ...secrets, personToken, references };
-    return (await this.keep(subjectId, sessionId, content)) ? content : 'erased';
+    const references = this.references(vendors, personToken);
+    return this.keep(subjectId, sessionId, { ...secrets, personToken, references });
   }
 
-  /** Replaces the reply before. What was erased meanwhile is not kept. */
-  async keepReply(subjectId: string, sessionId: string, content: VendorReplyContent): Promise<void> {
-    await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), content);
+  /** For those who pass it on to the party's server; it replaces the reply before. Callers of the platform never hear it. */
+  async keepReply(
+    sessionId: string,
+    { partyId, subjectId }: Session,
+    to: Omit<VendorReplyContent, 'reply'>,
+    { reply }: Replied,
+  ): Promise<void> {
+    if (partyId !== undefined && reply !== undefined)
+      await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), { ...to, reply });
   }
 
   /** The newest; null when the vendor said nothing to keep, and after the person was erased. */
@@ -94,11 +116,10 @@ export class SessionSecrets {
     await this.vault.remove(subjectId, vendorReplyEntry(sessionId));
   }
 
-  /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. `known`: what is kept until then. */
-  async keepLess(sessionId: string, session: Session, known?: SessionSecretsContent | 'erased'): Promise<void> {
-    const { subjectId, status } = session;
+  /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
+  async keepLess(sessionId: string, { subjectId, status }: Session): Promise<void> {
     if (status !== 'VERIFIED') return this.forget(subjectId, sessionId);
-    const secrets = known ?? (await this.find(subjectId, sessionId));
+    const secrets = await this.find(subjectId, sessionId);
     if (secrets !== 'erased' && secrets.questions !== null)
       await this.keep(subjectId, sessionId, { ...secrets, questions: null });
   }
@@ -122,5 +143,17 @@ export class SessionSecrets {
     const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
     if (secrets === null) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
     return secrets;
+  }
+
+  private keep(subjectId: string, sessionId: string, secrets: SessionSecretsContent): Promise<'kept' | 'erased'> {
+    return keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets);
+  }
+
+  /** A vendor that takes the identity vendor's tokens knows the person by this one. */
+  private references(vendors: VendorChoice, token: string): References {
+    const taking = (['credit', 'income'] as const).filter((capability) =>
+      this.vendors.takesSessionsOf(capability, vendors[capability], vendors.identity),
+    );
+    return Object.fromEntries(taking.map((capability) => [capability, token]));
   }
 }

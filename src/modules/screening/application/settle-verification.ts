@@ -1,14 +1,14 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { ChallengeService } from '../../../challenges/application/challenge-service.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { IdentityVendor } from '../../../ports/identity-vendor.js';
-import { vendorCall } from '../../../ports/vendor-call.js';
-import { attemptOf, screeningSession } from '../domain/screening-session.js';
+import { attemptOf, existing, screeningSession } from '../domain/screening-session.js';
+import { RegistrationRecorder } from './registration-recorder.js';
+import { SessionChallenges } from './session-challenges.js';
 import { Registration } from './submit-screening.js';
-import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
 
 /**
  * Settles a vendor call without a recorded verdict (its process died, or the vendor was late) by asking the vendor what
@@ -31,8 +31,9 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     private readonly aggregates: AggregateStore,
     private readonly calls: ExternalCalls,
     private readonly registration: Registration,
-    private readonly vendor: IdentityVendor,
-    private readonly recorder: VendorResultRecorder,
+    private readonly challenges: ChallengeService,
+    private readonly sessions: SessionChallenges,
+    private readonly recorder: RegistrationRecorder,
     private readonly clock: Clock,
   ) {}
 
@@ -46,22 +47,8 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     const reserved = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity };
     // First: a vendor that was asked what came of the attempt may refuse to execute it from then on.
     if (operation === 'registration' && (await this.calls.makeAgain(this.registration, reserved, signal))) return;
-    const attempted = { sessionId, attemptId, context, known };
-    const outcome = await this.vendor.outcomeOf({
-      ...vendorCall(attemptId, subjectId, context, vendors.identity, sessionId),
-      signal,
-    });
-    if (outcome.kind === 'not-executed') {
-      await this.recorder.notExecuted(attempted);
-    } else if (!('verdict' in outcome) || outcome.verdict.kind === 'timed-out') {
-      const giveUp = { kind: 'give-up', now: this.clock.now(), attemptId } as const;
-      await this.aggregates.execute(screeningSession, sessionId, giveUp, context);
-    } else if (outcome.kind === 'registration') {
-      await this.recorder.registration(attempted, subjectId, outcome.verdict);
-    } else if (outcome.kind === 'answer') {
-      await this.recorder.answer(attempted, outcome.verdict);
-    } else if (outcome.kind === 'resend') {
-      await this.recorder.resend(attempted, outcome.verdict);
-    }
+    const attempted = { id: sessionId, attemptId, context, known };
+    const outcome = await this.challenges.settle(this.sessions, attempted, signal);
+    if (outcome?.kind === 'registration') await this.recorder.record(attempted, outcome.verdict);
   }
 }

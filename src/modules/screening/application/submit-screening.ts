@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { ChallengeRecorder, type Attempted } from '../../../challenges/application/challenge-recorder.js';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { foldedApplicant } from '../../../published/folded-applicant.js';
@@ -19,12 +20,7 @@ import {
 } from '../../../platform/aggregates/aggregate-store.js';
 import { TestShare } from '../../../platform/aggregates/test-share.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import {
-  IdentityVendor,
-  type Applicant,
-  type RegistrationVerdict,
-  type VendorCall,
-} from '../../../ports/identity-vendor.js';
+import { IdentityVendor, type Applicant, type VendorCall } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
@@ -41,6 +37,7 @@ import {
   type PersonState,
 } from '../domain/screened-person.js';
 import {
+  existing,
   isOfPerson,
   pending,
   personBlocked,
@@ -58,16 +55,10 @@ import { PersonAnswers } from './person-answers.js';
 import { namesOf, type PersonNames } from './person-names.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
-import type { StepTaken } from './step-up-service.js';
 import { SubmissionLimits } from './submission-limits.js';
-import {
-  existing,
-  mayHaveSentSms,
-  refusalOf,
-  VendorResultRecorder,
-  wasNotExecuted,
-  type Attempted,
-} from './vendor-result-recorder.js';
+import { RegistrationRecorder } from './registration-recorder.js';
+import { mayHaveSentSms, refusalOf, wasNotExecuted, type StepTaken } from './refusals.js';
+import { SessionChallenges } from './session-challenges.js';
 
 export type { Applicant };
 
@@ -122,7 +113,9 @@ export class Registration extends ExternalCall<RegistrationInput> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly identityVendor: IdentityVendor,
-    private readonly recorder: VendorResultRecorder,
+    private readonly recorder: RegistrationRecorder,
+    private readonly challenges: ChallengeRecorder,
+    private readonly sessions: SessionChallenges,
   ) {
     super();
   }
@@ -134,20 +127,15 @@ export class Registration extends ExternalCall<RegistrationInput> {
   ): Promise<void> {
     const attempted = await this.attempted(attempt);
     if (pending(attempted.known.state, attempt.attemptId) === null) return;
-    await this.record(attempted, await this.identityVendor.register(call, applicant), phoneId);
+    await this.recorder.record(attempted, await this.identityVendor.register(call, applicant), phoneId);
   }
 
   override async recordNotAsked(attempt: Attempt): Promise<void> {
-    await this.recorder.notExecuted(await this.attempted(attempt));
+    await this.challenges.notExecuted(this.sessions, await this.attempted(attempt));
   }
 
-  private async attempted({ id, attemptId, context }: Attempt): Promise<Attempted> {
-    return { sessionId: id, attemptId, context, known: await this.aggregates.load(screeningSession, id) };
-  }
-
-  private async record(attempted: Attempted, verdict: RegistrationVerdict, phoneId?: string): Promise<void> {
-    const { subjectId } = existing(attempted.known.state);
-    await this.recorder.registration(attempted, subjectId, verdict, phoneId);
+  private async attempted({ id, attemptId, context }: Attempt): Promise<Attempted<SessionState>> {
+    return { id, attemptId, context, known: await this.aggregates.load(screeningSession, id) };
   }
 }
 

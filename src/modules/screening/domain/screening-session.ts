@@ -244,6 +244,11 @@ function knowsAttempt(state: SessionState, attemptId: string): boolean {
   return state.status !== 'NONE' && state.attemptIds.includes(attemptId);
 }
 
+export function existing(state: SessionState): Session {
+  if (state.status === 'NONE') throw new DomainError('screening.not_found');
+  return state;
+}
+
 export function attemptOf(state: SessionState): Attempt | null {
   return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
 }

@@ -153,6 +153,11 @@ export interface Attempt extends Requested {
   readonly operation: Operation;
 }
 
+/** Within the step-up; null for the registration, which asks for it. */
+export function operationOf({ operation }: Attempt): ChallengeOperation | null {
+  return operation === 'registration' ? null : operation;
+}
+
 /** What is offered, and what is left of it. `otp` is false for good once the person turned to the questions. */
 export interface StepUp extends Challenge {
   readonly kba: boolean;

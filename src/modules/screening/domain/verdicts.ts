@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from '../../../challenges/domain/verdict.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
-import type { Attempt, SessionEvent, StepUp } from './session.js';
+import { operationOf, type Attempt, type SessionEvent, type StepUp } from './session.js';
 
 /** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
 export type RegistrationVerdict =
@@ -96,8 +96,7 @@ export function recordVerdict(
   attempt: Attempt,
   stepUp: StepUp,
 ): readonly SessionEvent[] {
-  const operation = attempt.operation === 'registration' ? null : attempt.operation;
-  return factsOf(recording, operation, countOf(stepUp)).map((fact) => eventOf(fact, recording, attempt));
+  return factsOf(recording, operationOf(attempt), countOf(stepUp)).map((fact) => eventOf(fact, recording, attempt));
 }
 
 /** The vendor's count wins (docs/contract/platform.md#codes-and-answers). */

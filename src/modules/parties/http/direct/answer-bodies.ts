@@ -3,7 +3,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { folded } from '../../../../published/folded-text.js';
 import { TakesAnything } from '../../../../platform/http/body-pipe.js';
-import type { GivenAnswer } from '../../application/answer-registration.js';
+import type { GivenToParty } from '../../../../published/verifications.js';
 
 const CODE = {
   oneOf: [
@@ -36,7 +36,7 @@ export class PartyKbaBody {
 }
 
 /** A number is the code as well as its text, and spaces around it are formatting. An empty one is as good as absent. */
-export function codeIn({ code, otp }: PartyOtpBody): GivenAnswer {
+export function codeIn({ code, otp }: PartyOtpBody): GivenToParty {
   const given = code === '' ? otp : (code ?? otp);
   return {
     method: 'otp',
@@ -44,7 +44,7 @@ export function codeIn({ code, otp }: PartyOtpBody): GivenAnswer {
   };
 }
 
-export function positionsIn({ kbaAnswers }: PartyKbaBody): GivenAnswer {
+export function positionsIn({ kbaAnswers }: PartyKbaBody): GivenToParty {
   const answers: readonly unknown[] = Array.isArray(kbaAnswers) ? kbaAnswers : [];
   return {
     method: 'kba',

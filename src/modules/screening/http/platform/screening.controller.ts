@@ -13,10 +13,8 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { ResendOtp } from '../../application/resend-otp.js';
+import { AnswerStepUp } from '../../application/answer-step-up.js';
 import { ExpireSession } from '../../application/expire-session.js';
-import { SubmitKba } from '../../application/submit-kba.js';
-import { SubmitOtp } from '../../application/submit-otp.js';
 import { SubmitScreening } from '../../application/submit-screening.js';
 import { ScreeningStatusReader, type SessionSummary } from '../../read/screening-status.js';
 import { codeIn, KbaBody, OtpBody } from './answer-bodies.js';
@@ -79,11 +77,9 @@ export class ScreeningController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
-    return this.present(
-      id,
-      request,
-      await this.commands.execute(new SubmitOtp(id, nameFor(request), codeIn(body), context, clientAddressOf(request))),
-    );
+    const given = { method: 'otp', code: codeIn(body) } as const;
+    const answer = new AnswerStepUp(id, nameFor(request), given, context, clientAddressOf(request));
+    return this.present(id, request, await this.commands.execute(answer));
   }
 
   @Post(':id/otp/resend')
@@ -96,7 +92,8 @@ export class ScreeningController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
-    return this.present(id, request, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
+    const resend = new AnswerStepUp(id, nameFor(request), { method: 'resend' }, context);
+    return this.present(id, request, await this.commands.execute(resend));
   }
 
   @Post(':id/kba')
@@ -111,11 +108,9 @@ export class ScreeningController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
-    return this.present(
-      id,
-      request,
-      await this.commands.execute(new SubmitKba(id, nameFor(request), body.answers, context, clientAddressOf(request))),
-    );
+    const given = { method: 'kba', answers: body.answers } as const;
+    const answer = new AnswerStepUp(id, nameFor(request), given, context, clientAddressOf(request));
+    return this.present(id, request, await this.commands.execute(answer));
   }
 
   @Get(':id/status')

@@ -1,0 +1,49 @@
+import type { ActionContext } from '../../kernel/context.js';
+import type { Decider } from '../../kernel/decider.js';
+import type { DomainEvent } from '../../kernel/domain-event.js';
+import type { AnswerLimit } from '../domain/answer-limit.js';
+import type { AskCommand, Operation, Requested } from '../domain/challenge.js';
+import type { Count, RecordVerdict } from '../domain/verdict.js';
+import type { VendorVerdict } from './vendor-verdict.js';
+
+/** What the decider of every holder understands. */
+export type ChallengeCommand<Limit extends AnswerLimit = AnswerLimit> =
+  | AskCommand
+  | RecordVerdict<Limit>
+  /** The vendor never executed the call, and will not. */
+  | { readonly kind: 'record-not-executed'; readonly attemptId: string }
+  /** The end of the call is not known; it is over once it is old enough. */
+  | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string };
+
+/** What a call is about. */
+export interface About {
+  /** Vault subject of the person. */
+  readonly subjectId: string;
+  readonly vendor: string;
+  /** Names of the person under which the call counts (see published/answer-counts.ts). */
+  readonly personIds: readonly string[];
+}
+
+/** The call that is with the vendor. `operation`: null for the one that asks for the challenge. */
+export type OpenCall = Requested & { readonly operation: Operation | null };
+
+export type Held = About & { readonly call: OpenCall | null };
+
+/**
+ * A kind of aggregate that holds challenges: how its state reads, and where its secrets lie. A process may die after any of these, so
+ * each is safe to repeat.
+ */
+export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit> {
+  readonly decider: Decider<State, ChallengeCommand<Limit>, DomainEvent>;
+  readonly limit: Limit;
+  /** Null for one that does not exist. */
+  read(state: State): Held | null;
+  /** Wrong answers until now. */
+  count(state: State, now: Date): Count;
+  /** By what the vendor knows the challenge, or the person for whom one is asked; null once the person was erased. */
+  tokenOf(id: string, state: State): Promise<string | null>;
+  /** Keeps in the vault what the verdict brings: tokens, and the vendor's reply. The log says so afterwards. */
+  keep(id: string, state: State, verdict: VendorVerdict, context: ActionContext): Promise<'kept' | 'erased'>;
+  /** The vault keeps no more than the state still needs. */
+  prune(id: string, state: State, subjectId: string): Promise<void>;
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../kernel/clock.js';
+import type { ActionContext } from '../../kernel/context.js';
+import { AggregateStore, type LoadedAggregate } from '../../platform/aggregates/aggregate-store.js';
+import { RateLimiter } from '../../ports/rate-limiter.js';
+import { AnswerCounts, type CountedAnswer } from '../../published/answer-counts.js';
+import type { AnswerLimit } from '../domain/answer-limit.js';
+import { isAnswer, lockBy, wasUsed, type Count, type Standing, type Verdict } from '../domain/verdict.js';
+import type { ChallengeHolder } from './challenge-holder.js';
+import { withoutSecrets, type VendorVerdict } from './vendor-verdict.js';
+
+/** A call of a holder. `known`: the holder as it was before the vendor was asked. */
+export interface Attempted<State> {
+  readonly id: string;
+  readonly attemptId: string;
+  readonly context: ActionContext;
+  readonly known: LoadedAggregate<State>;
+}
+
+/**
+ * Turns what the vendor said into facts of the holder. It is in the vault before the log says so, and counts against the person before the
+ * holder. The holder's call is open until then: the recovery job makes up for what dies in between.
+ */
+@Injectable()
+export class ChallengeRecorder {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly counts: AnswerCounts,
+    private readonly limiter: RateLimiter,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Nothing is recorded of a call that the vendor may still answer. */
+  async record<State, Limit extends AnswerLimit>(
+    holder: ChallengeHolder<State, Limit>,
+    attempted: Attempted<State>,
+    verdict: VendorVerdict,
+  ): Promise<void> {
+    const { id, attemptId, context, known } = attempted;
+    const held = holder.read(known.state);
+    if (held?.call?.attemptId !== attemptId) return this.notExecuted(holder, attempted);
+    if (verdict.kind === 'timed-out') return;
+    const { operation } = held.call;
+    const isKept = (await holder.keep(id, known.state, verdict, context)) === 'kept';
+    const said: Verdict = isKept ? withoutSecrets(verdict) : { kind: 'person-erased' };
+    const answer = { holderId: id, attemptId, limit: holder.limit, context };
+    const counted = isAnswer(operation) ? holder.count(known.state, this.clock.now()) : null;
+    const standing = await this.count(held.personIds, answer, said, counted);
+    const recording = { attemptId, now: this.clock.now(), verdict: said, policy: holder.limit, standing };
+    const { state, events } = await this.aggregates.execute(
+      holder.decider,
+      id,
+      { kind: 'record-verdict', ...recording },
+      context,
+      known,
+    );
+    if (events.length > 0 && !wasUsed(said, operation)) await this.limiter.giveBackSetAside(attemptId);
+    await holder.prune(id, state, held.subjectId);
+  }
+
+  /** The vendor never saw the call, and will not. */
+  async notExecuted<State, Limit extends AnswerLimit>(
+    holder: ChallengeHolder<State, Limit>,
+    { id, attemptId, context, known }: Attempted<State>,
+  ): Promise<void> {
+    const held = holder.read(known.state);
+    if (held === null) return;
+    // Also where the call is over: an answer elsewhere may have ended the holder while this one waited for a worker.
+    await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
+    const command = { kind: 'record-not-executed', attemptId } as const;
+    const { state, events } = await this.aggregates.execute(holder.decider, id, command, context, known);
+    if (events.length > 0) await this.limiter.giveBackSetAside(attemptId);
+    await holder.prune(id, state, held.subjectId);
+  }
+
+  /** `counted`: by the holder; null for what is no answer. */
+  private async count(
+    personIds: readonly string[],
+    answer: CountedAnswer,
+    said: Verdict,
+    counted: Count | null,
+  ): Promise<Standing | null> {
+    const lockedUntil = lockBy(said, this.clock.now(), answer.limit, counted);
+    if (counted !== null)
+      return said.kind === 'wrong' || said.kind === 'locked'
+        ? this.counts.countWrong(personIds, answer, lockedUntil)
+        : this.counts.clear(personIds, answer);
+    if (lockedUntil !== null) await this.counts.lock(personIds, answer, lockedUntil);
+    return null;
+  }
+}

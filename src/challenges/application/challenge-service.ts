@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import type { ExternalCall } from '../../external-calls/external-call.js';
+import { ExternalCalls } from '../../external-calls/external-calls.js';
+import type { ActionContext } from '../../kernel/context.js';
+import { Clock } from '../../kernel/clock.js';
+import type { Decider } from '../../kernel/decider.js';
+import type { DomainEvent } from '../../kernel/domain-event.js';
+import type { RateUse } from '../../kernel/rate-use.js';
+import { AggregateStore, type LoadedAggregate } from '../../platform/aggregates/aggregate-store.js';
+import { IdentityVendor, type PastOutcome } from '../../ports/identity-vendor.js';
+import { RateLimiter } from '../../ports/rate-limiter.js';
+import { vendorCall } from '../../ports/vendor-call.js';
+import { AnswerCounts, type Admission } from '../../published/answer-counts.js';
+import type { AnswerLimit } from '../domain/answer-limit.js';
+import type { NewAttempt } from '../domain/challenge.js';
+import type { CallInput } from './challenge-call.js';
+import type { About, ChallengeHolder } from './challenge-holder.js';
+import { ChallengeRecorder, type Attempted } from './challenge-recorder.js';
+
+/** A call that is to be made. `command` reserves it, and `loaded` has accepted it. */
+export interface Asked<State, Command> {
+  readonly id: string;
+  readonly loaded: LoadedAggregate<State>;
+  readonly command: Command;
+  readonly about: About;
+  /** What the call uses of limits, unless its end says that it did not. */
+  readonly uses: readonly RateUse[];
+  readonly context: ActionContext;
+}
+
+/** A holder may reserve a call by a command of its own. */
+type ReservingHolder<State, Limit extends AnswerLimit, Command> = ChallengeHolder<State, Limit> & {
+  readonly decider: Decider<State, Command, DomainEvent>;
+};
+
+/** `asked`: the holder says what came of it. `known`: another process has reserved the attempt meanwhile. */
+export type Asking = { readonly kind: 'asked' | 'known' } | Exclude<Admission, { readonly kind: 'admitted' }>;
+
+/** Has the vendor asked about a challenge, whoever holds it. */
+@Injectable()
+export class ChallengeService {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly calls: ExternalCalls,
+    private readonly vendor: IdentityVendor,
+    private readonly counts: AnswerCounts,
+    private readonly recorder: ChallengeRecorder,
+    private readonly limiter: RateLimiter,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Reserves the attempt, has the call made and waits until its end is recorded or the time is up. Throws what limits refuse. */
+  async ask<State, Limit extends AnswerLimit, Command extends NewAttempt>(
+    holder: ReservingHolder<State, Limit, NoInfer<Command>>,
+    call: ExternalCall<CallInput>,
+    asked: Asked<State, Command>,
+    input: CallInput,
+  ): Promise<Asking> {
+    const { id, about, context, uses } = asked;
+    const { attemptId, settleAfter } = asked.command;
+    const attempt = { id, attemptId, subject: about.subjectId, context, vendor: about.vendor, settleAfter };
+    await this.limiter.admit(uses);
+    let asking: Asking | null = null;
+    try {
+      await this.calls.admit(call, attempt);
+      asking = await this.reserve(holder, asked, input.kind === 'otp' || input.kind === 'kba');
+    } finally {
+      if (asking?.kind !== 'asked') {
+        await this.calls.withdraw(call, attempt);
+        await this.limiter.giveBack(uses);
+      }
+    }
+    if (asking.kind === 'asked') {
+      await this.limiter.setAside(attemptId, uses);
+      await this.calls.make(call, attempt, input);
+    }
+    return asking;
+  }
+
+  /**
+   * Ends a call without a recorded verdict (its process died, or the vendor was late) by asking the vendor what came of it. Safe to
+   * repeat. A registration is the holder's own to record: then its outcome is given back.
+   */
+  async settle<State, Limit extends AnswerLimit>(
+    holder: ChallengeHolder<State, Limit>,
+    attempted: Attempted<State>,
+    signal: AbortSignal,
+  ): Promise<Extract<PastOutcome, { kind: 'registration' }> | null> {
+    const { id, attemptId, context, known } = attempted;
+    const held = holder.read(known.state);
+    if (held === null) return null;
+    const { subjectId, vendor } = held;
+    const outcome = await this.vendor.outcomeOf({ ...vendorCall(attemptId, subjectId, context, vendor, id), signal });
+    if (outcome.kind === 'not-executed') {
+      await this.recorder.notExecuted(holder, attempted);
+    } else if (!('verdict' in outcome) || outcome.verdict.kind === 'timed-out') {
+      const giveUp = { kind: 'give-up', now: this.clock.now(), attemptId } as const;
+      const { state } = await this.aggregates.execute(holder.decider, id, giveUp, context);
+      await holder.prune(id, state, subjectId);
+    } else if (outcome.kind === 'registration') {
+      return outcome;
+    } else {
+      await this.recorder.record(holder, attempted, outcome.verdict);
+    }
+    return null;
+  }
+
+  /**
+   * The holder comes first: the recovery job ends an attempt that was stored without its admission. The admission says whether the person
+   * may still be wrong, over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
+   */
+  private async reserve<State, Limit extends AnswerLimit, Command extends NewAttempt>(
+    holder: ReservingHolder<State, Limit, NoInfer<Command>>,
+    { id, loaded, command, about, context }: Asked<State, Command>,
+    isAnswer: boolean,
+  ): Promise<Asking> {
+    const { attemptId, giveUpAfter } = command;
+    // Read models are not told: a status that is asked for now is folded from the log.
+    const unseen = { ...context, skipReadYourWrites: true } as const;
+    const decider: Decider<State, Command, DomainEvent> = holder.decider;
+    const known = await this.aggregates.execute(decider, id, command, unseen, loaded);
+    if (known.events.length === 0) return { kind: 'known' };
+    if (!isAnswer) return { kind: 'asked' };
+    const answer = { holderId: id, attemptId, limit: holder.limit, context };
+    const admission = await this.counts.admit(about.personIds, answer, giveUpAfter);
+    if (admission.kind === 'admitted') return { kind: 'asked' };
+    await this.recorder.notExecuted(holder, { id, attemptId, context, known });
+    return admission;
+  }
+}

@@ -1,0 +1,78 @@
+// Turns the vendor's verdict on a registration into facts of the session. Used by the call itself and by the recovery job.
+import { Injectable } from '@nestjs/common';
+import { lockBy } from '../../../challenges/domain/verdict.js';
+import { Clock } from '../../../kernel/clock.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { Attempted } from '../../../challenges/application/challenge-recorder.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
+import type { RegistrationVerdict } from '../../../ports/identity-vendor.js';
+import { existing, isOpen, screeningSession } from '../domain/screening-session.js';
+import type { SessionState } from '../domain/session.js';
+import type { RecordRegistration } from '../domain/verdicts.js';
+import { PersonAnswers, streamsOf } from './person-answers.js';
+import { wasNotExecuted } from './refusals.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { SessionSecrets } from './session-secrets.js';
+
+/**
+ * What a verdict says of the person is recorded before the session. The session's attempt is open until then: the recovery job makes up
+ * for what dies in between.
+ */
+@Injectable()
+export class RegistrationRecorder {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly secrets: SessionSecrets,
+    private readonly answers: PersonAnswers,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+    private readonly limiter: RateLimiter,
+  ) {}
+
+  /** The vendor's tokens, its questions and its reply are in the vault before the log says what it said. */
+  async record(
+    { id, attemptId, context, known }: Attempted<SessionState>,
+    verdict: RegistrationVerdict,
+    phoneId?: string,
+  ): Promise<void> {
+    const before = existing(known.state);
+    const wasKept = verdict.kind === 'confirmed' || verdict.kind === 'step-up';
+    // At once, so that the vault has to sync its disk once.
+    const [kept] = await Promise.all([
+      wasKept ? this.secrets.keepRegistration(id, before, verdict, phoneId) : 'kept',
+      this.secrets.keepReply(id, before, { attemptId, step: 'registration' }, verdict),
+    ]);
+    const said = kept === 'kept' ? withoutSecrets(verdict) : ({ kind: 'unintelligible' } as const);
+    const [now, { verdicts: policy }] = [this.clock.now(), this.policy];
+    const asked = { holderId: id, attemptId, context };
+    const lockedUntil = verdict.kind === 'locked' ? lockBy(verdict, now, policy, null) : null;
+    if (lockedUntil !== null) await this.answers.lock(streamsOf(before), asked, lockedUntil);
+    const command = { kind: 'record-registration', now, attemptId, verdict: said, policy } as const;
+    const session = existing((await this.aggregates.execute(screeningSession, id, command, context, known)).state);
+    // The caller may have been answered before that was known.
+    if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
+    if (isOpen(session)) await this.answers.limitOpen(session, asked);
+    // Where it has ended meanwhile, nothing of what was kept is good for anything.
+    else if (wasKept && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
+      await this.secrets.keepLess(id, session);
+  }
+}
+
+function withoutSecrets(verdict: RegistrationVerdict): RecordRegistration['verdict'] {
+  switch (verdict.kind) {
+    case 'confirmed':
+      return { kind: 'confirmed', duplicateGuard: verdict.duplicateGuard === true };
+    case 'step-up':
+      return {
+        kind: 'step-up',
+        otp: verdict.otp,
+        questions: (verdict.kba ?? []).map((question) => ({
+          questionId: question.id,
+          answerCount: question.answers.length,
+        })),
+        duplicateGuard: verdict.duplicateGuard === true,
+      };
+    default:
+      return verdict;
+  }
+}
