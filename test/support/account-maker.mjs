@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { DataFolderModule } from '../../dist/src/adapters/data-folder.module.js';
 import { EventStoreModule } from '../../dist/src/adapters/event-store/event-store.module.js';
+import { KeptInRedisModule } from '../../dist/src/adapters/kept-in-redis.module.js';
 import { ReadModelsModule } from '../../dist/src/adapters/read-models/read-models.module.js';
 import { RedisModule } from '../../dist/src/adapters/redis/redis.module.js';
 import { VaultModule } from '../../dist/src/adapters/vault/vault.module.js';
@@ -86,6 +87,7 @@ async function busOf(env) {
     EventStoreModule,
     VaultModule,
     RedisModule,
+    KeptInRedisModule,
     ReadModelsModule,
     AggregatesModule,
     HttpModule,
