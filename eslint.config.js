@@ -1,6 +1,8 @@
 // Strict and type-checked. What is silenced is silenced on the line, with a reason; test/architecture/repository.unit.test.ts sees to the reason.
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import language from './tools/language/eslint-plugin.mjs';
+import { FINISHED_FOLDERS } from './tools/language/list.mjs';
 
 /** Sources of time, chance and ids that a decider must be handed instead. */
 const IMPURE = [
@@ -85,6 +87,11 @@ export default defineConfig(
         },
       ],
     },
+  },
+  {
+    files: FINISHED_FOLDERS.map((folder) => `${folder}/**/*.{ts,tsx,js,mjs,cjs}`),
+    plugins: { language },
+    rules: { 'language/plain': 'error' },
   },
   { files: ['web/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...LOSES_ITS_SENDER] } },
   {
