@@ -1,4 +1,4 @@
-// Ranges of network addresses, as the variables list them.
+// Ranges of network addresses, as the environment variables list them.
 import { BlockList, isIP } from 'node:net';
 
 export function isAddressOrCidr(value: string): boolean {
@@ -14,7 +14,7 @@ export function isAddressOrCidr(value: string): boolean {
   }
 }
 
-/** How much of all addresses of a family lies in these ranges; IPv4 addresses that are written as IPv6 count as IPv4. */
+/** The fraction of a family's addresses that lies in these ranges. IPv4 addresses written as IPv6 count as IPv4. */
 export function shareOf(ranges: readonly string[], family: number): number {
   const prefixes = [...new Set(ranges)].map((range): [family: number, prefix: number] => {
     const [address = '', prefix] = range.split('/');

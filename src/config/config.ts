@@ -13,7 +13,7 @@ import { readVault, VaultSettings } from './vault.js';
 import { Variables } from './variables.js';
 import { readVendors, type VendorSchema, VendorsSettings } from './vendors.js';
 
-/** What the environment says. */
+/** The settings of every room, as the environment gives them. */
 export interface Config {
   readonly process: ProcessSettings;
   readonly http: HttpSettings;
@@ -27,9 +27,9 @@ export interface Config {
   readonly pdf: PdfSettings;
   readonly mail: MailSettings;
   readonly limits: Limits;
-  /** Names of limits that differ from their defaults; a production start logs them. */
+  /** Names of limits that differ from their defaults. A production start logs them. */
   readonly overrides: readonly string[];
-  /** Names of limits against abuse that are switched off; a production start logs them. */
+  /** Names of limits against abuse that are switched off. A production start logs them. */
   readonly switchedOff: readonly string[];
 }
 
@@ -50,8 +50,9 @@ export const SETTINGS = {
 } as const satisfies Record<Exclude<keyof Config, 'overrides' | 'switchedOff'>, unknown>;
 
 /**
- * Throws InvalidConfig. `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only callers that need not know
- * it. `tools`: for the operator command line. `vendors`: those whose settings are read.
+ * Throws InvalidConfig.
+ * `lowestPort`: for PORT and SANDBOX_PORT. Port 0 takes a free port, which is of use only to callers that need not know it beforehand.
+ * `tools`: for the operator command line. `vendors`: the vendors whose settings are read.
  */
 export function readConfig(
   variables: NodeJS.ProcessEnv,

@@ -3,8 +3,8 @@ import type { Variables } from './variables.js';
 /** Where the log is; also the injection token. */
 export abstract class EventStoreSettings {
   /**
-   * `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill.
-   * `uncompressedEvents`: how many of the newest events it keeps each by itself.
+   * `maxBytes`: the greatest size of the embedded log's file. `testShare`: the fraction of it that test traffic may fill.
+   * `uncompressedEvents`: the number of newest events that are stored one by one.
    */
   abstract readonly place:
     | {
@@ -17,7 +17,7 @@ export abstract class EventStoreSettings {
 }
 
 const GIB = 2 ** 30;
-/** Of a file that may grow: less fills up within hours, more is beyond what a machine can address at once. */
+/** The greatest size must lie between these: a smaller file fills up within hours, a larger one cannot be addressed by a machine. */
 export const FILE_BYTES = { min: 64 * 2 ** 20, max: 16_384 * GIB };
 
 export function readEventStore(env: Variables): EventStoreSettings {
@@ -39,7 +39,7 @@ export function readEventStore(env: Variables): EventStoreSettings {
   };
 }
 
-/** Whether the connection string switches TLS off, in one of the spellings that the client takes. */
+/** Whether the connection string switches TLS off, in one of the spellings that the client accepts. */
 function isPlaintext(url: string): boolean {
   const [, options = ''] = url.split('?');
   return options.split('&').some((option) => /^\s*t[_-]?l[_-]?s\s*=\s*false\s*$/i.test(option));

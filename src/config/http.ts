@@ -2,37 +2,40 @@ import { existsSync } from 'node:fs';
 import { isAddressOrCidr, shareOf } from './addresses.js';
 import type { Variables } from './variables.js';
 
-/** Where the service listens and what it is known by; also the injection token. */
+/** Where the service listens and under which addresses it is known; also the injection token. */
 export abstract class HttpSettings {
   abstract readonly port: number;
   abstract readonly host: string;
   abstract readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   abstract readonly requireTls: boolean;
-  /** Why production takes plain HTTP, as the operator says; null where it does not. */
+  /** The operator's reason for plain HTTP in production; null where production takes https only. */
   abstract readonly plainHttpReason: string | null;
   abstract readonly trustedProxies: readonly string[];
-  /** Address the outside knows the service by, without a trailing slash. */
+  /** The public address of the service, without a trailing slash. */
   abstract readonly publicUrl: string;
   /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
   abstract readonly publicUrlConfigured: boolean;
   abstract readonly embeddedUrl: string;
-  /** Origin with a host of its own, from which alone PDFs are given out; null: from the API's. */
+  /** The only origin that serves PDFs. Null: the API's origin serves them. */
   abstract readonly pdfUrl: string | null;
-  /** Whether the API is described to everybody, at `/docs` and `/openapi.json`. */
+  /** Whether `/docs` and `/openapi.json` describe the API to every caller. */
   abstract readonly servesDocs: boolean;
-  /** Where `npm start` serves the demo page outside production; the demo keys allow its origin. */
+  /** The port of the demo page that `npm start` serves outside production. The demo keys allow its origin. */
   abstract readonly demoPort: number;
   /** Null: `/metrics` is on the main port, for loopback callers only. */
   abstract readonly metricsPort: number | null;
   abstract readonly metricsHost: string;
-  /** For the health and the metrics of this process alone, where several share the main port; a role that serves no API then has no other port. */
+  /**
+   * The port for this process's own health and metrics, where several processes share the main port. A role without an API has no
+   * other port then.
+   */
   abstract readonly probePort: number | null;
-  /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
+  /** Null: webhooks of vendors arrive on the main port, from loopback callers only. */
   abstract readonly internalPort: number | null;
   abstract readonly internalHost: string;
 }
 
-/** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that one owner holds. */
+/** The largest fraction of all addresses that may be trusted proxies: sixteen of the widest blocks that one owner holds. */
 const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
 
 export function readHttp(env: Variables, lowestPort: number): HttpSettings {
@@ -65,7 +68,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
   };
 }
 
-/** The root of the API's own origin is taken. */
+/** The frame must have a path of its own, because the root of the API's origin is taken. */
 function readEmbeddedUrl(env: Variables, base: string): string {
   const value = env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '';
   const url = new URL(value);
@@ -74,7 +77,7 @@ function readEmbeddedUrl(env: Variables, base: string): string {
   return value;
 }
 
-/** A document on that origin must not reach what is on the others, whatever their ports. */
+/** A document on that origin must not reach the other origins, whatever their ports. */
 function readPdfUrl(env: Variables, others: readonly string[]): string | null {
   const value = env.secureUrl('PDF_PUBLIC_URL', null);
   if (value === null) return null;

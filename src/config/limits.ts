@@ -1,10 +1,10 @@
 import { isAddressOrCidr } from './addresses.js';
 import type { Variables } from './variables.js';
 
-/** The limits of docs/contract, by default; seconds unless the name says otherwise. Also the injection token. */
+/** The limits of docs/contract, with their defaults; seconds unless the name says otherwise. Also the injection token. */
 export abstract class Limits {
   abstract readonly tokenTtl: number;
-  /** Of a key and client address; a key may have its own. */
+  /** Per key and client address; a key may have its own. */
   abstract readonly tokenExchangePerMinute: number;
   abstract readonly tokenExchangePerMinutePerKey: number;
   abstract readonly otpResendInterval: number;
@@ -23,42 +23,42 @@ export abstract class Limits {
   abstract readonly recoveryInterval: number;
   abstract readonly webhookTimeout: number;
   abstract readonly webhookRetryLadder: readonly number[];
-  /** Fraction, both ways. */
+  /** A fraction, in both directions. */
   abstract readonly webhookJitter: number;
   abstract readonly webhookFailingAfter: number;
   abstract readonly webhookDisableAfter: number;
   abstract readonly webhookRedeliveryInterval: number;
   abstract readonly webhookEgressAllow: readonly string[];
-  /** Of URLs that are registered from now on. */
+  /** Applies to URLs that are registered from now on. */
   abstract readonly webhookPorts: readonly number[];
-  // Against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
+  // Limits against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
   abstract readonly submitsPerMinutePerAddress: number;
-  /** Of an account and environment; an account may have its own. */
+  /** Per account and environment; an account may have its own. */
   abstract readonly submitsPerMinute: number;
-  /** Of an account and phone. */
+  /** Per account and phone. */
   abstract readonly smsPerHour: number;
-  /** Of a phone, over all accounts. */
+  /** Per phone, over all accounts. */
   abstract readonly smsPerDay: number;
   abstract readonly submitsPerHourPerPerson: number;
   abstract readonly wrongAnswersPerHourPerAddress: number;
   abstract readonly reportReadsPerMinute: number;
   abstract readonly pdfsPerMinute: number;
   abstract readonly incomeSessionsPerScreening: number;
-  /** Without a screening, of a lineage and of an account. */
+  /** For sessions without a screening: per lineage, and per account. */
   abstract readonly incomeSessionsPerMinute: number;
   abstract readonly incomeSessionsPerMinutePerAccount: number;
-  /** Both of a screening session. */
+  /** Both per screening session. */
   abstract readonly paymentIntentsPerMinute: number;
   abstract readonly confirmsPerMinute: number;
-  /** Of a report, taken back ones counted. */
+  /** Per report; shares that were revoked count too. */
   abstract readonly sharesPerMinute: number;
   abstract readonly endpointChangesPerHour: number;
   abstract readonly pingsPerSecond: number;
   abstract readonly idempotencyKeysPerLineage: number;
   abstract readonly idempotencyKeysPerAccount: number;
-  /** Fraction of a vendor's slots. */
+  /** A fraction of a vendor's slots. */
   abstract readonly vendorShare: number;
-  /** Fraction of what one account has of them. */
+  /** A fraction of one account's slots. */
   abstract readonly vendorPlacesPerLineage: number;
 }
 

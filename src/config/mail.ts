@@ -2,7 +2,7 @@ import type { Variables } from './variables.js';
 
 /** Also the injection token. */
 export abstract class MailSettings {
-  /** The mail server, `smtp://` or `smtps://`; null: nothing is mailed. */
+  /** The mail server, `smtp://` or `smtps://`. Null: the service sends no mail. */
   abstract readonly url: string | null;
   abstract readonly from: string;
 }

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Variables } from './variables.js';
 
-/** The browser that prints PDFs, and what it prints; also the injection token. */
+/** The browser that prints PDFs, and the pages that it may print; also the injection token. */
 export abstract class PdfSettings {
-  /** Null looks for one of the usual names in `searchPath`. */
+  /** Null: the first of the usual names in `searchPath` is used. */
   abstract readonly chromiumPath: string | null;
-  /** Folders in which programs are looked for, as PATH names them. */
+  /** Folders in which programs are looked for, in the form of PATH. */
   abstract readonly searchPath: string;
-  /** Whether only pages that the service has served are printed. */
+  /** Whether the browser prints only pages that the service has served. */
   abstract readonly servedPagesOnly: boolean;
 }
 

@@ -3,32 +3,33 @@ import type { HttpSettings } from './http.js';
 import { isLoopback, type Variables } from './variables.js';
 
 /**
- * `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, makes no outside call and
- * sends no webhook or mail. `operator` is the command line, which runs nothing by itself; no ROLE of the environment names it.
+ * `investigation` is for reading. It builds read models but appends no event, stores nothing in the vault, calls no vendor and sends no
+ * webhook or mail.
+ * `operator` is the command line. It runs nothing by itself, and ROLE cannot name it.
  */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'operator';
 
-/** What runs in processes of their own, in the order in which they start. */
+/** The roles that may run in separate processes, in the order in which they start. */
 const APART = ['projector', 'worker', 'api'] as const;
 const MAX_PROCESSES = 64;
 
 /** How many processes of each role the start command runs. */
 export type ProcessCounts = Readonly<Record<(typeof APART)[number], number>>;
 
-/** What this process is for; also the injection token. */
+/** The role of this process; also the injection token. */
 export abstract class ProcessSettings {
   abstract readonly production: boolean;
   abstract readonly role: Role;
-  /** Nothing is appended to the log or put into the vault: the role says so, or the data folder is a restored copy in quarantine. */
+  /** The log and the vault take no writes: the role is a reading one, or the data folder is a restored copy in quarantine. */
   abstract readonly readOnly: boolean;
-  /** Whether demo accounts are made at the start. */
+  /** Whether the start makes demo accounts. */
   abstract readonly demoAccounts: boolean;
   abstract readonly logLevel: string;
-  /** For the start command alone; null where one process does it all. */
+  /** For the start command alone; null where one process has all roles. */
   abstract readonly processes: ProcessCounts | null;
 }
 
-/** Whether a process of this role does what `part` stands for. An investigation does all but work. */
+/** Whether a process of this role includes `part`. An investigation includes all but the worker. */
 export function runs({ role }: Pick<ProcessSettings, 'role'>, part: 'api' | 'worker' | 'projector'): boolean {
   if (role === 'investigation') return part !== 'worker';
   return role === 'all' || role === part;
@@ -52,7 +53,8 @@ export function readProcess(
     production: env.production,
     role: tools ? 'operator' : role,
     readOnly: role === 'investigation' || quarantined,
-    // The keys of demo accounts lie in a file. Where NODE_ENV is forgotten they are made only if no other machine reaches the service.
+    // A file holds the keys of the demo accounts. If NODE_ENV is unset, they are made only when no other machine can reach the
+    // service.
     demoAccounts: !env.production && (env.text('NODE_ENV') !== null || isLoopback(host)),
     logLevel: env.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     processes: readProcesses(env),

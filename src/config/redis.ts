@@ -3,7 +3,7 @@ import { isLoopback, type Variables } from './variables.js';
 /** Also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** For how long after their last event documents of read models are kept, in ms; they leave up to an hour before. */
+  /** How long documents of read models stay after their last event, in ms. They may leave up to an hour earlier. */
   abstract readonly documentsKeptForMs: number;
 }
 
@@ -20,7 +20,7 @@ export function readRedis(env: Variables): RedisSettings {
 function checkProduction(env: Variables, { protocol, hostname, password }: URL): void {
   if (protocol === 'unix:' || isLoopback(hostname)) return;
   if (password === '') env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
-  // A password that is no escaped text is taken as it is, which is how it is compared.
+  // A password with a stray percent sign is not URL-encoded, so it is compared as written.
   env.refuseWeak('REDIS_URL', /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password));
   if (protocol === 'redis:') env.refusePlaintext('REDIS_URL', hostname);
 }

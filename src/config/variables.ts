@@ -1,4 +1,4 @@
-// The environment variables, read one by one. What is wrong with them is gathered, so that one message names every wrong one.
+// The environment variables, read one by one. Faults are collected, so that one message names every wrong variable.
 
 const HIGHEST_PORT = 65_535;
 const MIN_SECRET_LENGTH = 8;
@@ -11,7 +11,7 @@ export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
-/** Each reader notes what is wrong with its variable and returns something to go on with, so that nothing derived from it is wrong as well. */
+/** Each reader notes the fault of its variable and returns a usable value. Values derived from it then cause no further faults. */
 export class Variables {
   readonly production: boolean;
   /** Names of limits that differ from their defaults. */
@@ -19,7 +19,7 @@ export class Variables {
   /** Names of limits against abuse that are switched off. */
   readonly switchedOff: string[] = [];
   private readonly faults = new Map<string, string>();
-  /** The limits against abuse are off, but for those whose own variable is set: for tests that are about something else. */
+  /** The limits against abuse are off, except those with a variable of their own. For tests of other subjects. */
   private readonly limitsOff: boolean;
 
   /** Exact names of hosts in a private network. */
@@ -34,19 +34,19 @@ export class Variables {
       this.fault('PLAINTEXT_HOSTS', 'must be a comma list of exact host names, without ports and wildcards');
   }
 
-  /** Throws InvalidConfig if anything was wrong. */
+  /** Throws InvalidConfig if any variable was wrong. */
   check(): void {
     if (this.faults.size === 0) return;
     const faults = [...this.faults].map((fault) => fault.join(' ')).join('; ');
     throw new InvalidConfig(`Configuration is not valid: ${faults}.`);
   }
 
-  /** The first thing that is wrong with a variable is told; `rule` never quotes the value, which may be a secret. */
+  /** Notes only the first fault of a variable. `rule` never quotes the value, which may be a secret. */
   fault(name: string, rule: string): void {
     if (!this.faults.has(name)) this.faults.set(name, rule);
   }
 
-  /** An empty variable is none. */
+  /** An empty variable counts as absent. */
   text(name: string): string | null {
     const value = this.env[name]?.trim();
     return value === undefined || value === '' ? null : value;
@@ -87,12 +87,12 @@ export class Variables {
     return this.text(name) === null ? null : this.port(name, 0);
   }
 
-  /** The port after another; the highest one has none. */
+  /** The port after another one. The highest port has no successor. */
   portAfter(name: string, port: number, min: number): number {
     return this.port(name, Math.min(port + 1, HIGHEST_PORT), min);
   }
 
-  /** A number whose default is a promise of docs/contract: a production start logs another one. */
+  /** A number whose default is a promise of docs/contract. A production start logs any other value. */
   limit(name: string, fallback: number, options: { min?: number; max?: number; whole?: boolean } = {}): number {
     const value = this.number(name, fallback, { whole: false, ...options });
     if (value !== fallback) this.overrides.push(name);
@@ -116,7 +116,7 @@ export class Variables {
     return value.replace(/\/+$/, '');
   }
 
-  /** A URL over which secrets and personal data travel. `local`: they may stay on this machine, with a program that sends them on. */
+  /** A URL that carries secrets and personal data. `local`: plain HTTP may go to a program on this machine, which forwards the data. */
   secureUrl(name: string, fallback: string | null, { local = false } = {}): string | null {
     const value = this.url(name, fallback);
     const named = value === null || this.text(name) === null ? null : new URL(value);
@@ -127,26 +127,26 @@ export class Variables {
     return value;
   }
 
-  /** An address of a store or of the sandbox. In production it may be plain HTTP on this machine or at a host of PLAINTEXT_HOSTS only. */
+  /** The address of a store or of the sandbox. In production plain HTTP is allowed only to this machine or to a host of PLAINTEXT_HOSTS. */
   storeUrl(name: string): string | null {
     const value = this.url(name, null);
     if (value !== null && new URL(value).protocol === 'http:') this.refusePlaintext(name, new URL(value).hostname);
     return value;
   }
 
-  /** Notes a fault when what is sent to the host in clear would leave this machine for a network that is not private. */
+  /** Notes a fault when clear text for the host would leave this machine for a network that is not private. */
   refusePlaintext(name: string, hostname: string): void {
     if (!this.production || isLoopback(hostname) || this.plaintextHosts.includes(hostname.toLowerCase())) return;
     this.fault(name, 'must use TLS in production, unless PLAINTEXT_HOSTS names its host');
   }
 
-  /** A secret that others could guess is no secret in production. */
+  /** In production a secret that can be guessed is a fault. */
   refuseWeak(name: string, secret: string): void {
     if (this.production && (secret.length < MIN_SECRET_LENGTH || new Set(secret).size < MIN_SECRET_CHARACTERS))
       this.fault(name, `must have at least ${MIN_SECRET_LENGTH} characters, of several kinds, in production`);
   }
 
-  /** What has no default in production. */
+  /** A value that has no default in production. */
   inProduction(name: string, value: string | null): string | null {
     if (this.production && value === null) this.fault(name, 'must be set in production');
     return value;

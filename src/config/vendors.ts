@@ -3,16 +3,16 @@ import type { SettingsSchema, VendorSetting, VendorSettings } from '../kernel/ve
 import type { HttpSettings } from './http.js';
 import { listIn, type Variables } from './variables.js';
 
-/** How vendors are reached, and the sandbox that stands for them; also the injection token. */
+/** How to reach vendors, and the sandbox that stands in for them; also the injection token. */
 export abstract class VendorsSettings {
   abstract readonly sandboxUrl: string | null;
-  /** Where `npm start` runs the sandbox; null: it runs none. */
+  /** The port of the sandbox that `npm start` runs. Null: it runs none. */
   abstract readonly sandboxPort: number | null;
-  /** Whether the test environment has vendors: outside production always, in production when a sandbox is named. */
+  /** Whether the test environment has vendors. Outside production it always has; in production only when a sandbox is named. */
   abstract readonly forTest: boolean;
   /** By the id of the vendor. */
   abstract readonly byId: Readonly<Record<string, VendorSettings>>;
-  /** Calls to one vendor that a worker process has under way at once. */
+  /** The number of calls to one vendor that a worker process may have in progress at once. */
   abstract readonly concurrency: number;
 }
 
@@ -43,9 +43,9 @@ export function readVendors(
   };
 }
 
-/** Reads what the vendors' schemas name. */
+/** Reads the variables that the vendors' schemas name. */
 class VendorReader {
-  /** The secrets of the sandbox. */
+  /** The published secrets of the sandbox. */
   private readonly published: readonly (string | undefined)[];
 
   constructor(
@@ -56,7 +56,7 @@ class VendorReader {
     this.published = vendors.flatMap(({ settings }) => Object.values(settings).map(({ published }) => published));
   }
 
-  /** The vendors of accounts that chose none must be set up; another one is when any of its variables is set. */
+  /** The default vendors must be configured. Any other vendor is read when one of its variables is set. */
   settingsOf({ id, settings }: VendorSchema): VendorSettings {
     const needed = Object.values<string>(FIRST_VENDORS).includes(id);
     const named = (variable: 'variable' | 'testVariable'): boolean =>
@@ -70,7 +70,7 @@ class VendorReader {
     return { live, test: testable ? read((setting) => this.test(setting)) : null };
   }
 
-  /** In production the live vendors are named each, and a sandbox serves test traffic only. */
+  /** Production must name each live vendor, and its sandbox serves test traffic only. */
   private live({ kind, variable, optional, published = '', marks }: VendorSetting): string | null {
     if (kind !== 'url') return this.secret(variable, published, marks?.test);
     const value = this.env.secureUrl(variable, this.env.production ? null : this.sandboxUrl, { local: true });
@@ -90,7 +90,7 @@ class VendorReader {
     return secret;
   }
 
-  /** A secret, or a list of them, that outside production is the sandbox's. `foreign`: the mark of the other environment. */
+  /** A secret, or a list of secrets. Outside production the default is the sandbox's. `foreign`: the mark of the other environment. */
   private secret(name: string, sandbox: string, foreign: RegExp | undefined): string {
     const value = this.env.text(name) ?? (this.env.production ? null : sandbox);
     for (const one of this.env.production ? listIn(value) : []) {

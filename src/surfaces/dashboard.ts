@@ -1,4 +1,4 @@
-// The dashboard's API: what people of an account manage its webhooks with.
+// The dashboard API. People of an account manage its webhooks through it.
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../kernel/domain-error.js';
@@ -8,7 +8,7 @@ import { defineSurface } from '../platform/http/surface.js';
 import { AccessKeys } from '../published/access-keys.js';
 import { STRING_CODES } from './string-codes.js';
 
-/** Lets in dashboard users with a good token. What each may do is in it, and asked for by the routes. */
+/** Admits dashboard users with a valid token. The token carries the user's permissions, and each route checks the one it needs. */
 @Injectable()
 export class DashboardTokens extends BearerStrategy {
   constructor(
@@ -18,7 +18,7 @@ export class DashboardTokens extends BearerStrategy {
     super(tokens, 'dashboard');
   }
 
-  /** A token that was revoked is refused like one that never was. */
+  /** A revoked token gets the same answer as an unknown one. */
   override async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await super.admit(request, reply);
     if (await this.accessKeys.isRevoked(request.principal?.tokenId ?? ''))

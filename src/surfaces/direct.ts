@@ -1,4 +1,4 @@
-// The direct API: what servers of integrators call with an API key that collect and protect personal data themselves.
+// The direct API. Servers of integrators that collect and protect personal data themselves call it with an API key.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../kernel/domain-error.js';
@@ -7,7 +7,7 @@ import { defineSurface } from '../platform/http/surface.js';
 import { AccessKeys } from '../published/access-keys.js';
 import { NUMERIC_CODES, PAYMENT_ERRORS } from './direct/numeric-codes.js';
 
-/** Lets in servers with an active API key in `X-API-KEY`; anything else is 403 with the number 324. */
+/** Admits servers with an active API key in `X-API-KEY`. Any other request gets 403 with the number 324. */
 @Injectable()
 export class ApiKeys extends Authenticator {
   constructor(private readonly keys: AccessKeys) {
@@ -31,7 +31,7 @@ export class ApiKeys extends Authenticator {
 export const direct = defineSurface({
   ...NUMERIC_CODES,
   name: 'direct',
-  // What is neither is said here as well, so that a mistyped path is answered in the envelope.
+  // The last prefix covers every other path below `/api`, so that a mistyped path gets the envelope too.
   prefixes: { '/api/idv': {}, '/api/pay': PAYMENT_ERRORS, '/api': {} },
   authenticator: ApiKeys,
   cors: null,

@@ -2,7 +2,7 @@
 import { ERROR_CODES } from '../kernel/error-codes.js';
 import type { Area, Surface } from '../platform/http/surface.js';
 
-/** `docs/errors.md`, whole: a table for each vocabulary, which the surfaces that share it have in common. */
+/** The whole of `docs/errors.md`: one table for each vocabulary, with the surfaces that share it. */
 export function errorsDocument(surfaces: readonly Surface[]): string {
   const vocabularies = [...new Set(surfaces.map(({ errors }) => errors))].map((shared) =>
     surfaces.filter(({ errors }) => errors === shared),

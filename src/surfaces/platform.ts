@@ -1,4 +1,4 @@
-// The platform API: what embedded components and the pages around them call.
+// The platform API. Embedded components and the pages around them call it.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { BearerStrategy, BearerTokens, type Claims } from '../platform/http/bearer-strategy.js';
@@ -7,16 +7,17 @@ import { defineSurface } from '../platform/http/surface.js';
 import { platformToken } from './platform/claims.js';
 import { OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
 
-/** Where the embedded component is served; also the injection token. */
+/** The address of the embedded component; also the injection token. */
 export abstract class EmbeddedComponent {
   /** An absolute URL. */
   abstract readonly url: string;
 }
 
 /**
- * Lets in requests with a token of the exchange, from the page it was issued to or from the embedded component itself
- * (docs/contract/platform.md#bearer-tokens). A request without an Origin is only a browser's same-origin GET from the component; its Sec-Fetch-Site says
- * so, which scripts cannot set.
+ * Admits requests with a token of the exchange from two origins: the page that the token was issued to, and the embedded component
+ * (docs/contract/platform.md#bearer-tokens).
+ * A request without an Origin can only be the component's own same-origin GET. Sec-Fetch-Site proves it, because scripts cannot set that
+ * header.
  */
 @Injectable()
 export class PlatformTokens extends BearerStrategy {
@@ -59,7 +60,7 @@ export const platform = defineSurface({
     '/voie': {},
   },
   authenticator: PlatformTokens,
-  // The embedded component runs on its own origin and host pages on theirs (docs/contract/platform.md#cross-origin-requests).
+  // The embedded component and the host pages each have an origin of their own (docs/contract/platform.md#cross-origin-requests).
   cors: {
     methods: ['GET', 'POST'],
     requestHeaders: [

@@ -1,4 +1,4 @@
-// The server API: what servers of integrating platforms call with a secret key.
+// The server API. Servers of integrating platforms call it with a secret key.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../kernel/domain-error.js';
@@ -7,7 +7,7 @@ import { defineSurface } from '../platform/http/surface.js';
 import { AccessKeys } from '../published/access-keys.js';
 import { REPORT_ERRORS, STRING_CODES } from './string-codes.js';
 
-/** Lets in servers with an active secret key in `X-Secret-Key`; anything else is 401. */
+/** Admits servers with an active secret key in `X-Secret-Key`. Any other request gets 401. */
 @Injectable()
 export class SecretKeys extends Authenticator {
   constructor(private readonly keys: AccessKeys) {

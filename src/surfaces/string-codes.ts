@@ -1,5 +1,5 @@
-// The vocabulary of the string-code surfaces: which code, status and words each error code has there, and the envelope.
-// Codes and statuses: docs/contract/general.md#errors and the pages of the surfaces.
+// The vocabulary of the string-code surfaces: the code, status and words of each error code, and the envelope. Codes and statuses:
+// docs/contract/general.md#errors and the pages of the surfaces.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { DirectErrorCode, ErrorCode } from '../kernel/error-codes.js';
 import type { ErrorVocabulary } from '../platform/http/surface.js';
@@ -446,7 +446,7 @@ const ERRORS = {
   },
 } as const satisfies Readonly<Record<Exclude<ErrorCode, DirectErrorCode>, StringError>>;
 
-/** What the fields of the domain are called in the bodies of the string-code surfaces. */
+/** The wire names of the domain's fields in the bodies of the string-code surfaces. */
 const FIELDS = {
   'person.userType': 'userType',
   'person.firstName': 'firstName',
@@ -480,7 +480,7 @@ const FIELDS = {
 
 type Special = Readonly<Partial<Record<ErrorCode, StringError>>>;
 
-/** Where a payment or a report is asked for by its session. */
+/** For routes that name a payment or a report by its session. */
 export const OF_A_SESSION = {
   'screening.not_found': {
     code: 'SCREENING_NOT_FOUND',
@@ -526,7 +526,7 @@ export const REPORT_ERRORS = {
   },
 } as const satisfies Special;
 
-/** Everything that is said on a string-code surface. */
+/** Every error that a string-code surface can answer with. */
 export const said: readonly StringError[] = [ERRORS, OF_A_SESSION, TOKEN_ERRORS, REPORT_ERRORS].flatMap(
   (errors: Special): StringError[] => Object.values(errors),
 );

@@ -1,4 +1,4 @@
-// How everything is said on the direct API: `{payload, errors}` (docs/contract/direct.md#envelope). For its controllers.
+// The envelope of the direct API, `{payload, errors}` (docs/contract/direct.md#envelope). Its controllers answer with it.
 import type { FastifyReply } from 'fastify';
 
 export interface NumericErrorItem {
@@ -16,14 +16,15 @@ export function success<Payload>(payload: Payload): SuccessEnvelope<Payload> {
   return { payload, errors: [] };
 }
 
-/** Below `/api/pay` the errors come first. */
+/** Puts the errors first, as routes below `/api/pay` do. */
 export function paymentSuccess<Payload>(payload: Payload): SuccessEnvelope<Payload> {
   return { errors: [], payload };
 }
 
 /**
- * The body that passes a vendor's JSON text on, byte for byte; a controller returns it. 422 is for wrong answers: it looks like
- * success but for its status (docs/contract/direct.md#passthrough). Anything else that went wrong is thrown.
+ * Makes the vendor's JSON text the body of the reply, byte for byte. A controller returns the result.
+ * Status 422 is for wrong answers: apart from the status, the body looks like success (docs/contract/direct.md#passthrough). Every other
+ * failure is thrown.
  */
 export function passOn(reply: FastifyReply, json: string, status: 200 | 422 = 200): string {
   void reply.status(status).type('application/json; charset=utf-8');

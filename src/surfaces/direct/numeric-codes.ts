@@ -1,5 +1,4 @@
-// The vocabulary of the direct API: which number, status and words each error code has there, and the envelope
-// (docs/contract/direct.md#errors).
+// The vocabulary of the direct API: the number, status and words of each error code, and the envelope (docs/contract/direct.md#errors).
 import { ApiProperty } from '@nestjs/swagger';
 import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 import type { CommonErrorCode, DirectErrorCode, ErrorCode } from '../../kernel/error-codes.js';
@@ -11,17 +10,17 @@ export interface NumericError {
   readonly status: number;
   readonly errorCode: number;
   readonly message: string;
-  /** The field that the code stands for, whatever the error names. */
+  /** The field that the code stands for. It replaces the field that the error names. */
   readonly field?: string;
   readonly payload?: object;
-  /** Said without a payload, with the message beside the errors: what older callers of the exclude parameters know. */
+  /** Leaves out the payload and puts the message beside the errors. Older callers of the exclude parameters know this form. */
   readonly reduced?: true;
   readonly retryAfterSeconds?: number;
 }
 
-/** Until an outage may be over, and until the next code may be sent: where the error itself does not say. */
+/** By status: when to try again after an outage or a limit, unless the error itself gives a time. */
 const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 429: 30, 503: 5, 504: 5 };
-/** Until a challenge that was not answered is over, and a new one may begin. */
+/** After this time an unanswered challenge has expired, and a new one may begin. */
 const CHALLENGE_OVER_SECONDS = 1_800;
 
 function numeric(status: number, errorCode: number, message: string, more: Partial<NumericError> = {}): NumericError {
@@ -29,14 +28,14 @@ function numeric(status: number, errorCode: number, message: string, more: Parti
   return { status, errorCode, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }), ...more };
 }
 
-/** A row of the older catalogue for what the service itself finds. */
+/** A row of the older catalogue, for a fault that the service itself finds. */
 function older(code: number): NumericError {
   const row = OLDER_CODES.get(code);
   if (row === undefined) throw new Error(`There is no older code ${code}`);
   return numeric(row.status, row.code, row.message);
 }
 
-/** What the vendor's own number is called, which goes before all that the service makes of the answer. */
+/** The catalogue's row for the vendor's own number. It takes precedence over the service's reading of the answer. */
 function said({ vendor }: DomainErrorDetail): NumericError | null {
   const row = vendor ? olderCodeOf(vendor.reply, vendor.step) : null;
   return row && numeric(row.status, row.code, row.message);
@@ -160,7 +159,7 @@ function unpaid(reason: string, message: string): NumericError {
 
 const asStatus = (status: number, message: string): NumericError => numeric(status, status, message);
 
-/** Below `/api/pay` the number is the HTTP status, but for what cannot be read and for a wrong key (docs/contract/direct.md#checkout). */
+/** Below `/api/pay` the number is the HTTP status, except for unreadable bodies and wrong keys (docs/contract/direct.md#checkout). */
 export const PAYMENT_ERRORS = {
   'request.invalid': asStatus(400, 'A required field is missing or invalid.'),
   'request.forbidden': asStatus(403, 'The caller may not do this.'),
@@ -178,7 +177,7 @@ export const PAYMENT_ERRORS = {
   'request.idempotency_key_reused': asStatus(409, 'This idempotency key was used with a different request.'),
   'request.idempotent_reply_gone': asStatus(409, 'The person whom the first reply told of was erased.'),
   'service.failure': asStatus(500, 'Something went wrong on our side.'),
-  // The processor is away, or many ask for the same renter at once.
+  // The processor is down, or many callers ask for the same renter at once.
   'service.unavailable': asStatus(503, 'No payment can be started right now. Try again.'),
   'service.read_only': asStatus(503, 'This is a restored copy that can only be read.'),
   'service.upstream_timeout': asStatus(504, 'The payment processor did not answer in time.'),
@@ -192,7 +191,7 @@ export const PAYMENT_ERRORS = {
   'checkout.renter_unknown': asStatus(404, 'The renter was not found.'),
 } as const satisfies Errors<CheckoutErrorCode> & Partial<Errors<ErrorCode>>;
 
-/** What the fields of the domain are called in the bodies of the direct API. */
+/** The wire names of the domain's fields in the bodies of the direct API. */
 const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'person.userType': 'userType',
   'person.firstName': 'firstName',
@@ -251,7 +250,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     const errorMessage = messageOf(entry, detail);
     const errors = [{ errorCode, errorOnField, errorMessage }];
     if (reduced) return { errors: [{ errorCode, errorOnField, message: errorMessage }], message: errorMessage };
-    // What the vendor said is the payload with these, as with success (docs/contract/direct.md#passthrough).
+    // The payload is the vendor's answer, as it is with success (docs/contract/direct.md#passthrough).
     if (detail.vendor && (status === 422 || status === 423)) return envelopeAround(detail.vendor.reply.body, errors);
     return prefix === '/api/pay' ? { errors, payload } : { payload, errors };
   },
@@ -276,7 +275,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
   ],
 };
 
-/** The rule of the field at fault where one is said; of what the vendor refuses, the catalogue's words. */
+/** Prefers the rule of the field at fault. A vendor's refusal gets the catalogue's words. */
 function messageOf({ message, field }: NumericError, { details, rule, ...detail }: DomainErrorDetail): string {
   const broken = details?.find((one) => one.field === (detail.field ?? field));
   return broken ? `${broken.field} ${broken.message}.` : (rule ?? message);

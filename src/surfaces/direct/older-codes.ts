@@ -1,5 +1,6 @@
-// The numbers that the direct API has from older interfaces of the vendors, and which of the vendors' own numbers leads to which
-// (docs/contract/direct.md#older-codes). What a surface says is here; what a number means to the service is in the vendor's folder.
+// The numbers that the direct API inherits from older interfaces of the vendors, and the vendors' own numbers that lead to each
+// (docs/contract/direct.md#older-codes).
+// This file holds the answers of a surface. The vendor's folder holds the meaning of a number for the service.
 import type { VendorReply, VendorStep } from '../../kernel/vendor-reply.js';
 
 export interface OlderCode {
@@ -78,7 +79,9 @@ const ROWS: readonly (readonly [code: number, status: number, message: string])[
   [9999, 500, 'eviction search unavailable'],
 ];
 
-/** 10000 plus the number of the credit-file system, by HTTP status: what it says is the message, this is said where it says nothing. */
+/**
+ * 10000 plus the number of the credit-file system, by HTTP status. Its own message is passed on; this one stands in where it sends none.
+ */
 const CREDIT_FILE_ROWS: readonly (readonly [status: number, message: string, codes: readonly number[]])[] = [
   [
     500,
@@ -109,7 +112,7 @@ export const OLDER_CODES: ReadonlyMap<number, OlderCode> = new Map(
 );
 const SAID_BY_THE_FILE_SYSTEM: ReadonlySet<number> = new Set(CREDIT_FILE_CODES.map(({ code }) => code));
 
-/** By the identity vendor's own numbers. */
+/** The identity vendor's own numbers, with the code of each. */
 const UPSTREAM: Readonly<Record<number, number>> = {
   10: 2010,
   13: 2013,
@@ -141,19 +144,19 @@ const UPSTREAM: Readonly<Record<number, number>> = {
   720: 2001,
 };
 
-/** Where one number is told in another way, and in which steps. */
+/** Exceptions for one number in some steps. */
 const BY_STEP: Readonly<Partial<Record<VendorStep, Readonly<Record<number, Partial<OlderCode>>>>>> = {
   registration: { 2502: { message: 'auth general error' } },
   resend: { 2502: { message: 'auth general error' } },
   reauthentication: {
     710: { code: 3009 },
-    // It was asked for questions, and has none now.
+    // The vendor was asked for questions and no longer has any.
     720: { code: 3001, status: 503 },
     1004: { status: 400 },
   },
 };
 
-/** What a vendor's refusal is called; null where it names no number, or one that no table lists. */
+/** The code of a vendor's refusal; null when it names no number, or a number that no table lists. */
 export function olderCodeOf(
   { code, message }: Pick<VendorReply, 'code' | 'message'>,
   step: VendorStep,
@@ -165,7 +168,7 @@ export function olderCodeOf(
   return { ...row, ...special, ...(SAID_BY_THE_FILE_SYSTEM.has(row.code) && message !== null && { message }) };
 }
 
-/** Of the generated document: every number, and what the identity vendor says where it is another one. */
+/** For the generated document: every number, with the identity vendor's number where that differs. */
 export function olderCodesTable(): string[] {
   const upstream = (older: number): string =>
     Object.entries(UPSTREAM)

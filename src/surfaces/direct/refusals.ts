@@ -3,7 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiResponse } from '@nestjs/swagger';
 import { NumericErrorResult } from './numeric-codes.js';
 
-/** Of every route. */
+/** Every route may answer with these. */
 const ALWAYS = {
   400: 'A field is missing or invalid, the body cannot be read, or the vendor refused the request',
   403: 'The API key is missing or invalid',
@@ -25,7 +25,7 @@ const SOMETIMES = {
   504: 'The vendor did not answer in time, or its session is over',
 } as const;
 
-/** `more`: what the routes may answer with beside what all may. On a route or a controller. */
+/** `more`: statuses that the routes may answer with besides the common ones. For a route or a controller. */
 export function ApiRefusals(...more: readonly (keyof typeof SOMETIMES)[]): ClassDecorator & MethodDecorator {
   const described = [...Object.entries(ALWAYS), ...more.map((status) => [status, SOMETIMES[status]] as const)];
   return applyDecorators(

@@ -1,10 +1,10 @@
-// What the page of the frame may load, call and be embedded by, as its Content-Security-Policy.
+// The Content-Security-Policy of the frame's page: the sources that it may load and call, and the pages that may embed it.
 import { createHash } from 'node:crypto';
 import { isEmbeddable } from '../../kernel/embeddable-origin.js';
 import type { PublishableKey } from '../../published/access-keys.js';
 import { REPORT_STYLE } from '../platform/report-style.js';
 
-/** Scripts of others that the frame loads. */
+/** Third-party scripts that the frame loads. */
 export interface BrowserScripts {
   readonly processor: { readonly scriptUrl: string; readonly publishableKey: string };
   readonly fingerprintScriptUrl: string;
@@ -25,7 +25,7 @@ const STRIPE: Sources = {
 
 const REPORT_STYLE_HASH = `'sha256-${createHash('sha256').update(REPORT_STYLE).digest('base64')}'`;
 
-/** Of a page that nobody may embed and that holds nothing. */
+/** For an empty page that no other page may embed. */
 export const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function contentSecurityPolicy(
@@ -54,7 +54,11 @@ export function contentSecurityPolicy(
     .join('; ');
 }
 
-/** A header denies by name only, and names that a browser does not know make it complain. `storage-access` is not among them, because the processor's frames may need their own cookies. */
+/**
+ * Lists every feature by name, because the header knows no other way to deny one. A browser logs a complaint about names that it does
+ * not know.
+ * `storage-access` is missing on purpose: the processor's frames may need their own cookies.
+ */
 const DENIED = [
   'accelerometer',
   'autoplay',
@@ -82,12 +86,12 @@ const DENIED = [
   'xr-spatial-tracking',
 ];
 
-/** Payment is granted to the processor's frames; what else browsers guard is nobody's. */
+/** Grants payment to the processor's frames and denies every other feature. */
 export function permissionsPolicy({ processor }: BrowserScripts): string {
   return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...DENIED.map((name) => `${name}=()`)].join(', ');
 }
 
-/** The origins that a header can hold; of live keys those with https. Keys of earlier versions may have others. */
+/** The allowed origins that a header can hold; a live key needs https. Keys of earlier versions may have other origins. */
 export function embeddableBy({
   environment,
   allowedOrigins,
@@ -106,7 +110,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** One address; what would end it in a policy is escaped. */
+/** One address. Characters that would end the source in a policy are escaped. */
 function source(url: string): string {
   return url.replaceAll(';', '%3B').replaceAll(',', '%2C');
 }

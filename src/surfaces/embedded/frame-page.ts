@@ -1,4 +1,4 @@
-// The page of the frame: the built one, with what it must know about its key, under a policy that names who may embed it.
+// The page of the frame: the built page with the settings of its key, under a policy that names the pages that may embed it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../../kernel/environment.js';
 import type { AccessKeys } from '../../published/access-keys.js';
@@ -19,7 +19,7 @@ export interface FrameOptions {
   readonly embeddedUrl: string;
   /** Null: keys of that environment have no frame. */
   readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;
-  /** The built page, with a place for its settings. */
+  /** The built page, with a placeholder for its settings. */
   readonly html: string;
 }
 
@@ -27,21 +27,21 @@ const PLACE = '%SERVICE_SETTINGS%';
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  // Who may embed the frame must count at once.
+  // A change of the origins that may embed the frame must take effect at once.
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** A page that isolates itself embeds a frame with this policy alone, and so does the frame: with it, frames of others need it too. */
+/** A page that isolates itself embeds only frames with this policy, and each of those frames asks the same of its own frames. */
 const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
-/** The published key of the sandbox's processor, whose frames have the policy. Stripe's have not. */
+/** The published key of the sandbox's processor. The sandbox's frames send this policy; Stripe's do not. */
 const SANDBOX_KEY = 'pk_test_sandbox_processor';
 
 /** `path`: without a trailing slash. */
 export function serveFramePage(fastify: FastifyInstance, path: string, keys: AccessKeys, options: FrameOptions): void {
   const open = { config: { authenticator: null } };
-  // Relative, so that it holds behind a proxy that maps another path to this one.
+  // The address is relative, so that it holds behind a proxy that maps another path to this one.
   const name = path.slice(path.lastIndexOf('/') + 1);
   fastify.get(path, open, (request, reply) => reply.redirect(`${name}/${queryOf(request)}`, 308));
   fastify.get(`${path}/`, open, (request, reply) => sendPage(request, reply, keys, options));

@@ -1,20 +1,21 @@
-// Serves what runs in browsers: the host script that integrators load, and the frame that it opens (docs/contract/platform.md#embedded-component).
+// Serves the browser code: the host script that integrators load, and the frame that it opens
+// (docs/contract/platform.md#embedded-component).
 import type { FastifyInstance } from 'fastify';
 import { IMMUTABLE, readBuiltPage, serveStaticFolder } from '../../platform/http/static-files.js';
 import type { AccessKeys } from '../../published/access-keys.js';
 import { type FrameOptions, serveFramePage } from './frame-page.js';
 
 export interface EmbeddedOptions extends Omit<FrameOptions, 'html'> {
-  /** Where `npm run build` put the browser code. */
+  /** The folder that `npm run build` writes the browser code to. */
   readonly folder: string;
 }
 
 const FRAME_PATH = '/embedded';
 const SCRIPT_PATH = '/embed/v1';
-/** A folder that is named after its content. */
+/** A folder named after its content. */
 const VERSION = /^[0-9a-f]{16}\//;
 
-/** Returns why the frame is not served, in one sentence; null where it is. */
+/** Returns the reason in one sentence when the frame is not served; null when it is. */
 export function serveEmbedded(
   fastify: FastifyInstance,
   keys: AccessKeys,
@@ -40,7 +41,7 @@ export function serveEmbedded(
   return null;
 }
 
-/** What an origin of its own is mapped to, and the path that EMBEDDED_URL names on the API's own origin. */
+/** The path that a separate origin is mapped to, and the path of EMBEDDED_URL on the API's own origin. */
 function framePaths(embeddedUrl: string, apiUrl: string): Set<string> {
   return new Set(embeddedUrl.startsWith(`${apiUrl}/`) ? [FRAME_PATH, embeddedUrl.slice(apiUrl.length)] : [FRAME_PATH]);
 }

@@ -1,8 +1,8 @@
-// What a token of the exchange says, for the two that read it: the authenticator of the platform API, and the exchange that renews it.
+// The claims of an exchange token. The authenticator of the platform API reads them, and so does the exchange when it renews a token.
 import type { Claims } from '../../platform/http/bearer-strategy.js';
 import type { Principal } from '../../platform/http/principal.js';
 
-/** Whose token it is, and the origin of the page that it was issued to; null for claims that are not the exchange's. */
+/** The token's holder, and the origin of the page that it was issued to. Null for claims that the exchange did not issue. */
 export function platformToken({
   sub,
   account_id: accountId,

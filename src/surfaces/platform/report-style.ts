@@ -1,6 +1,6 @@
 /**
- * The one style of the report as a page. The frame of the embedded component shows that page in a document of its own, which
- * inherits the frame's Content-Security-Policy: the policy names the hash of this text.
+ * The one style of the report's page. The frame of the embedded component shows that page in a separate document.
+ * The document inherits the frame's Content-Security-Policy, so the policy names the hash of this text.
  */
 export const REPORT_STYLE = `
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 0.95rem/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; }

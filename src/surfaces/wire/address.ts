@@ -7,7 +7,7 @@ const PARTS = ['address', 'city', 'state', 'zip'] as const;
 
 export type Address = string | Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
 
-/** Whether all parts have to be there, or any of them. */
+/** Whether an address needs all its parts, or any one of them. */
 type Needed = 'all' | 'any';
 
 export const ADDRESS_RULES: Readonly<Record<Needed, string>> = {
@@ -27,18 +27,18 @@ export function isAddress(value: unknown, needed: Needed): boolean {
   const given = PARTS.map((part) =>
     Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined,
   );
-  // Where any part will do, an empty one is as good as absent.
+  // An empty part counts as absent when any one part is enough.
   const texts = needed === 'all' ? given : given.filter((part) => part !== undefined && part !== '');
   return texts.length > 0 && texts.every(isText);
 }
 
-/** Folded, without empty parts and what else a caller wrote beside the parts. */
+/** Folded, without empty parts and without other fields that the caller sent. */
 export function onlyParts(address: Address): Address {
   if (typeof address === 'string') return folded(address);
   return Object.fromEntries(PARTS.flatMap((part) => (address[part] ? [[part, folded(address[part])]] : [])));
 }
 
-/** In one line. */
+/** The address in one line. */
 export function addressText(address: Address): string {
   const parts = onlyParts(address);
   return typeof parts === 'string' ? parts : Object.values(parts).join(', ');
