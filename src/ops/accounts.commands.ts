@@ -57,7 +57,7 @@ interface SettingValues {
   readonly incomeVendor?: string;
 }
 
-/** The options that create and set have in common. */
+/** The options that `create` and `set` share. */
 abstract class SettingOptions extends OperatorCommand {
   @Option({ flags: '--fee <cents>', description: 'what a consumer pays at least for one screening' })
   readFee(text: string): number {

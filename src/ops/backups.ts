@@ -1,4 +1,4 @@
-// Copies of the embedded log and the vault on disk: made beside a running service, checked, restored and thrown away.
+// Copies of the embedded log and the vault on disk: made beside a running service, checked, restored and deleted.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -28,35 +28,35 @@ export interface Checkpoint {
 }
 
 interface BackedUpFile {
-  /** Below the data folder, as below the backup. */
+  /** Relative to the data folder, and to the backup. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Written last: a folder without one is no backup. */
+/** Written last: a folder without a manifest is not a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly createdAt: string;
   readonly checkpoint: Checkpoint;
-  /** Ids of the master keys without which the vault cannot be opened. */
+  /** Ids of the master keys. Each is needed to open the vault. */
   readonly masterKeyIds: readonly string[];
-  /** How far the erasure ledger went: an older one would bring people back. */
+  /** How far the erasure ledger had come. A restore with an older ledger would bring erased people back. */
   readonly ledger: LedgerMark | null;
-  /** Streams that went on while the vault was copied: what it has of them may be newer than what the log's copy says. */
+  /** Streams that grew while the vault was copied. The vault's copy may hold newer data of them than the log's copy. */
   readonly wentOn: readonly string[];
-  /** What had been given up of the log: the vault's copy may know of it. Absent in backups of earlier versions. */
+  /** Parts of the log that had been given up. The vault's copy may hold data of them. Absent in backups of earlier versions. */
   readonly givenUp?: readonly GivenUp[];
   readonly files: readonly BackedUpFile[];
 }
 
-/** What stands in RESTORED_FILE of a restored data folder. */
+/** The content of RESTORED_FILE in a restored data folder. */
 interface Restored extends RestoredFrom {
   readonly state: 'restoring' | 'quarantined' | 'released';
   readonly [detail: string]: unknown;
 }
 
-/** The erasure ledger, or why there is none. */
+/** The erasure ledger, or the reason why it is missing. */
 type Ledger = { readonly file: string } | { readonly missingBecause: string };
 
 export interface RestoreOptions {
@@ -67,17 +67,17 @@ export interface RestoreOptions {
 export interface ReleaseOptions {
   readonly reason: string;
   readonly by: string;
-  /** Null where the copy was restored without one already. */
+  /** Null when the copy was restored without a ledger. */
   readonly ledger: Ledger | null;
 }
 
-/** Makes a log say whom its vault has erased. */
+/** Records in a log the people whom its vault has erased. */
 export type Completion = (log: EmbeddedEventStore, vault: DiskVault) => Promise<void>;
 
 export interface ExpireOptions {
-  /** The newest so many stay. */
+  /** The number of newest backups to keep. */
   readonly keep: number;
-  /** Null: age is no reason to stay. */
+  /** Null: age alone keeps no backup. */
   readonly youngerThanDays: number | null;
 }
 
@@ -87,7 +87,7 @@ const VALUES = join('vault', 'values.mdb');
 const DATA_KEYS = join('vault', 'data-keys');
 /** Keys that a development installation made for itself. */
 const KEYS = 'keys';
-/** Where the ledger is unless ERASURE_LEDGER says otherwise. */
+/** The place of the ledger unless ERASURE_LEDGER names another. */
 const OWN_LEDGER = 'erasures.jsonl';
 const OWN_KEYS = [join(KEYS, 'vault-master-key'), join(KEYS, 'jwt-signing-keys.json')];
 const BACKUP = /^backup-\d{4}-\d{2}-\d{2}T[\d-]+Z$/;
@@ -102,8 +102,9 @@ export class Backups {
   ) {}
 
   /**
-   * The log first, then the vault's values, then its data keys: a body is in the vault before an event names it, and a key is
-   * there before the values under it. Everything lies under a temporary name until it is complete and on the disk.
+   * Copies the log first, then the vault's values, then its data keys. A body is in the vault before an event names it, and a key is
+   * there before its values.
+   * Everything has a temporary name until it is complete and on the disk.
    */
   async create(into: string): Promise<Manifest & { readonly backup: string }> {
     const { config } = this;
@@ -169,8 +170,8 @@ export class Backups {
   }
 
   /**
-   * Restores into a folder beside the backup and hands over what is there. Nothing of the backup is touched; where the command is
-   * killed, the next expiry removes the folder.
+   * Restores into a folder beside the backup and passes its log and vault to `look`. The backup itself is only read.
+   * If the command is killed, the next expiry removes the folder.
    */
   async inspect<Result>(
     backup: string,
@@ -192,8 +193,10 @@ export class Backups {
   }
 
   /**
-   * A data folder that starts in quarantine. Until it is complete it has another name and a mark that no service starts on.
-   * Subjects that the ledger names are erased before the folder gets its name, and `complete` has had its turn. Answers how many the backup still had.
+   * Restores into a data folder that starts in quarantine. Until it is complete it has a temporary name and a mark that stops every
+   * service from starting on it.
+   * Before the folder gets its name, the subjects in the ledger are erased and `complete` runs.
+   * Returns how many of these subjects the backup still had.
    */
   async restore(
     backup: string,
@@ -207,7 +210,7 @@ export class Backups {
     if ('file' in ledger) await refuseOlderLedger(ledger.file, manifest);
     const partial = `${dataDir}.partial`;
     if (existsSync(partial)) {
-      // What a restore that was killed has left, however far it got.
+      // The folder may hold the remains of a restore that was killed at any point.
       if ((await readdir(partial)).length > 0 && (await restoredIn(partial)) === null)
         throw new WrongInput(`The folder ${partial} is in the way.`);
       await rm(partial, { recursive: true });
@@ -238,8 +241,8 @@ export class Backups {
   }
 
   /**
-   * Makes a restored copy an ordinary data folder, once those are erased in it who were erased in the original since the restore. Who
-   * did it and why stays in it.
+   * Turns a restored copy into an ordinary data folder, after it has erased the people erased in the original since the restore.
+   * RESTORED_FILE records the reason and the operator.
    */
   async release(folder: string, { reason, by, ledger }: ReleaseOptions, complete: Completion): Promise<object> {
     const restored = await restoredIn(folder);
@@ -275,7 +278,7 @@ export class Backups {
     return released;
   }
 
-  /** Begins a ledger where the one that the vault knows is lost for good. Who said so and why stays in it. */
+  /** Begins a new ledger when the one that the vault refers to is lost for good. The ledger records the reason and the operator. */
   async acceptLedger(reason: string, by: string): Promise<object> {
     const { config } = this;
     if (config.vault.place.kind !== 'disk')
@@ -296,7 +299,7 @@ export class Backups {
     });
   }
 
-  /** Removes backups that need not stay and what killed runs have left. The newest backup always stays. */
+  /** Removes backups beyond the limits and the remains of killed runs. The newest backup always stays. */
   async expire(
     directory: string,
     { keep, youngerThanDays }: ExpireOptions,
@@ -310,7 +313,7 @@ export class Backups {
     );
     const removed: string[] = [];
     for (const name of backups.filter((candidate) => !kept.includes(candidate))) {
-      // Under this name it is no backup any more, however far the removal gets.
+      // With this name the folder no longer counts as a backup, even if the removal stops halfway.
       const leftOver = partialOf(join(directory, name));
       await rename(join(directory, name), leftOver);
       await rm(leftOver, { recursive: true });
@@ -324,7 +327,7 @@ export class Backups {
     return { kept, removed };
   }
 
-  /** The manifest of a backup that is complete and whose master keys are at hand. */
+  /** The manifest of a backup that is complete and whose master keys are available. */
   private async readable(backup: string): Promise<Manifest> {
     const manifest = await manifestOf(backup);
     const keys = await this.masterKeys(backup);
@@ -334,7 +337,7 @@ export class Backups {
     return manifest;
   }
 
-  /** Those of the configuration; in development those that an installation made for itself. */
+  /** The configured keys; in development the keys that an installation made for itself. */
   private async masterKeys(folder: string): Promise<MasterKeys | null> {
     const own = join(folder, KEYS, 'vault-master-key');
     if (this.config.vault.masterKey === null && !existsSync(own)) return null;
@@ -377,7 +380,7 @@ export class Backups {
   }
 }
 
-/** Gives a complete folder its name, for good. */
+/** Gives a complete folder its final name. */
 async function settle(partial: string, name: string, folders: readonly string[]): Promise<void> {
   for (const folder of folders) await syncPath(join(partial, folder));
   await syncPath(partial);
@@ -389,7 +392,7 @@ function partialOf(name: string): string {
   return `${name}.${hostname().replaceAll('.', '-')}-${process.pid}.partial`;
 }
 
-/** Whether its process is gone; where another machine began it, whether nothing has happened for a day. */
+/** Whether the process that made it is gone. If another machine made it: whether it has not changed for a day. */
 async function isAbandoned(path: string, now: number): Promise<boolean> {
   const [, host, pid] = PARTIAL.exec(path) ?? [];
   if (host === undefined) return false;
@@ -402,7 +405,7 @@ async function isAbandoned(path: string, now: number): Promise<boolean> {
   }
 }
 
-/** When a backup of this name was made. */
+/** The time at which a backup of this name was made. */
 function timeOf(name: string): number {
   return Date.parse(name.replace(/^backup-(.*T\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/, '$1:$2:$3.$4'));
 }
@@ -439,13 +442,13 @@ async function refuseOlderLedger(file: string, { ledger: mark }: Manifest): Prom
     );
 }
 
-/** Answers how many were not erased before. `complete` records them. */
+/** Returns how many subjects were not erased before. `complete` records them in the log. */
 async function eraseNamed(file: string, vault: DiskVault): Promise<number> {
   const { erased } = await applyLedger(new ErasureLedger(file), vault, { all: true, record: async () => undefined });
   return erased.length;
 }
 
-/** The copy goes on with the ledger that it was made with. */
+/** The copy uses the ledger that it was restored with. */
 async function keepLedger(file: string, folder: string): Promise<void> {
   const draft = join(folder, `${OWN_LEDGER}.new`);
   await copyFile(file, draft);
@@ -463,7 +466,7 @@ async function copyFiles(backup: string, { files }: Manifest, into: string): Pro
   }
 }
 
-/** Of a file; writes what it reads to `copy`, if there is one, where it is durable in the end. */
+/** Digest of a file. If `copy` is given, the file's content is also written there and flushed to disk. */
 async function digestOf(file: string, copy?: string): Promise<Omit<BackedUpFile, 'path'>> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -489,7 +492,7 @@ function text(content: object): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-/** With a digest of itself, so that it is found out when the manifest changes too. */
+/** Includes a digest of the manifest, so that a change of the manifest is detected too. */
 function sealed(manifest: Manifest): string {
   return text({ ...manifest, sha256: createHash('sha256').update(JSON.stringify(manifest)).digest('hex') });
 }

@@ -1,14 +1,14 @@
-// A command such as `ops webhooks`, which does nothing but hold others.
+// A command such as `ops webhooks`, which only holds other commands.
 import { CommandRunner } from 'nest-commander';
 import { WrongInput } from './operator.js';
 
 export abstract class CommandGroup extends CommandRunner {
-  /** Options after a command that does not exist are not what is wrong. `help` is no command here unless one asks for it. */
+  /** Ignores options, so that the fault named is the unknown command. `help` is a command here only when a group declares it. */
   override setCommand(command: Parameters<CommandRunner['setCommand']>[0]): this {
     return super.setCommand(command.allowUnknownOption().addHelpCommand());
   }
 
-  /** Only called when what was typed names none of the commands held. */
+  /** Called only when the operator's words name none of the group's commands. */
   override async run([unknown]: string[]): Promise<void> {
     const usage = this.command.helpInformation().trimEnd();
     throw new WrongInput(

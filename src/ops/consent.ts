@@ -1,4 +1,4 @@
-// Changes that cannot be undone: why they are made, who makes them, and whether the operator means it.
+// Changes that cannot be undone: the reason, the operator, and the confirmation.
 import { createInterface } from 'node:readline/promises';
 import { Injectable } from '@nestjs/common';
 import { Option } from 'nest-commander';
@@ -40,8 +40,9 @@ export class Consent {
   constructor(private readonly process: ProcessSettings) {}
 
   /**
-   * The context of a change that the operator has consented to. `change` completes "This will ...", in lower case, without a full stop.
-   * Throws WrongInput when production misses a reason or a confirmation.
+   * The context of a change to which the operator has consented. `change` completes "This will ...", in lower case, without a full
+   * stop.
+   * Throws WrongInput when production lacks a reason or a confirmation.
    */
   async given({ reason, yes = false }: ConsentValues, change: string): Promise<ActionContext> {
     if (!this.process.production) return operatorContext(reason ?? DEFAULT_REASON);

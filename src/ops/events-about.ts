@@ -1,4 +1,4 @@
-// What the log says about a screening session, wherever it says it.
+// The events of the log about one screening session, from all streams.
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { party } from '../modules/parties/domain/party-decider.js';
@@ -18,7 +18,7 @@ import { tellingOfLog } from './operator.js';
 
 type Submitted = RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>;
 
-/** The session's own events and those of its person, its party and what followed from it, as the log took them. Empty: there is no such session. */
+/** The events of the session, its person, its party and the streams that followed, in log order. Empty when the session is unknown. */
 export async function eventsAbout(
   sessionId: string,
   store: EventStore,
@@ -36,7 +36,7 @@ export async function eventsAbout(
   return about.sort((one, other) => (one.position < other.position ? -1 : 1));
 }
 
-/** What is on record of the person because of this session or its party's answers, and the erasure of what was kept for it. */
+/** The person's events because of this session or its party's answers, and the erasure of the data stored for the session. */
 async function ofPerson(
   sessionId: string,
   { data: { personId, subjectId, partyId } }: Submitted,
@@ -48,7 +48,7 @@ async function ofPerson(
   );
 }
 
-/** All that is on record of the party that the session verifies, checkouts and what was paid at them too: its other registrations explain this one. */
+/** All events of the session's party, of its checkouts and of the payments made there. The party's other registrations explain this one. */
 async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Promise<readonly RecordedEvent[]> {
   if (partyId === undefined) return [];
   const read = (category: string, id: string): Promise<RecordedEvent[]> => store.readStream(`${category}-${id}`);
@@ -61,7 +61,7 @@ async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Pro
   return [...(await read(party.category, partyId)), ...checkouts, ...(await Promise.all(payments)).flat()];
 }
 
-/** What followed from the session in other streams. */
+/** The session's events in other streams. */
 async function following(
   sessionId: string,
   store: EventStore,

@@ -175,7 +175,7 @@ async function existing(keys: AccessKeyDirectory, keyId: string): Promise<Listed
   return key;
 }
 
-/** Without the hash, which is of no use to an operator. */
+/** Omits the hash, which is of no use to an operator. */
 function shown({ keyId, accountId, environment, status, use }: ListedKey): object {
   return { keyId, accountId, environment, status, ...use };
 }

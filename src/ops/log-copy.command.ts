@@ -13,7 +13,7 @@ import { print, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;
-/** In the data folder: how far an earlier run has compared the two logs. Without it the next run compares them from the beginning. */
+/** In the data folder: the point up to which an earlier run compared the two logs. Without it the next run compares from the beginning. */
 const CHECKPOINT_FILE = 'log-copy.json';
 
 interface CopyLogOptions {
@@ -58,7 +58,7 @@ export class CopyLogCommand extends OperatorCommand {
     const { source } = this;
     if (!(source instanceof EmbeddedEventStore))
       throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
-    // In another store nothing would say any more what this one lost.
+    // The other store could no longer tell that this log lost events.
     const complaint = (await this.watch.compare())?.complaint ?? null;
     if (complaint !== null)
       throw new WrongInput(`${complaint} It is copied when \`ops audit accept\` has taken it for the right one.`);
@@ -77,7 +77,7 @@ export class CopyLogCommand extends OperatorCommand {
         checkpoint: compareAll ? null : checkpointIn(saved),
         onCompared: async (checkpoint) => {
           const content = JSON.stringify(checkpoint);
-          // A second copy at the same time keeps its own place.
+          // A second copy that runs at the same time has its own checkpoint.
           if (await file.replace(saved, content)) saved = content;
         },
       });
@@ -105,7 +105,7 @@ export class CompressLogCommand extends OperatorCommand {
 
   override async run(): Promise<void> {
     const { log } = this;
-    // What is restored to be looked at stays byte for byte what the backup held.
+    // A copy restored for reading must stay byte for byte as the backup held it.
     const refusal = await this.watch.refusal();
     if (refusal !== null) throw refusal;
     if (!(log instanceof EmbeddedEventStore))
@@ -114,7 +114,7 @@ export class CompressLogCommand extends OperatorCommand {
   }
 }
 
-/** Null when there is none, and when the file is damaged. */
+/** Null when the file is absent or damaged. */
 function checkpointIn(text: string | null): CopyCheckpoint | null {
   try {
     const found = JSON.parse(text ?? 'null') as Partial<CopyCheckpoint> | null;
@@ -126,7 +126,7 @@ function checkpointIn(text: string | null): CopyCheckpoint | null {
   }
 }
 
-/** Loaded by this command only: an operator waits for every command's start. */
+/** Imported here only, because every command would otherwise load the client at its start. */
 async function connect(connectionString: string): Promise<EventStoreDbEventStore> {
   const { EventStoreDbEventStore } = await import('../adapters/event-store/eventstoredb.js');
   try {

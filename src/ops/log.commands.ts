@@ -101,7 +101,7 @@ export class VerifyAuditCommand extends OperatorCommand {
     else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
   }
 
-  /** Null where threads have nothing to divide. */
+  /** Null when the log has only one range, or is not embedded: threads would then have nothing to divide. */
   private walkedInThreads(since: string | null, head: string | null): VerifyOptions['walked'] | null {
     const { place } = this.place;
     const ranges = rangesOf(since, head);
@@ -111,7 +111,7 @@ export class VerifyAuditCommand extends OperatorCommand {
   }
 }
 
-/** As a shell has it for a program that was interrupted. */
+/** The exit code that shells use for an interrupted program. */
 const INTERRUPTED = 130;
 
 function goOn({ through }: LogReport): string {
@@ -202,7 +202,7 @@ export class TimelineCommand extends OperatorCommand {
     if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
     let state: SessionState = screeningSession.initial;
     const until = asOf ?? new Date();
-    // Clocks of several machines differ, so an event may be dated before an earlier one.
+    // The clocks of several machines differ, so an event may carry an earlier time than its predecessor.
     for (const event of about) {
       const { occurredAt, actor, $correlationId } = event.metadata;
       if (asOf && new Date(occurredAt) > asOf) continue;

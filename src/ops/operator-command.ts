@@ -1,7 +1,7 @@
-// What every single operator command has in common.
+// The base class of every single operator command.
 import { CommandRunner } from 'nest-commander';
 
-/** Refuses more arguments than it takes, instead of leaving some out silently, and shows its usage with what was wrong. */
+/** Refuses surplus arguments instead of ignoring them, and shows the usage with the fault. */
 export abstract class OperatorCommand extends CommandRunner {
   override setCommand(command: Parameters<CommandRunner['setCommand']>[0]): this {
     return super.setCommand(command.allowExcessArguments(false).showHelpAfterError());

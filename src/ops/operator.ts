@@ -1,4 +1,4 @@
-// What every operator command needs: who acts, how results are printed, how a fault is told.
+// For every operator command: the operator's context, the output of results, and the message of a fault.
 import { userInfo } from 'node:os';
 import { isId, newId } from '../kernel/ids.js';
 import { DomainError } from '../kernel/domain-error.js';
@@ -7,7 +7,7 @@ import type { ActionContext } from '../kernel/context.js';
 import { EventLogDamaged, LogRefused } from '../ports/event-store.js';
 import { VaultMisconfigured } from '../ports/vault.js';
 
-/** The operator typed something that cannot be meant. The message is one sentence that says what would be right. */
+/** The operator's input cannot be right. The message is one sentence that says how to correct it. */
 export class WrongInput extends Error {
   override readonly name = 'WrongInput';
 }
@@ -30,7 +30,7 @@ export function print(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
-/** The reader of the results may have seen enough, as `head` does: then the command ends. */
+/** Ends the command when the reader of the results closes the pipe, as `head` does. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -38,7 +38,7 @@ export function endWithReader(): void {
   });
 }
 
-/** Says on stderr how far a long walk is, at most every few seconds; what takes less says nothing. */
+/** Reports the progress of a long walk on stderr, at most every few seconds. Short walks report nothing. */
 export class Progress {
   private toldAt = performance.now();
 
@@ -49,14 +49,14 @@ export class Progress {
   }
 }
 
-/** For a list that is completed from the log. */
+/** Progress of a list that is completed from the log. */
 export function tellingOfLog(): (through: string, head: string) => void {
   const progress = new Progress();
   return (through, head) =>
     progress.told(() => `The read models are incomplete; reading the log, ${shareOf(through, head)}.`);
 }
 
-/** Positions are numbers in the embedded store only. */
+/** Only positions of the embedded store are numbers. */
 function shareOf(through: string, head: string): string {
   const share = Math.floor((Number(through) / Number(head)) * 100);
   return Number.isNaN(share) ? `through ${through} of ${head}` : `${Math.min(share, 100)} %`;
@@ -64,7 +64,7 @@ function shareOf(through: string, head: string): string {
 
 const PROGRESS_EVERY_MS = 3_000;
 
-/** Tells a fault on stderr in one sentence, a bug with its stack, and makes the command end with exit code 1. */
+/** Prints a fault on stderr in one sentence, a bug with its stack, and sets exit code 1. */
 export function tell(error: unknown): void {
   process.exitCode = 1;
   process.stderr.write(`${sentenceOf(error)}\n`);
@@ -86,7 +86,7 @@ function sentenceOf(error: unknown): string {
   return details?.[0]?.message ?? `This was refused: ${error.code}.`;
 }
 
-/** A moment that says its zone, so that it means the same everywhere. */
+/** A time with its zone, so that it means the same everywhere. */
 export function timeIn(text: string, option: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime()) || !/(Z|[+-]\d{2}:?\d{2})$/.test(text))
@@ -115,7 +115,7 @@ export function wholeNumber(text: string, option: string): number {
   return Number(text);
 }
 
-/** What an operator writes to take a value away. The parser of options takes a null for a missing value. */
+/** The word with which an operator clears a value. The parser of options takes a null for a missing value. */
 export const NONE = 'none';
 export type OrNone<Value> = Value | typeof NONE;
 
@@ -144,7 +144,7 @@ function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a user id that has no name.
+    // A container may run under a user id without a name.
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -1,4 +1,4 @@
-// The operator command line: each group of commands imports the modules that it needs, and opens nothing else.
+// The operator command line. Each group of commands imports the modules that it needs, and opens nothing else.
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { InjectCommander } from 'nest-commander';
@@ -83,7 +83,7 @@ interface CommandGroupParts {
 
 const LOG: Imports = [DataFolderModule, StoredEventsModule, EventStoreModule];
 const VAULT: Imports = [...LOG, VaultModule];
-/** Redis is connected to with its first use. */
+/** Redis is connected when it is first used. */
 const READ_MODELS: Imports = [...VAULT, RedisModule, KeptInRedisModule, ReadModelsModule];
 const ACCOUNTS: Imports = [...READ_MODELS, AggregatesModule, HttpModule, CqrsModule.forRoot(), AccountsModule];
 
@@ -101,7 +101,7 @@ function features(config: Config, vendors: VendorRegistry, log: Log): Imports {
 
 /** By the first word of a command. */
 const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, log: Log) => CommandGroupParts>> = {
-  // Folders and files alone: a folder that is to be restored must stay empty.
+  // Imports no module, because a folder that is to be restored must stay empty.
   backup: (config) => ({
     imports: [],
     commands: [
@@ -164,12 +164,12 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
 
 @Module({})
 export class OpsModule {
-  /** Otherwise the help would call the command after its file. */
+  /** Names the program, because the help would otherwise show its file name. */
   constructor(@InjectCommander() program: { name(text: string): unknown }) {
     program.name('ops');
   }
 
-  /** `group` is the first word of the command; any other word gets the commands of all groups, which say what there is. */
+  /** `group` is the first word of the command. Any other word gets the commands of all groups, so that the help can list them. */
   static forRoot(config: Config, vendors: VendorRegistry, log: Log, group: string): DynamicModule {
     const chosen = Object.hasOwn(GROUPS, group) ? [GROUPS[group]] : Object.values(GROUPS);
     const parts = chosen.flatMap((partsOf) => (partsOf ? [partsOf(config, vendors, log)] : []));

@@ -29,7 +29,7 @@ export class RefundPaymentCommand extends ConsentedCommand {
     super();
   }
 
-  /** The service asks the processor, within seconds where it runs. */
+  /** The command only records the request. A running service asks the processor within seconds. */
   override async run([transactionId = '']: string[], values: ConsentValues = {}): Promise<void> {
     const context = await this.consent.given(values, `give the payment ${transactionId} back`);
     const reasonCode = REFUND_REASONS.find((reason) => reason === values.reason) ?? 'other';

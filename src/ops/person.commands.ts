@@ -14,7 +14,7 @@ import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { idIn, oneOf, print, WrongInput } from './operator.js';
 
-/** The subject whose key is destroyed; null where there was none. */
+/** `subject`: the subject whose key is destroyed; null when the session has none. */
 interface Erased {
   readonly subjectId: string | null;
 }
@@ -39,7 +39,7 @@ export class ErasePersonCommand extends ConsentedCommand {
     await printErasure(this.erase(sessionId, context));
   }
 
-  /** Tokens of the person's parties go first: once the erasure of the person is recorded, nothing is left to do. */
+  /** Erases the tokens of the person's parties first: the recorded erasure of the person must be the last step. */
   private async erase(sessionId: string, context: ActionContext): Promise<Erased> {
     const partyIds = await this.commands.execute(new FindPartiesBehind(sessionId));
     const tokens = await Promise.allSettled(
@@ -97,7 +97,7 @@ export class ErasePartyCommand extends ConsentedCommand {
   }
 }
 
-/** A key is destroyed also where the log takes no changes: the person does not wait for the log. */
+/** A key is destroyed even when the log takes no writes, because the person must not have to wait for the log. */
 async function printErasure(erasure: Promise<Erased>): Promise<void> {
   try {
     print({ erasedSubject: (await erasure).subjectId });

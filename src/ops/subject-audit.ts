@@ -1,4 +1,5 @@
-// Whether an event names each subject of the vault and each line of the erasure ledger. Where none does, a case was removed from the log.
+// Checks that an event names each subject of the vault and each line of the erasure ledger. If none does, a case was removed from the
+// log.
 import { hash } from 'node:crypto';
 import { DamagedLedger, type ErasureLedger } from '../adapters/vault/erasure-ledger.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
@@ -16,26 +17,29 @@ export interface SubjectAuditOptions {
   readonly subjects: VaultSubjects;
   readonly ledger: ErasureLedger;
   readonly givenUp: readonly GivenUp[];
-  /** Whether all of the log was read. */
+  /** Whether the whole log was read. */
   readonly isWhole: () => boolean;
 }
 
-/** Faults that are told one by one. */
+/** Faults that are listed one by one. */
 const MAX_TOLD = 1_000;
-/** A value may be in the vault for so long before its event is in the log. */
+/** The longest time that a value is in the vault before its event is in the log. */
 const BEFORE_EVENT_MS = 60_000;
-/** Where the first event never came: an endpoint has a secret and a contact; a person has the words of a grant and the address of a unit. */
+/**
+ * For subjects whose first event never came. An endpoint has a secret and a contact; a person has a grant's details and a unit's
+ * address.
+ */
 const MAX_ENTRIES_BEFORE_EVENT = 2;
 
-/** The vault's own audit, and beside it that. Takes at most 32 bytes of memory for each subject that the log names. */
+/** Runs the vault's own audit and this one beside it. Takes at most 32 bytes of memory for each subject that the log names. */
 export class SubjectAudit {
   readonly types: ReadonlySet<string>;
-  /** Subjects and lines that no event names, for a reason that is no fault. */
+  /** Subjects and ledger lines that no event names, for an allowed reason. */
   unnamed = 0;
-  /** Events cannot be read, and may be those that name a subject. */
+  /** Some events cannot be read, and these may name a subject. */
   isDamaged = false;
   private readonly named = new IdSet();
-  /** With the times that the log says. */
+  /** With the times that the log gives. */
   private readonly givenUp: { from: string; readonly position: string; readonly until: string }[];
   private through: string | null = null;
 
@@ -90,7 +94,10 @@ export class SubjectAudit {
     }
   }
 
-  /** The service goes on meanwhile, but its event is in the log before all else that the vault has of a subject. */
+  /**
+   * The service keeps running meanwhile. Its event is in the log before the vault stores any further value of a subject, so the new
+   * events are read.
+   */
   private async stillUnnamed(subjects: readonly string[]): Promise<string[]> {
     const unnamed = subjects.filter((subject) => !this.named.has(subject));
     if (unnamed.length === 0) return unnamed;
@@ -105,7 +112,7 @@ export class SubjectAudit {
     return unnamed.filter((subject) => !this.named.has(subject));
   }
 
-  /** A value comes before the event that names it, which a process that died, or a log that was full, never took. */
+  /** A value precedes the event that names it. If the process died or the log was full, that event never came. */
   private async isExplained(subject: string): Promise<boolean> {
     const { madeAt, madeFor, entries } = await this.options.subjects.originOf(subject);
     const first = madeAt === null ? (entries[0] ?? null) : madeFor;
@@ -113,7 +120,7 @@ export class SubjectAudit {
     return (first !== null && comesBeforeItsEvent(first) && isAlone) || this.wasGivenUp(madeAt);
   }
 
-  /** Of what an earlier version made, the time is not known. */
+  /** Values of earlier versions have no time. */
   private wasGivenUp(at: string | null): boolean {
     if (at === null) return this.givenUp.length > 0;
     const time = Date.parse(at);
@@ -123,7 +130,7 @@ export class SubjectAudit {
   }
 }
 
-/** Ids by 52 bits of their digest, in a table of numbers: a set of texts takes five times as much, and ends at 16 million. */
+/** Ids as 52 bits of their digest, in a table of numbers. A set of texts takes five times the memory and ends at 16 million. */
 class IdSet {
   private table = new Float64Array(1_024);
   private size = 0;
@@ -145,7 +152,7 @@ class IdSet {
     return isNew;
   }
 
-  /** Where it is, or where it belongs. */
+  /** The digest's place in the table, or the free place for it. */
   private placeOf(digest: number): number {
     const { table } = this;
     let place = digest % table.length;
@@ -160,7 +167,7 @@ class IdSet {
   }
 }
 
-/** Never 0, which is a free place. */
+/** Never 0, which marks a free place. */
 function digestOf(id: string): number {
   return parseInt(hash('sha256', id).slice(0, 13), 16) + 1;
 }

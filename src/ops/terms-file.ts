@@ -5,7 +5,7 @@ import { WrongInput } from './operator.js';
 
 const FORM = 'must be a JSON file with "version" and "text", which has paragraphs as "en" and, if there are, as "es"';
 
-/** What the paragraphs may be is for the account to say. */
+/** Checks only the form of the file. The account's decider checks the paragraphs. */
 export function termsIn(path: string, option: string): Terms {
   const content = contentOf(path, option);
   const { version, text } = isObject(content) ? content : {};

@@ -1,4 +1,4 @@
-// ops tokens issue | revoke: who of an account gets into the dashboard API.
+// ops tokens issue | revoke: access of an account's people to the dashboard API.
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';
@@ -13,7 +13,7 @@ import { idIn, oneOf, operatorContext, print, tellingOfLog, wholeNumber, WrongIn
 
 const DEFAULT_HOURS = 8;
 const MAX_HOURS = 24 * 366;
-/** A token that is good for longer needs a reason. */
+/** A token that is valid for longer needs a reason. */
 const HOURS_WITHOUT_REASON = 24;
 
 interface IssueValues extends ConsentValues {

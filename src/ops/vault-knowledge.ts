@@ -1,5 +1,6 @@
-// What the modules' events say of the vault, for the audit. An event that puts something there belongs in a list of its module;
-// test/architecture/vault-promises.unit.test.ts sees to it.
+// The vault's contents, as the modules' events imply them; for the audit. An event that stores a value there belongs in a list of its
+// module.
+// test/architecture/vault-promises.unit.test.ts checks this.
 import { categoryOf, idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { GRANT_DETAILS } from '../modules/accounts/application/grant-details.js';
@@ -36,8 +37,9 @@ const ERASURES: ReadonlySet<string> = new Set([
 ] satisfies Erasure['type'][]);
 
 /**
- * Events of what the vault keeps something for, which say under which subject. None of a person or of words that a grant gave a person: each
- * is there for the sake of a session, and says nothing where that was removed.
+ * Events that name the subject of a value in the vault. Events of a person, and of a grant's details that a person took over, are left
+ * out.
+ * These values exist for a session, and such an event proves nothing when the session was removed.
  */
 export const NAMING: ReadonlySet<string> = new Set([
   'ScreeningSubmitted' satisfies SessionEvent['type'],
@@ -50,7 +52,7 @@ export const NAMING: ReadonlySet<string> = new Set([
   ...ENDPOINT_SECRETS.map(({ type }) => type),
 ]);
 
-/** What the vault holds before an event names it: entries of a unit's address, an endpoint, a stored token, or a grant, by its id. */
+/** Values that the vault holds before an event names them: a unit's address, an endpoint, a stored token, or a grant by its id. */
 const BEFORE_EVENT = /^(unit-address:|webhook-(secret|contact):|party\/[^/]+\/token$)/;
 
 export function comesBeforeItsEvent(entry: string): boolean {
@@ -80,21 +82,22 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
   erasures: ERASURES,
   erasedBefore,
   erasureRecorded: async (subject, event, first, store) => {
-    // Details that a person took over are not traced to that person: what else the vault keeps of them is, under the same subject.
+    // A grant's details that a person took over are not traced to that person. The person's other values are, under the same
+    // subject.
     if (categoryOf(event.stream) === sessionGrant.category && event.revision > 0) return true;
     const stream = await erasureStream(event, first, store);
     return stream !== null && (await store.readStream(stream)).some((recorded) => erasedBefore(recorded) === subject);
   },
 };
 
-/** Categories whose streams record the erasure of what belongs to no screening. */
+/** Categories whose streams record erasures of their own data, when it belongs to no screening. */
 const OWN_ERASURES: ReadonlySet<string> = new Set([incomeSession.category, party.category]);
 
 function erasedBefore(event: RecordedEvent): string | null {
   return ERASURES.has(event.type) ? (event as RecordedEvent & Erasure).data.subjectId : null;
 }
 
-/** Where the erasure of the person is recorded whom the event is about; null when there is no such record. */
+/** The stream that records the erasure of the event's person; null when such a record cannot exist. */
 async function erasureStream(event: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<string | null> {
   const { stream } = event;
   const sessionId = screeningOf(event, first);
@@ -121,7 +124,7 @@ function screeningOf(event: RecordedEvent, first: RecordedEvent): string | null 
         (event as RecordedEvent & Extract<PartyEvent, { type: 'ReauthenticationChallenged' }>).data.sessionId ?? null
       );
     case checkout.category:
-      // Of a renter who registered anew, each opening is of the person of then.
+      // A renter may register again, so each opening names the person at that time.
       return (event as RecordedEvent & Extract<CheckoutEvent, { type: 'CheckoutOpened' }>).data.sessionId;
     default:
       return null;

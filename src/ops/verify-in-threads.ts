@@ -1,5 +1,4 @@
-// The walk through an embedded log by several threads, each of which takes every so many-th range of it. What they find comes out in the
-// order of the log.
+// Walks through an embedded log with several threads; the ranges are dealt to them in turn. Results come out in the order of the log.
 import { on } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -13,13 +12,13 @@ export interface VerifyThreadData {
   readonly chosenTypes: ReadonlySet<string>;
 }
 
-/** Positions of a range: so few that what was found in it is little, so many that looking for what was before it is rare. */
+/** Positions of a range: few enough to bound the results of one range, enough to make searches before its start rare. */
 const RANGE = 10_000;
-/** Ranges that are handed to a thread before what it found in the first of them is taken, so that it never waits. */
+/** Ranges that each thread holds before its first result is taken, so that it never waits. */
 const AHEAD = 2;
 const THREAD = new URL('./verify-thread.js', import.meta.url);
 
-/** The positions after `since`, in ranges of which the last has no end; one where a thread would not be worth its start. */
+/** The positions after `since` in ranges, of which the last is open. One range when threads are not worth their start. */
 export function rangesOf(since: string | null, head: string | null, positions = RANGE): LogRange[] {
   const ranges: LogRange[] = [];
   let after = since;
@@ -61,7 +60,7 @@ export async function* walkInThreads(
   }
 }
 
-/** All pages of a range as one. */
+/** Merges all pages of a range into one. */
 export async function together(pages: AsyncIterable<WalkedPage>): Promise<WalkedPage> {
   let [events, streams, brokenLinks] = [0, 0, 0];
   let [through, end]: [WalkedPage['through'], WalkedPage['end']] = [null, null];
