@@ -43,7 +43,7 @@ import { UnusedDetails, unusedDetails } from './read/unused-details.js';
 
 const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 
-/** Who holds a key and what an account may do: every API surface asks it. */
+/** The holder of a key and the rights of an account. Every API surface asks this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
   controllers: [TokenController, JwksController, GrantsController],
@@ -117,7 +117,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 })
 export class AccountsModule {}
 
-/** Made at the start of an API outside production, where no other machine gets at their keys. */
+/** Makes the demo accounts when an API starts outside production, unless other machines could reach their keys. */
 function demoAccounts(
   { production, readOnly, demoAccounts: wanted }: ProcessSettings,
   { publicUrl, embeddedUrl, demoPort }: HttpSettings,

@@ -6,8 +6,8 @@ import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { credit, isAvailable, needsCredit, wasReserved } from '../domain/credit.js';
 
 /**
- * The credit of accounts as other modules use it. What an account agreed to counts when a report is set aside; how that
- * ends does not depend on it, so that an agreement which changes meanwhile leaves nothing behind.
+ * The credit of accounts, for other modules. The account's agreement counts when a report is set aside.
+ * Debit and release ignore it, so that an agreement that changes meanwhile leaves no reservation open.
  */
 @Injectable()
 export class AccountCredit extends PrepaidCredit {

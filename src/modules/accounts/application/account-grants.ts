@@ -7,7 +7,7 @@ import { SessionGrants, type BegunSession, type GrantFacts } from '../../../publ
 import { detailsAwaitedBy, embedderOf, sessionGrant, type SessionGrantState } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
 
-/** Grants as other modules use them. */
+/** Session grants, for other modules. */
 @Injectable()
 export class AccountGrants extends SessionGrants {
   constructor(
@@ -60,7 +60,7 @@ export class AccountGrants extends SessionGrants {
       { kind: 'record-entrusted', subjectId },
       context,
     );
-    // Another request was faster: the details went to another session, or their time ended.
+    // Another request was faster: it moved the details to another session, or erased them as expired.
     if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId)
       await this.details.erase(grantId, subjectId);
   }

@@ -7,14 +7,14 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account } from '../domain/account.js';
 import { credit } from '../domain/credit.js';
 
-/** Adds to the prepaid credit of an account, once per reference: adding again under the same one changes nothing. */
+/** Adds to the prepaid credit of an account, once per reference. Adding again under the same reference changes nothing. */
 @UseCase()
 export class AddCredit extends Command<void> {
   constructor(
     readonly accountId: string,
     /** Whole reports. */
     readonly credits: number,
-    /** Such as the number of an invoice; never a name or a mail address. */
+    /** For example the number of an invoice; never a name or a mail address. */
     readonly reference: string,
     readonly context: ActionContext,
   ) {

@@ -5,7 +5,10 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { accessKey } from '../domain/access-key.js';
 import { contextOf } from './key-context.js';
 
-/** For good. Secret and API keys stop at once, publishable keys within 30 seconds; tokens that were issued stay good until they expire. */
+/**
+ * Deactivates a key for good. Secret and API keys stop at once, publishable keys within 30 seconds. Issued tokens stay valid until they
+ * expire.
+ */
 @UseCase()
 export class DeactivateKey extends Command<void> {
   constructor(

@@ -1,4 +1,5 @@
-// The accounts that the first start outside production makes, for trying the service and for tests (docs/contract/general.md#demo-accounts).
+// The accounts that the first start outside production makes, for trying out the service and for tests
+// (docs/contract/general.md#demo-accounts).
 import { isEmbeddable } from '../../../kernel/embeddable-origin.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { SettingsToSet } from '../domain/account.js';
@@ -7,14 +8,14 @@ export interface DemoAccount {
   readonly name: DemoName;
   readonly parent: DemoName | null;
   readonly settings: SettingsToSet;
-  /** Reports it may have by prepaid credit. */
+  /** The number of reports that prepaid credit covers. */
   readonly credits: number;
   readonly live: { readonly publishable: boolean; readonly secret: boolean };
 }
 
 export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled';
 
-/** Accounts that were opened before there were any get them too. */
+/** Demo accounts of versions before product ids existed get these too. */
 export const DEMO_PRODUCT_IDS: readonly number[] = [1, 2];
 
 const SUPPORT = 'support@example.test';
@@ -34,7 +35,7 @@ const FREE: SettingsToSet = {
 const NONE = { publishable: false, secret: false };
 const CREDITS = 1_000;
 
-/** Parents before children. None is provisioned for live traffic, so that live keys reach no vendor. */
+/** Parents come before children. No demo account is provisioned for live traffic, so its live keys reach no vendor. */
 export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   {
     name: 'demo',
@@ -57,13 +58,13 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   },
 ];
 
-/** The same on every installation, so that starting twice opens nothing twice. */
+/** The same id on every installation, so that a second start opens no second account. */
 export function demoAccountId(name: DemoName): string {
   return derivedId('demo-account', name);
 }
 
 export function demoOrigins(publicUrl: string, demoPort: number): string[] {
   const documented = ['http://localhost:5173', 'https://app.example.test', new URL(publicUrl).origin];
-  // A service that is reached by an IPv6 address has no origin that may embed.
+  // An IPv6 address cannot be an origin that embeds the component.
   return [...new Set([...documented, `http://localhost:${demoPort}`])].filter(isEmbeddable);
 }

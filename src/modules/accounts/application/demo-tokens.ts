@@ -14,11 +14,11 @@ const ROLES = [
 ] as const satisfies readonly (readonly [string, Role])[];
 
 const DAY_SECONDS = 86_400;
-/** So that a trial installation can be put away for months. */
+/** A year, so that a trial installation still works after months. */
 const TTL_SECONDS = 365 * DAY_SECONDS;
 const RENEW_BELOW_SECONDS = 30 * DAY_SECONDS;
 
-/** Dashboard tokens of the demo accounts: kept while our keys still verify them and they last a while longer. */
+/** Dashboard tokens of the demo accounts. A token is kept while a current key verifies it and it stays valid for a month. */
 @Injectable()
 export class DemoTokens {
   constructor(
@@ -48,7 +48,7 @@ export class DemoTokens {
     return token;
   }
 
-  /** The file is ours, so its tokens are read, not verified; a kid is the thumbprint of the key that signed. */
+  /** Reads the token without verifying it, because the service wrote the file. `kid` is the thumbprint of the signing key. */
   private stillGood(token: string): boolean {
     const [header, claims] = token.split('.', 2).map(parsed);
     const exp = typeof claims?.['exp'] === 'number' ? claims['exp'] : 0;

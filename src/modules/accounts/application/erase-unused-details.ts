@@ -7,7 +7,7 @@ import { GrantDetails } from './grant-details.js';
 import { GrantExpiry } from './grant-expiry.js';
 
 /**
- * Destroys what a caller said about a session that never began: there is no person with whom it would ever be erased.
+ * Destroys the details of a session that never began, because that session has no person whose erasure would cover them.
  * Does nothing while a session may still begin. Safe to repeat.
  */
 @UseCase()

@@ -13,23 +13,23 @@ import { allowsOrigin } from '../domain/access-key.js';
 import type { GrantFault } from '../domain/session-grant.js';
 import { GrantRedemption } from './grant-redemption.js';
 
-/** What the configuration says to the exchange; also the injection token. */
+/** Settings of the token exchange; also the injection token. */
 export abstract class TokenOptions {
   abstract readonly ttlSeconds: number;
-  /** Exchanges a minute with a key from one client address, for keys without a number of their own. */
+  /** Exchanges per minute of one key and client address, unless the key has its own limit. */
   abstract readonly exchangesPerMinute: number;
   /** Over all addresses. */
   abstract readonly exchangesPerMinutePerKey: number;
 }
 
-/** What was presented; null stands for a missing header. */
+/** The credentials of the request; null stands for a missing header. */
 @UseCase()
 export class ExchangeToken extends Command<Exchange> {
   constructor(
     readonly publishableKey: string | null,
     readonly origin: string | null,
     readonly sessionToken: string | null,
-    /** Null for a first exchange, and `bad` for a bearer token that is not good. */
+    /** Null for a first exchange, and `bad` for an invalid bearer token. */
     readonly renewed: RenewedToken | 'bad' | null,
     readonly clientAddress: string,
     readonly correlationId: string,
@@ -38,19 +38,19 @@ export class ExchangeToken extends Command<Exchange> {
   }
 }
 
-/** A bearer token that is still good, from the origin that it was issued to. */
+/** A valid bearer token, presented from the origin that it was issued to. */
 export interface RenewedToken {
   readonly keyId: string;
   readonly accountId: string;
   readonly environment: Environment;
   readonly grantId: string | null;
-  /** The id of the first token, from which it comes by renewals. */
+  /** The id of the first token in its chain of renewals. */
   readonly lineage: string;
-  /** When the exchange was made that it comes from; seconds since 1970. */
+  /** The time of the first exchange in that chain; seconds since 1970. */
   readonly exchangedAt: number;
 }
 
-/** The quota travels with refusals too, because every reply tells it. */
+/** The quota comes with refusals too, because every reply of the exchange reports it. */
 export interface Exchange {
   readonly quota: Pick<RateVerdict, 'limit' | 'remaining' | 'resetSeconds'>;
   readonly result: ExchangedToken | DomainError;
@@ -59,9 +59,9 @@ export interface Exchange {
 export interface ExchangedToken {
   readonly token: string;
   readonly expiresInSeconds: number;
-  /** Whose token it is: the key's account, or the one a grant was made for. */
+  /** The token's account: the account of the key, or the account that the grant names. */
   readonly account: AccountFacts;
-  /** What became of the session grant that was supplied; null when none was. */
+  /** The outcome for the supplied session grant; null when the request had no grant. */
   readonly grant: {
     readonly consumed: boolean;
     readonly reason: GrantFault | null;
@@ -70,10 +70,10 @@ export interface ExchangedToken {
 }
 
 const WINDOW_SECONDS = 60;
-/** A day's work at one page. Without an end, a grant that is good once would be good for as long as its key. */
+/** A working day at one page. Without this end, a single-use grant would last as long as its key. */
 const RENEWABLE_SECONDS = 12 * 3_600;
 
-/** The checks, their order, and what counts against which limit: docs/contract/platform.md#token-exchange. */
+/** The checks, their order, and the limit that each outcome counts against: docs/contract/platform.md#token-exchange. */
 @Handles(ExchangeToken)
 export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   constructor(
@@ -100,8 +100,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
     const admitted = admittedOrigin(key, origin);
     const renewal = renewed === 'bad' ? null : renewed;
-    // A publishable key is public: what strangers do with it counts against their own address, and not against its owner. A page
-    // that is open already renews its token whatever others do at its address.
+    // A publishable key is public, so refused exchanges count against the caller's address and not against the key's owner.
+    // A page that is open renews its token under a count of its own, so that other callers at its address cannot block it.
     const counted =
       admitted instanceof DomainError
         ? `token_exchange_refused:${key.keyId}:${clientAddress}`
@@ -125,7 +125,10 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return { quota, result: await this.renew(key, admitted, renewal) };
   }
 
-  /** Over all addresses, of which those are shed first that used most (see RateUse). A number of the key's own is no smaller. */
+  /**
+   * Limits a key over all addresses, and sheds the heaviest addresses first (see RateUse). A higher limit of the key's own counts
+   * instead.
+   */
   private async shedOf(
     { keyId, exchangesPerMinute }: PublishableKey,
     clientAddress: string,
@@ -137,7 +140,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return refusal && tooMany(refusal.retryAfterSeconds);
   }
 
-  /** The new token is for the same account, under the same grant, which is not consumed again. */
+  /** The new token is for the same account and the same grant. The grant is not consumed again. */
   private async renew(key: PublishableKey, origin: string, renewed: RenewedToken): Promise<ExchangedToken> {
     const account = await this.accounts.find(renewed.accountId);
     if (account === null) throw new Error(`A token of key ${key.keyId} is for no account`);
@@ -145,8 +148,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   }
 
   /**
-   * Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. `shed`
-   * refuses an exchange without a good grant.
+   * Consumes the grant last, when the exchange can no longer fail. A grant that cannot be consumed does not fail the exchange.
+   * `shed` refuses an exchange without a valid grant.
    */
   private async exchange(
     key: PublishableKey,
@@ -189,7 +192,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       origin,
       ...(grantId !== null && { grant: grantId }),
       jti,
-      // For a first exchange they are `iat` and `jti`.
+      // Left out at a first exchange, where they equal `iat` and `jti`.
       ...(renewed && { auth_time: renewed.exchangedAt, lineage: renewed.lineage }),
       iat,
       exp: iat + expiresInSeconds,
@@ -215,7 +218,7 @@ function isOf({ keyId, environment }: RenewedToken, key: PublishableKey): boolea
   return keyId === key.keyId && environment === key.environment;
 }
 
-/** Nothing is counted where no key is known; the caller hears the quota that a key has by default. */
+/** An unknown key counts against no limit. The caller sees the default quota. */
 export function quotaWithoutKey({ exchangesPerMinute }: TokenOptions): Exchange['quota'] {
   return { limit: exchangesPerMinute, remaining: exchangesPerMinute, resetSeconds: WINDOW_SECONDS };
 }

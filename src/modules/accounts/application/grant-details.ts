@@ -6,7 +6,7 @@ import { Vault } from '../../../ports/vault.js';
 import { unlessErased } from '../../../ports/vault-entry.js';
 import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
 
-/** What a caller said about a session waits under the grant until a person takes it over, and stays with the person. */
+/** The caller's details of a session stay under the grant until a person takes them over. Then they stay under the person. */
 export const GRANT_DETAILS: readonly VaultPromise[] = [
   {
     category: sessionGrant.category,
@@ -28,30 +28,30 @@ export const GRANT_DETAILS: readonly VaultPromise[] = [
   },
 ];
 
-/** The caller's own words about the session that is to begin under a grant. They may be personal, so the vault alone has them. */
+/** The caller's own details of a session that may begin under a grant. They may be personal, so only the vault stores them. */
 @Injectable()
 export class GrantDetails {
   constructor(private readonly vault: Vault) {}
 
-  /** The vault subject under which they are kept from now on, by the grant's id: one a grant, so that they can be erased there. */
+  /** Stores the details and returns their vault subject. Each grant has a subject of its own, so that its details can be erased alone. */
   async keep(grantId: string, details: Readonly<Record<string, unknown>>): Promise<string> {
     const subject = subjectOf(grantId);
     await this.vault.put(subject, grantId, Buffer.from(JSON.stringify(details)));
     return subject;
   }
 
-  /** From then on the person's subject has them, unless either was erased meanwhile. Safe to repeat. */
+  /** Moves the details to the person's subject, unless either subject was erased meanwhile. Safe to repeat. */
   async move(grantId: string, subject: string, personSubject: string): Promise<void> {
     const details = await unlessErased(this.vault.get(subject, grantId));
-    // Erased, or gone: another process was faster to move them.
+    // Missing details were erased, or another process has already moved them.
     if (details !== null && details !== 'erased') await unlessErased(this.vault.put(personSubject, grantId, details));
     await this.erase(grantId, subject);
   }
 
-  /** From under that subject. Safe to repeat. */
+  /** Erases the details under that subject. Safe to repeat. */
   async erase(grantId: string, subject: string): Promise<void> {
     if (subject === subjectOf(grantId)) await this.vault.erase(subject);
-    // A person's subject keeps more than that, and so does the one that all grants of an account shared before.
+    // A person's subject holds other values too. So does the subject that all grants of an account shared in earlier versions.
     else await this.vault.remove(subject, grantId);
   }
 }

@@ -3,8 +3,8 @@ import { Clock } from '../../../kernel/clock.js';
 import { TokenOptions } from './exchange-token.js';
 
 /**
- * When what a caller said of a session is waited for no longer: the grant cannot be exchanged, and the last bearer token of an exchange is
- * over. Later a session can begin only under a token that was renewed, and does so without those words.
+ * The time after which a grant's details have no further use: the grant has expired, and so has the last bearer token of an exchange.
+ * Later a session can begin only under a renewed token, and it begins without the details.
  */
 @Injectable()
 export class GrantExpiry {
@@ -13,7 +13,10 @@ export class GrantExpiry {
     private readonly tokens: TokenOptions,
   ) {}
 
-  /** The latest expiry of such a grant. Twice the life of a token ago, for clocks that differ and requests under way. */
+  /**
+   * The latest expiry of a grant whose details may be erased. Twice a token's life back, to allow for differing clocks and open
+   * requests.
+   */
   latestExpiry(): Date {
     return new Date(this.clock.now().getTime() - 2 * this.tokens.ttlSeconds * 1_000);
   }

@@ -7,13 +7,13 @@ import { isKey, keyIdIn } from '../domain/key-text.js';
 import { embedderOf, faultOf, sessionGrant, type GrantFault } from '../domain/session-grant.js';
 
 export type Redemption = { readonly onBehalfOfChild: boolean } &
-  /** The bearer token is to be the account's. */
+  /** `account`: the account that the bearer token will be for. */
   (
     | { readonly consumed: true; readonly grantId: string; readonly account: AccountFacts }
     | { readonly consumed: false; readonly reason: GrantFault }
   );
 
-/** Exchanges a grant's token for the right to a bearer token: of any number of attempts at one time, one consumes it. */
+/** Redeems a grant's token for the right to a bearer token. When several requests try at once, one consumes the grant. */
 @Injectable()
 export class GrantRedemption {
   constructor(
@@ -22,7 +22,7 @@ export class GrantRedemption {
     private readonly clock: Clock,
   ) {}
 
-  /** Consumes last, after all else that may fail. `tokenId`: `jti` of the bearer token to come. */
+  /** Consumes the grant as the last step, after everything that may fail. `tokenId`: `jti` of the bearer token to be issued. */
   async redeem(text: string, key: PublishableKey, tokenId: string, correlationId: string): Promise<Redemption> {
     const grantId = keyIdIn('grant', text);
     const loaded = await this.aggregates.load(sessionGrant, grantId);

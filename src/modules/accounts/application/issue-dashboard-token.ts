@@ -18,7 +18,7 @@ export interface IssuedDashboardToken {
 export class IssueDashboardToken extends Command<IssuedDashboardToken> {
   constructor(
     readonly accountId: string,
-    /** Recorded with everything the user does; never a name or a mail address. */
+    /** Recorded with every action of the user; never a name or a mail address. */
     readonly userId: string,
     readonly role: Role,
     readonly environment: Environment,

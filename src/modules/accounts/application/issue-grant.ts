@@ -14,7 +14,7 @@ import { hashKey, writeKey } from '../domain/key-text.js';
 import { embedderOf, sessionGrant } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
 
-/** What the configuration says to grants; also the injection token. */
+/** Settings of session grants; also the injection token. */
 export abstract class GrantOptions {
   abstract readonly ttlSeconds: number;
 }
@@ -22,17 +22,17 @@ export abstract class GrantOptions {
 export interface GrantRequest {
   readonly onBehalfOf: string | null;
   readonly userType: UserType | null;
-  /** OTHER: in a word of the caller's own, which is among the details. */
+  /** OTHER: the details hold the caller's own word for it. */
   readonly endUserType: EndUserType | 'OTHER' | null;
   readonly recipientAccountId: string | null;
   readonly applicationFeeCents: number | null;
-  /** The caller's own words about the session, which may be personal: they go to the vault. Null when there are none. */
+  /** The caller's own details of the session. They may be personal, so they go to the vault. Null when the caller gave none. */
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 
 export interface IssuedGrantToken {
   readonly grantId: string;
-  /** The token itself. It cannot be read again: only its hash is kept. */
+  /** The token itself. It is shown once, because only its hash is stored. */
   readonly token: string;
   readonly accountId: string;
   readonly environment: Environment;
@@ -42,9 +42,9 @@ export interface IssuedGrantToken {
 }
 
 /**
- * A single-use grant for a session of the caller's account, or of a direct child of it. Whether another account exists
- * is not told: whatever is not a direct child is not found. Each call mints another grant; one whose reply was lost
- * opens nothing, because its token is nowhere.
+ * Issues a single-use grant for a session of the caller's account, or of a direct child of it. Any other account id is not found, so the
+ * reply reveals no accounts.
+ * Each call issues another grant. A grant whose reply was lost is harmless, because its token is not stored.
  */
 @UseCase()
 export class IssueGrant extends Command<IssuedGrantToken> {
@@ -81,7 +81,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
     if (applicationFeeCents !== null) await this.admitFee(accountId, applicationFeeCents);
-    // Before the event that refers to them.
+    // Stored before the event that refers to them.
     const detailsSubject = details && (await this.details.keep(grantId, details));
     const token = writeKey('grant', environment, grantId, randomBytes(32));
     const { ttlSeconds } = this.options;
@@ -102,7 +102,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     return { grantId, token, accountId, environment, onBehalfOf, expiresInSeconds: ttlSeconds, expiresAt };
   }
 
-  /** A grant says nothing that the account's own terms would not let happen. */
+  /** A grant may not set a fee that the account's own terms exclude. */
   private async admitFee(accountId: string, feeCents: number): Promise<void> {
     const account = await this.find(accountId);
     if (account === null) return;

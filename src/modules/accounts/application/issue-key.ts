@@ -12,7 +12,7 @@ import { hashKey, writeKey } from '../domain/key-text.js';
 
 export interface IssuedKeyText {
   readonly keyId: string;
-  /** The key itself. It cannot be read again: only its hash is kept. */
+  /** The key itself. It is shown once, because only its hash is stored. */
   readonly key: string;
 }
 

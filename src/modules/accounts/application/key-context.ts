@@ -1,7 +1,7 @@
 import type { ActionContext } from '../../../kernel/context.js';
 import type { AccessKeyState } from '../domain/access-key.js';
 
-/** The facts about a key belong to its account and environment, not to the operator who acts. */
+/** A key's events belong to its account and environment, not to the operator who acts. */
 export function contextOf(key: AccessKeyState, context: ActionContext): ActionContext {
   return key.status === 'unknown' ? context : { ...context, accountId: key.accountId, environment: key.environment };
 }

@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { accessKey } from '../domain/access-key.js';
 import { contextOf } from './key-context.js';
 
-/** Token exchanges a minute of one publishable key; null gives it back to its account's limit. */
+/** Sets the token exchanges per minute of one publishable key. Null returns it to its account's limit. */
 @UseCase()
 export class LimitExchanges extends Command<void> {
   constructor(

@@ -23,8 +23,8 @@ import { SetSettings } from './set-settings.js';
 export type DemoCredentials = JsonObject;
 
 /**
- * Opens the demo accounts and writes their credentials; outside production only. What the file names and the store knows
- * is kept, so that starting again issues nothing; what is missing on either side is issued anew.
+ * Opens the demo accounts and writes their credentials; outside production only.
+ * A credential that both the file and the log know is kept, so that a second start issues no new ones. Any other is issued again.
  */
 @UseCase()
 export class MakeDemoAccounts extends Command<DemoCredentials> {
@@ -38,7 +38,7 @@ export class MakeDemoAccounts extends Command<DemoCredentials> {
   }
 }
 
-/** Origins of earlier starts on other ports stay allowed; the list must not grow for ever. */
+/** Origins of earlier starts on other ports stay allowed, within this bound. */
 const MAX_ORIGINS = 20;
 
 @Handles(MakeDemoAccounts)
@@ -63,7 +63,7 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
       return content;
     }
     if (await this.file.create(content)) return content;
-    // Another process started at the same time and was first: its keys are the demo keys.
+    // Another process started at the same time and wrote the file first: its keys are the demo keys.
     for (const keyId of issued) await this.commands.execute(new DeactivateKey(keyId, demoContext()));
     return this.execute(command);
   }
@@ -118,7 +118,7 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
       await this.commands.execute(new SetSettings(accountId, { productIds: DEMO_PRODUCT_IDS }, demoContext()));
   }
 
-  /** The key in the file if the log agrees with it, after allowing it the origins that it now needs. */
+  /** The key in the file if the log confirms it. Its allowed origins are extended first where needed. */
   private async stillGood(
     text: string | null,
     accountId: string,

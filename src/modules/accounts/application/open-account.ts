@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account, DEFAULT_SETTINGS, wrong, type SettingsToSet } from '../domain/account.js';
 import { VendorRules } from './vendor-rules.js';
 
-/** Opening an account that is open already changes nothing. */
+/** Opening an account a second time changes nothing. */
 @UseCase()
 export class OpenAccount extends Command<void> {
   constructor(

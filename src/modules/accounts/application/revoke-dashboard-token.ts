@@ -12,7 +12,7 @@ import { dashboardToken } from '../domain/dashboard-token.js';
 @UseCase()
 export class RevokeDashboardToken extends Command<void> {
   constructor(
-    /** The accounts one of which it was issued to. */
+    /** The accounts to one of which the token was issued. */
     readonly accountIds: readonly string[],
     readonly tokenId: string,
     readonly context: ActionContext,

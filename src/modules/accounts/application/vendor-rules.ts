@@ -3,12 +3,15 @@ import { CHOSEN_CAPABILITIES } from '../../../kernel/vendor-choice.js';
 import { Vendors, type ChargedCurrency } from '../../../ports/vendors.js';
 import { wrong, type Settings, type SettingsToSet } from '../domain/account.js';
 
-/** Holds the settings of an account against the vendors that this installation has. */
+/** Checks an account's settings against the vendors of this installation. */
 @Injectable()
 export class VendorRules {
   constructor(private readonly vendors: Vendors) {}
 
-  /** Throws when a wanted vendor cannot serve. What was chosen earlier may be gone: it is looked at only with the others. */
+  /**
+   * Throws when a wanted vendor cannot serve. A vendor chosen earlier may no longer exist, so it is checked only together with a new
+   * choice.
+   */
   check(settings: SettingsToSet, now: Settings): void {
     const { vendors: wanted = {} } = settings;
     for (const capability of CHOSEN_CAPABILITIES) {
@@ -17,7 +20,7 @@ export class VendorRules {
         throw wrong(`${capability}-vendor`, `The ${capability} vendor must be one of ${offered.join(', ')}.`);
     }
     const { identity, credit } = { ...now.vendors, ...wanted };
-    // A consumer would be verified, would pay, and would never get the report.
+    // Otherwise a consumer would be verified and would pay, and would never get the report.
     if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.takesSessionsOf('credit', credit, identity))
       throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);
     if ((settings.currency ?? settings.feeCents) !== undefined) this.checkFee({ ...now, ...settings });

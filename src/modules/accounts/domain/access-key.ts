@@ -8,13 +8,16 @@ import { checkPerMinute, wrong } from './account.js';
 export const KEY_KINDS = ['publishable', 'secret', 'api'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** What reports default to on the direct API: HTML for a partner, JSON for a first party (docs/contract/server.md#secret-keys). */
+/**
+ * Sets the default format of reports on the direct API: HTML for a partner, JSON for a first party
+ * (docs/contract/server.md#secret-keys).
+ */
 export const CLIENT_CLASSES = ['partner', 'first_party'] as const;
 export type ClientClass = (typeof CLIENT_CLASSES)[number];
 
-/** What a kind of key has beside what all have. */
+/** The fields that a kind of key adds to the common ones. */
 export type KeyUse =
-  /** Origins as browsers serialise them. `perMinute`: token exchanges a minute, null for the account's limit. */
+  /** Origins as browsers serialise them. `perMinute`: token exchanges per minute; null for the account's limit. */
   | { readonly kind: 'publishable'; readonly allowedOrigins: readonly string[]; readonly perMinute: number | null }
   | { readonly kind: 'secret' }
   | { readonly kind: 'api'; readonly clientClass: ClientClass };
@@ -51,7 +54,7 @@ export interface IssuedKey {
   readonly keyHash: string;
 }
 
-/** One stream a key; its id is part of the key's text. A deactivated key stays deactivated. */
+/** One stream per key; its id is part of the key's text. A deactivated key stays deactivated. */
 export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent> = {
   category: 'access_key',
   initial: { status: 'unknown' },
@@ -111,8 +114,8 @@ export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent
 };
 
 /**
- * Whether pages of this origin may exchange the key: scheme, host and port exactly as a browser sends them. `null` (a
- * sandboxed frame) never is; plain HTTP only with test keys.
+ * Whether pages of this origin may exchange the key. Scheme, host and port must match exactly as a browser sends them.
+ * The origin `null` of a sandboxed frame never matches, and plain HTTP matches only test keys.
  */
 export function allowsOrigin(
   key: { readonly environment: Environment; readonly allowedOrigins: readonly string[] },

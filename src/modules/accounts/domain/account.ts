@@ -15,7 +15,7 @@ export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
 export type Product = (typeof PRODUCTS)[number];
 
-/** Who pays for the screening of a consumer. */
+/** The party that pays for the screening of a consumer. */
 export const PAYERS = ['consumer', 'account'] as const;
 export type Payer = (typeof PAYERS)[number];
 
@@ -23,43 +23,43 @@ export const ROLES = ['OWNER', 'ADMINISTRATOR', 'DEVELOPER'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface Settings {
-  /** Cents, 0 to 99,999,999: what a consumer pays at least for one screening. */
+  /** Cents, 0 to 99,999,999: the lowest price of one screening for a consumer. */
   readonly feeCents: number;
   /** Lowercase ISO 4217. */
   readonly currency: string;
   readonly payer: Payer;
   readonly provisionedForLive: boolean;
   readonly prepaidBilling: boolean;
-  /** `acct_...` at the payment processor; null when none is connected. */
+  /** `acct_...` at the payment processor; null when the account has not connected one. */
   readonly connectedPaymentAccount: string | null;
   readonly products: readonly Product[];
-  /** Products of the identity vendor that its pages may name. */
+  /** Products of the identity vendor that the account's pages may name. */
   readonly productIds: readonly number[];
-  /** What a person agrees to on its pages; null: the installation's text. */
+  /** The terms that people accept on the account's pages; null: the installation's text. */
   readonly terms: Terms | null;
-  /** Where a person asks for help on its pages: a mail address, a phone number or a web address; null: nothing is shown. */
+  /** A mail address, a phone number or a web address for people who need help on the account's pages; null: the pages show none. */
   readonly supportContact: string | null;
-  /** Cents that the platform keeps of each payment, whatever a page says; null: the grant or the page says it. */
+  /** Cents that the platform keeps of each payment, whatever a page says; null: the grant or the page decides. */
   readonly applicationFeeCents: number | null;
-  /** Cents that it keeps at most; null: the general bound. */
+  /** The most cents that the platform may keep of a payment; null: the general bound. */
   readonly maxApplicationFeeCents: number | null;
-  /** Days from the first refused pull of a report to the refund of its payment, 1 to 365; null: nothing is given back by itself. */
+  /** Days from the first refused pull of a report to the refund of its payment, 1 to 365; null: the service refunds nothing by itself. */
   readonly refundAfterDays: number | null;
-  /** Token exchanges a minute for each of its publishable keys that has no limit of its own; null: the installation's. */
+  /** Token exchanges per minute of each publishable key that has no limit of its own; null: the installation's limit. */
   readonly exchangesPerMinute: number | null;
-  /** Submissions a minute in each environment; null: the installation's. */
+  /** Submissions per minute in each environment; null: the installation's limit. */
   readonly submitsPerMinute: number | null;
-  /** Where its new sessions go. A session stays with the vendors that it began with. */
+  /** The vendors of its new sessions. A session keeps the vendors that it began with. */
   readonly vendors: VendorChoice;
 }
 
-/** What is not named stays as it is. */
+/** Settings that are not named stay as they are. */
 export type SettingsToSet = Partial<Omit<Settings, 'vendors'>> & { readonly vendors?: Partial<VendorChoice> };
 
-/** The codes of ISO 4217 that this runtime knows, in lowercase. */
+/** The ISO 4217 codes that this runtime knows, in lowercase. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
 const MAX_PRODUCT_IDS = 50;
-/** Of what the vendor takes as an integer. */
+/** The greatest integer that the vendor accepts. */
 const MAX_INT = 2_147_483_647;
 const MAX_PARAGRAPHS = 40;
 const MAX_PARAGRAPH = 4_000;
@@ -113,13 +113,13 @@ export type AccountEvent =
   | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
   | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
   | DomainEvent<'ProductIdsChosen', { readonly productIds: readonly number[] }>
-  /** The text is the account's own and names no person. Null: the installation's counts again. */
+  /** The text is the account's own and names no person. Null: the installation's text applies again. */
   | DomainEvent<'TermsChosen', { readonly terms: Terms | null }>
-  /** The company's, so that it is no personal data. */
+  /** The contact belongs to the company, so it is not personal data. */
   | DomainEvent<'SupportContactChosen', { readonly supportContact: string | null }>
   | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
-  /** Counts for payments that are opened from then on. */
+  /** Applies to payments that are opened from then on. */
   | DomainEvent<'RefundDelaySet', { readonly refundAfterDays: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
@@ -136,15 +136,15 @@ export interface OpenedAccount {
   readonly name: string;
   readonly parentId: string | null;
   readonly settings: Settings;
-  /** Of every text of its own that it has had: a person may have agreed to one that was replaced meanwhile. */
+  /** Versions of all texts that the account ever had: a person may have accepted one that was replaced meanwhile. */
   readonly termsVersions: readonly string[];
-  /** Digests of those texts, each behind its version and a space: one version has one text for ever. */
+  /** Digests of those texts, each after its version and a space. A version keeps one text for ever. */
   readonly termsDigests: readonly string[];
 }
 
 /**
- * An account holder: a company, so its name is no personal data. Opening an account that is open, and setting what is
- * set already, changes nothing.
+ * An account holder. It is a company, so its name is not personal data.
+ * Opening an open account changes nothing, and neither does setting a value again.
  */
 export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   category: 'account',
@@ -262,7 +262,7 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
   const events: AccountEvent[] = [];
   if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
   if (next.currency !== current.currency) {
-    // One that was chosen before it was checked stands until another is chosen.
+    // A currency chosen before this check existed stays until another is chosen.
     if (!CURRENCIES.has(next.currency))
       throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
     events.push({ type: 'CurrencyChosen', data: { currency: next.currency } });
@@ -360,7 +360,7 @@ function checked(settings: Settings): Settings {
   };
 }
 
-/** The component makes a link of it (web/frame/parts/support.tsx). */
+/** The component turns it into a link (web/frame/parts/support.tsx). */
 function isSupportContact(text: string): boolean {
   if (text.length > MAX_SUPPORT_CONTACT || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(text)) return false;
   if (/^https?:\/\//i.test(text)) {
@@ -371,7 +371,7 @@ function isSupportContact(text: string): boolean {
   return /^\+?[0-9 ().-]+$/.test(text) && /^[0-9]{7,15}$/.test(text.replaceAll(/[^0-9]/g, ''));
 }
 
-/** The same for the same terms. */
+/** The same text for the same terms. */
 function wordingOf(terms: Terms | null): string {
   return JSON.stringify(terms && [terms.version, terms.text.en, terms.text.es]);
 }
@@ -380,7 +380,7 @@ function digestOf(terms: Terms): string {
   return `${terms.version} ${createHash('sha256').update(wordingOf(terms)).digest('hex')}`;
 }
 
-/** A person agrees to a version: its text must be found by it for ever. */
+/** A person accepts a version, so that version must name the same text for ever. */
 function refuseOtherText(terms: Terms, termsDigests: readonly string[]): void {
   if (terms.version.startsWith(INSTALLATION_VERSIONS))
     throw wrong(
@@ -413,7 +413,7 @@ function checkApplicationFee(field: string, cents: number | null): void {
     throw wrong(field, 'The application fee must be a whole number of cents from 0 to 1000000.');
 }
 
-/** A rate override, of an account or of a key. */
+/** The rate limit of an account or of a key. */
 export function checkPerMinute(perMinute: number | null, field = 'per-minute'): void {
   if (perMinute === null) return;
   if (!Number.isSafeInteger(perMinute) || perMinute < 1 || perMinute > 100_000) {

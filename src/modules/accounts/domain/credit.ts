@@ -11,32 +11,35 @@ export type CreditCommand =
 export type CreditEvent =
   | DomainEvent<'CreditAdded', { readonly credits: number; readonly reference: string }>
   | DomainEvent<'CreditReserved', { readonly reservationId: string }>
-  /** There was nothing left to set aside. The reservation stays refused, whatever is added later. */
+  /** No credit was left for the report. The reservation stays refused, even if credit is added later. */
   | DomainEvent<'CreditRefused', { readonly reservationId: string }>
   | DomainEvent<'CreditDebited', { readonly reservationId: string }>
   | DomainEvent<'CreditReleased', { readonly reservationId: string }>;
 
 export interface Credit {
-  /** Reports that may still be set aside: what was added, less what was debited and what is set aside. */
+  /** Reports that may still be set aside: added credit, less debited and reserved reports. */
   readonly balance: number;
   /** Reservations that are neither debited nor released. */
   readonly reserved: readonly string[];
-  /** The reservations that were debited or released last, oldest first. */
+  /** The reservations that were last debited or released, oldest first. */
   readonly settled: readonly string[];
-  /** The reservations that were refused last, oldest first. */
+  /** The reservations that were last refused, oldest first. */
   readonly refused: readonly string[];
   /** The latest additions, oldest first. */
   readonly added: readonly { readonly reference: string; readonly credits: number }[];
 }
 
-/** How many settled and refused reservations and additions are remembered, so that one which arrives again is known: far more than are under way at a time. */
+/**
+ * The number of settled and refused reservations, and of additions, that are remembered to recognise repeats. Far more than can be open
+ * at once.
+ */
 const REMEMBERED = 1_000;
 const MAX_CREDITS = 10_000_000;
 
 /**
- * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit); the stream has the account's id. Every
- * command may be repeated, and a reservation is made or refused once: one that arrives when it is settled already is a
- * straggler, which no process would settle again. Debiting or releasing what is not set aside changes nothing.
+ * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit). The stream has the account's id.
+ * Every command may be repeated. A reservation is made or refused once: a late repeat after it was settled would stay reserved for ever.
+ * Debiting or releasing a report that is not set aside changes nothing.
  */
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',
@@ -99,17 +102,17 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   },
 };
 
-/** Whether a report was set aside under the reservation, whatever became of it. */
+/** Whether a report was ever set aside under the reservation, even if it has been settled since. */
 export function wasReserved(state: Credit, reservationId: string): boolean {
   return state.reserved.includes(reservationId) || state.settled.includes(reservationId);
 }
 
-/** Whether a report is set aside under the reservation, or may be. */
+/** Whether a report is set aside under the reservation, or can be. */
 export function isAvailable(state: Credit, reservationId: string): boolean {
   return wasReserved(state, reservationId) || (state.balance > 0 && !state.refused.includes(reservationId));
 }
 
-/** Accounts that are paid through a connected payment account, and have no prepaid billing, need no credit. */
+/** An account with a connected payment account and without prepaid billing needs no credit. */
 export function needsCredit(account: {
   readonly connectedPaymentAccount: string | null;
   readonly prepaidBilling: boolean;

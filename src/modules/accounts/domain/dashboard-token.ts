@@ -11,7 +11,7 @@ export interface RevokeToken {
 
 export type DashboardTokenEvent = DomainEvent<'DashboardTokenRevoked', Record<never, never>>;
 
-/** A dashboard token that may have been revoked. Its issue is an event of its account; its stream begins with its revocation. */
+/** A dashboard token that may have been revoked. Its issue is an event of its account; its own stream begins with the revocation. */
 export const dashboardToken: Decider<DashboardTokenState, RevokeToken, DashboardTokenEvent> = {
   category: 'dashboard_token',
   initial: { revoked: false },

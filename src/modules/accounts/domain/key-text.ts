@@ -1,4 +1,4 @@
-// What keys and grant tokens look like. The id is part of the text, so that no index from secrets to what they open is needed.
+// The text of keys and grant tokens. It contains the id, so that no index from secrets to ids is needed.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../../../kernel/environment.js';
 import type { KeyKind } from './access-key.js';
@@ -10,7 +10,7 @@ const PREFIX = { publishable: 'pk', secret: 'sk', api: 'ak', grant: 'sgt' } as c
 const ID_CHARACTERS = 22;
 const SECRET_BYTES = 32;
 
-/** Compared against when there is nothing to compare with, so that an unknown key takes as long as a wrong one. */
+/** Compared with an unknown key, so that it takes as long as a wrong one. */
 const NOTHING = createHash('sha256').update('no such key').digest();
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -21,7 +21,7 @@ export function writeKey(kind: TextKind, environment: Environment, keyId: string
   return `${PREFIX[kind]}_${environment}_${id.toString('base64url')}${Buffer.from(secret).toString('base64url')}`;
 }
 
-/** Id of the key that the text claims to be; of something malformed, the id that no key has. */
+/** The id in the key's text. A malformed text gets an id that no key has. */
 export function keyIdIn(kind: TextKind, text: string): string {
   const body = new RegExp(`^${PREFIX[kind]}_(?:live|test)_([A-Za-z0-9_-]{16,128})$`).exec(text)?.[1];
   if (body === undefined || body.length < ID_CHARACTERS) return NO_ID;
@@ -29,12 +29,12 @@ export function keyIdIn(kind: TextKind, text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** SHA-256 of the whole text, lowercase hex. Enough for 256 random bits; a password would need a slow hash. */
+/** SHA-256 of the whole text, lowercase hex. It is enough for 256 random bits; a password would need a slow hash. */
 export function hashKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Whether the text is the key behind the hash, in constant time; false for a null hash, after the same work. */
+/** Whether the text is the key with this hash, in constant time. A null hash takes the same work and gives false. */
 export function isKey(text: string, keyHash: string | null): boolean {
   const presented = createHash('sha256').update(text).digest();
   const stored = keyHash === null ? NOTHING : Buffer.from(keyHash, 'hex');

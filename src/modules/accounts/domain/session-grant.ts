@@ -4,21 +4,21 @@ import type { Environment } from '../../../kernel/environment.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { wrong, type Product } from './account.js';
 
-/** What a grant says when it is minted. */
+/** The terms of a grant when it is issued. */
 export interface GrantTerms {
-  /** Account whose secret key minted it. */
+  /** The account whose secret key issued the grant. */
   readonly mintedBy: string;
-  /** Its direct child that the grant is for; null when it is for the account itself. */
+  /** The direct child of that account that the grant is for; null when it is for the account itself. */
   readonly onBehalfOf: string | null;
   readonly environment: Environment;
   readonly userType: Product | null;
-  /** To whom a consent shares the report. */
+  /** The account with which a consent shares the report. */
   readonly recipientAccountId: string | null;
-  /** Vault subject under which the caller's own words about the session are kept, by the grant's id; null when there are none. */
+  /** The vault subject of the caller's own details, which are stored by the grant's id; null when the caller gave none. */
   readonly detailsSubject: string | null;
-  /** For whom the session is; OTHER: in a word of the caller's own. Absent where the grant says nothing of it, and in what was stored before it was recorded. */
+  /** The session's end user. OTHER: the details hold the caller's own word. Absent where the grant names none, and in older events. */
   readonly endUserType?: EndUserType | 'OTHER';
-  /** Cents that the platform keeps of the payment of the session. Absent where the grant says nothing of it. */
+  /** Cents that the platform keeps of the session's payment. Absent where the grant sets none. */
   readonly applicationFeeCents?: number;
   /** SHA-256 of the whole token, lowercase hex. */
   readonly tokenHash: string;
@@ -26,7 +26,7 @@ export interface GrantTerms {
   readonly expiresAt: string;
 }
 
-/** Under which circumstances a grant is presented. */
+/** The circumstances under which a grant is presented. */
 export interface Presentation {
   readonly now: Date;
   /** Account and environment of the publishable key. */
@@ -38,11 +38,14 @@ export type SessionGrantCommand =
   | { readonly kind: 'mint'; readonly terms: GrantTerms }
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
-  /** A screening session is about to begin under the grant; `replaces` is the one before it, which ended without success (docs/contract/server.md#what-a-grant-binds). */
+  /**
+   * A screening session is about to begin under the grant. `replaces`: the session before it, which ended without success
+   * (docs/contract/server.md#what-a-grant-binds).
+   */
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
-  /** What the caller said about the session is kept under the person's subject from now on. The first person counts. */
+  /** The caller's details are stored under the person's subject from now on. The first person counts. */
   | { readonly kind: 'record-entrusted'; readonly subjectId: string }
-  /** What the caller said about the session was destroyed, because none began. */
+  /** The caller's details were destroyed, because no session began. */
   | { readonly kind: 'record-erased' };
 
 export type SessionGrantEvent =
@@ -57,16 +60,19 @@ export type SessionGrantState = { readonly status: 'unknown' } | IssuedGrant;
 
 export interface IssuedGrant extends GrantTerms {
   readonly status: 'open' | 'consumed';
-  /** Whether the details are kept under the subject of the person of a session. */
+  /** Whether the details are stored under the subject of a session's person. */
   readonly entrusted: boolean;
-  /** The newest session that began under it. */
+  /** The newest session that began under the grant. */
   readonly session: { readonly sessionId: string; readonly begunAt: string } | null;
 }
 
-/** Why a grant cannot be consumed (docs/contract/server.md#exchanging-a-grant). */
+/** The reason why a grant cannot be consumed (docs/contract/server.md#exchanging-a-grant). */
 export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
 
-/** Single use: the first to consume it has it. Consuming what cannot be consumed changes nothing; `faultOf` says why. */
+/**
+ * Single use: the first request to consume the grant gets it. A grant that cannot be consumed stays unchanged; `faultOf` gives the
+ * reason.
+ */
 export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, SessionGrantEvent> = {
   category: 'session_grant',
   initial: { status: 'unknown' },
@@ -115,14 +121,14 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
   },
 };
 
-/** Whether a person is awaited who takes over what the caller said about the session. */
+/** Whether the details still wait for a person to take them over. */
 export function detailsAwaitedBy(state: SessionGrantState): state is IssuedGrant & { readonly detailsSubject: string } {
   return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted;
 }
 
 /**
- * Null when the grant may be consumed. A key of the account that minted it will do, and one of the child it is for; to
- * others nothing is told about its state.
+ * Null when the grant may be consumed, with a key of the account that issued it or of the child that it is for.
+ * Keys of other accounts learn nothing about the grant's state.
  */
 export function faultOf(state: SessionGrantState, { now, accountId, environment }: Presentation): GrantFault | null {
   if (state.status === 'unknown') return 'NOT_FOUND';

@@ -31,7 +31,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   DashboardTokenIssued: true,
 });
 
-/** An account as last set. */
+/** An account with its newest settings. */
 export interface AccountView extends Omit<AccountFacts, 'accountId'> {
   readonly name: string;
   readonly exchangesPerMinute: number | null;
@@ -77,16 +77,16 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
   ],
 };
 
-/** What the configuration says to the directory; also the injection token. */
+/** Settings of the account directory; also the injection token. */
 export abstract class AccountsOptions {
   abstract readonly production: boolean;
-  /** Whether the test environment has vendors of its own; outside production it always has. */
+  /** Whether the test environment has vendors of its own. Outside production it always has. */
   abstract readonly testVendors: boolean;
 }
 
 export type FoundAccount = AccountView & AccountFacts;
 
-/** Accounts as the rest of the service and the operator see them. */
+/** Accounts, for the rest of the service and the operator. */
 @Injectable()
 export class AccountDirectory extends Accounts {
   private readonly accounts: RememberedStreams<AccountState, AccountEvent>;
@@ -113,12 +113,12 @@ export class AccountDirectory extends Accounts {
     return readerId === ownerId || (await this.find(ownerId))?.parentId === readerId;
   }
 
-  /** As `find`, with what only this module looks at. */
+  /** As `find`, with fields that only this module reads. */
   async recall(accountId: string): Promise<FoundAccount | null> {
     return found(accountId, await this.accounts.recent(accountId));
   }
 
-  /** As the log has it now. A copy elsewhere could be changed, and with it who reads whose reports. */
+  /** Reads the log, because a copy could be changed, and with it the rights to read reports. */
   async read(accountId: string): Promise<FoundAccount | null> {
     return found(accountId, await this.accounts.now(accountId));
   }

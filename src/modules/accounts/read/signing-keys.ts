@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TokenKeys, type PublicJwk } from '../../../ports/token-keys.js';
 
-/** What others need to verify our tokens themselves. */
+/** The public keys with which integrators verify the service's tokens. */
 @Injectable()
 export class SigningKeys {
   constructor(private readonly keys: TokenKeys) {}

@@ -11,7 +11,7 @@ const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
   GrantDetailsErased: true,
 });
 
-/** Grants whose details no session has taken. Due when the grant expires. */
+/** Grants whose details no session has taken over. Each is due when it expires. */
 export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
   name: 'unused_grant_details',
   version: 3,

@@ -5,7 +5,7 @@ import { Authenticator } from '../../../../platform/http/authenticator.js';
 import { AccessKeys } from '../../../../published/access-keys.js';
 import { type Exchange, quotaWithoutKey, TokenOptions } from '../../application/exchange-token.js';
 
-/** Lets in pages with a publishable key that there is. Whether it may be exchanged from there and now is for the exchange to say. */
+/** Admits pages with a known publishable key. The exchange decides whether this page may use the key now. */
 @Injectable()
 export class PublishableKeys extends Authenticator {
   constructor(
@@ -23,9 +23,9 @@ export class PublishableKeys extends Authenticator {
   }
 }
 
-/** Every reply of the exchange tells it. */
+/** Every reply of the exchange reports its quota. */
 export function tellQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Exchange['quota']): void {
-  // Without a limit there is nothing to tell.
+  // Without a limit the reply has no quota.
   if (limit > 0)
     void reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': resetSeconds });
 }

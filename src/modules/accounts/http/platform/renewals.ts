@@ -6,14 +6,14 @@ import type { Principal } from '../../../../platform/http/principal.js';
 import { platformToken } from '../../../../surfaces/platform/claims.js';
 import type { RenewedToken } from '../../application/exchange-token.js';
 
-/** Reads the bearer token that an exchange renews: only the page that it was issued to renews it. */
+/** Reads the bearer token that an exchange renews. Only the page that it was issued to may renew it. */
 @Injectable()
 export class Renewals extends BearerStrategy {
   constructor(tokens: BearerTokens) {
     super(tokens, 'platform');
   }
 
-  /** Null without one; `bad` for one that opens nothing. */
+  /** Null without a token; `bad` for an invalid one. */
   async in(request: FastifyRequest, reply: FastifyReply): Promise<RenewedToken | 'bad' | null> {
     if ((request.headers.authorization ?? '') === '') return null;
     try {

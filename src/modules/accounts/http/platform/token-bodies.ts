@@ -1,4 +1,4 @@
-// What the token routes take and give, as on the wire.
+// Requests and replies of the token routes, as on the wire.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { ExchangedToken } from '../../application/exchange-token.js';
 

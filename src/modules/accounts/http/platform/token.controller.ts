@@ -50,7 +50,7 @@ export class TokenController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
-    // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
+    // The key is checked first and the quota reported, whatever the body holds. A refused request does not spend the grant.
     const refusal = body instanceof DomainError ? body : null;
     const grant = refusal ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(
@@ -70,7 +70,7 @@ export class TokenController {
   }
 }
 
-/** The public halves of the signing keys (RFC 7517), for those who verify tokens themselves. */
+/** The public halves of the signing keys (RFC 7517), for integrators who verify tokens themselves. */
 @ApiTags('auth')
 @Controller('.well-known')
 export class JwksController {
@@ -86,12 +86,12 @@ export class JwksController {
   }
 }
 
-/** A header without a value is as good as none. */
+/** A header without a value counts as absent. */
 function present(header: string | undefined): string | null {
   return header === undefined || header === '' ? null : header;
 }
 
-/** A grant of the wrong type is a grant that does not exist: it never fails the exchange. */
+/** A grant of the wrong type counts as an unknown grant: it never fails the exchange. */
 function grantIn(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'session_token')) return null;
   const given = (body as { session_token: unknown }).session_token;
