@@ -71,7 +71,7 @@ export interface ReleaseOptions {
   readonly ledger: Ledger | null;
 }
 
-/** Records in a log the people whom its vault has erased. */
+/** Records the vault's erasures in the log. */
 export type Completion = (log: EmbeddedEventStore, vault: DiskVault) => Promise<void>;
 
 export interface ExpireOptions {

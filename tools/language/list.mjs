@@ -23,7 +23,7 @@ export const PATTERNS = [
   {
     name: 'fronted',
     pattern:
-      /^(?:of|for|by|from|to)\b[^,:;]{0,80}?(?:, [^,:;]{0,40}?)?(?<!\b(?:that|who|which|it|there|they))(?<=[\w"')]),? (?:is|are|has|have|was|were)\b/i,
+      /^(?:of|for|by|from|to)\b(?:(?:(?!\b(?:that|which|who|whose)\b)[^,:;]){0,80}|[^,:;]{0,80}, [^,:;]{0,40}) (?:is|are|has|have|was|were)\b/i,
     instead: 'begin with the subject: "A session of ... has", "When two run at once, each ..."',
   },
   {
@@ -52,7 +52,14 @@ export const RETIRED = [
 ];
 
 /** Folders whose comments and titles are held to the list. A folder is added when it is rewritten, and stays. */
-export const FINISHED_FOLDERS = ['src/surfaces', 'src/config', 'src/ops', 'src/modules/accounts', 'tools', 'test/unit/language'];
+export const FINISHED_FOLDERS = [
+  'src/surfaces',
+  'src/config',
+  'src/ops',
+  'src/modules/accounts',
+  'tools',
+  'test/unit/language',
+];
 
 /** Documents that are held to the list. */
 export const FINISHED_DOCUMENTS = [];

@@ -1,4 +1,4 @@
-// The calls to the processor that opening a hosted checkout takes.
+// The calls to the processor that open a hosted checkout.
 import { Injectable } from '@nestjs/common';
 import type { Attempt } from '../../../external-calls/external-call.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -7,12 +7,12 @@ import { checkout, type CheckoutState } from '../domain/checkout.js';
 import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
 import { PaymentCall, type PaymentCallEnd } from './payment-call.js';
 
-/** Which opening of the renter the call is for: of one that is over nothing is asked. */
+/** The renter's opening that the call is for. An opening that has ended causes no request. */
 interface OfOpening {
   readonly ordinal: number;
 }
 
-/** Has the session made that an opening waits for. */
+/** Creates the session that an opening waits for. */
 @Injectable()
 export class CreateCheckoutSession extends PaymentCall<OfOpening> {
   override readonly operation = 'create-checkout';
@@ -31,7 +31,7 @@ export class CreateCheckoutSession extends PaymentCall<OfOpening> {
   }
 }
 
-/** Ends an opening of an earlier request, so that another may follow: at the processor first. */
+/** Ends an opening of an earlier request, so that another may follow. The processor ends it first. */
 @Injectable()
 export class SetCheckoutAside extends PaymentCall<OfOpening> {
   override readonly operation = 'set-checkout-aside';
@@ -46,7 +46,7 @@ export class SetCheckoutAside extends PaymentCall<OfOpening> {
 
   override async askAndRecord(call: VendorCall, { id, context }: Attempt, of: OfOpening): Promise<PaymentCallEnd> {
     const { state } = await this.aggregates.load(checkout, id);
-    // There may be a session, of which the log does not know: it can only be expired once it does.
+    // The processor may have a session that the log does not know. It can be expired only after it is recorded.
     const end = isStill('OPENING', state, of)
       ? await this.reconciler.createOrEnd(call, id, state, context)
       : 'recorded';

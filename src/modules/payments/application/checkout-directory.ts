@@ -3,7 +3,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Checkouts, type ReportFlags } from '../../../published/checkouts.js';
 import { checkout } from '../domain/checkout.js';
 
-/** Checkouts as the other modules see them: read from the log, so that what they decide by is never behind. */
+/** Checkouts, for the other modules. They are read from the log, so that decisions never rest on old state. */
 @Injectable()
 export class CheckoutDirectory extends Checkouts {
   constructor(private readonly aggregates: AggregateStore) {

@@ -6,19 +6,19 @@ import { Vault } from '../../../ports/vault.js';
 import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { checkout, type CheckoutEvent, type Opening } from '../domain/checkout.js';
 
-/** What the caller said of the page: addresses to return to, mail address, property. */
+/** The caller's wishes for the page: return addresses, mail address, property. */
 export type PageWish = Omit<CheckoutPage, 'reference' | 'sessionId'>;
 
-/** Where what the vault keeps of an opening lies. */
+/** The place in the vault of an opening's values. */
 export type PagePlace = Pick<Opening, 'subjectId' | 'attemptId'>;
 
 interface Content {
   readonly wish: PageWish;
-  /** Where the renter pays, once there is a session. */
+  /** The address where the renter pays, once the session exists. */
   readonly url: string | null;
 }
 
-/** The page's wish and address are kept until the opening is over. */
+/** The page's wish and address are kept until the opening ends. */
 export const CHECKOUT_PAGES: readonly VaultPromise[] = [
   {
     category: checkout.category,
@@ -36,12 +36,12 @@ export const CHECKOUT_PAGES: readonly VaultPromise[] = [
   },
 ];
 
-/** The vault as checkouts use it. */
+/** The vault, for checkouts. */
 @Injectable()
 export class CheckoutPageStore {
   constructor(private readonly vault: Vault) {}
 
-  /** What was kept before stays. False when the person was erased. */
+  /** An earlier value stays. False when the person was erased. */
   async keep(place: PagePlace, wish: PageWish): Promise<boolean> {
     const known = await this.of(place);
     if (known !== null) return known !== 'erased';

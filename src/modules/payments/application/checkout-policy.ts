@@ -1,7 +1,7 @@
-/** The limits that hosted checkouts run by (docs/contract/direct.md#checkout), given at start. */
+/** The limits of hosted checkouts (docs/contract/direct.md#checkout), set at the start. */
 export class CheckoutPolicy {
   constructor(
-    /** For how long who has paid does not pay again. */
+    /** How long a renter who has paid does not pay again. */
     readonly guardSeconds: number,
   ) {}
 }

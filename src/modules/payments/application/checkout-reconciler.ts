@@ -1,5 +1,6 @@
-// Asks the processor about hosted checkouts and records what it says, in workers. Used by every call about them, so that all of
-// them say the same. The screening session is told by WhenCheckoutPaid.
+// Asks the processor about hosted checkouts, in workers, and records its answers. Every call about checkouts uses it, so that all record
+// alike.
+// WhenCheckoutPaid notifies the screening session.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
@@ -23,12 +24,12 @@ export class CheckoutReconciler {
     private readonly clock: Clock,
   ) {}
 
-  /** Has the session made that an opening waits for; the same one however often it is asked for. */
+  /** Creates the session that an opening waits for. A repeated request gets the same session. */
   async create(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
     const { opening } = state;
     const { ordinal } = opening;
     const kept = await this.pages.of(opening);
-    // The person was erased, so nobody can be sent there.
+    // The person was erased, so the page would have no visitor.
     if (kept === null || kept === 'erased') {
       await this.abandon(id, state, context);
       return 'person-erased';
@@ -40,20 +41,20 @@ export class CheckoutReconciler {
       {
         ...kept.wish,
         reference,
-        // Not the newest of now: under one key the processor is asked for one and the same.
+        // The session of the opening and not the newest one, because requests under one key must be equal.
         sessionId: opening.sessionId,
       },
     );
-    // What it was opened with cannot be charged, today or later: the next opening goes by the settings of then.
+    // The opening's terms cannot be charged, now or later. The next opening uses the settings of its own time.
     if (isHopeless(verdict)) await this.abandon(id, state, context);
     if (verdict.kind !== 'checkout') return endOf(verdict);
     const { session } = verdict;
-    // It is over there before its address was given to anybody.
+    // The session ended at the processor before any caller got its address.
     if (session.url === null) {
       await this.abandon(id, state, context);
       return 'not-made';
     }
-    // In the vault before the log says that there is a session.
+    // In the vault before the log records the session.
     if (!(await this.pages.keepUrl(opening, kept.wish, session.url))) return 'person-erased';
     const { id: checkoutSessionId, expiresAt } = session;
     await this.aggregates.execute(
@@ -66,8 +67,8 @@ export class CheckoutReconciler {
   }
 
   /**
-   * As `create`, for an opening of an earlier request, which is ended where nothing readable comes of it: no caller was given the address of
-   * what the processor may have made.
+   * As `create`, for an opening of an earlier request. An unreadable answer ends the opening.
+   * That is safe, because no caller ever got the address of a session that the processor may have made.
    */
   async createOrEnd(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
     const end = await this.create(call, id, state, context);
@@ -75,14 +76,14 @@ export class CheckoutReconciler {
     return end === 'unintelligible' || isGivenUp(end) ? 'recorded' : end;
   }
 
-  /** Looks at the session. */
+  /** Retrieves the session and records it. */
   async look(call: VendorCall, id: string, state: WithSession, context: ActionContext): Promise<PaymentCallEnd> {
     const verdict = await this.processor.retrieveCheckout(call, state.checkoutSessionId);
     if (verdict.kind === 'checkout') await this.observe(id, verdict.session, context, false);
     return endOf(verdict);
   }
 
-  /** Sees to it that nobody can pay the session any more, unless it is paid or the money is on its way. */
+  /** Makes sure that the session can no longer be paid, unless it is paid or the payment is in progress. */
   async expire(
     call: VendorCall,
     id: string,
@@ -92,7 +93,7 @@ export class CheckoutReconciler {
   ): Promise<PaymentCallEnd> {
     const { checkoutSessionId, opening } = state;
     const verdict = await this.expired(call, checkoutReference(id, opening.ordinal), checkoutSessionId);
-    // What the processor does not know, nobody can pay there.
+    // A session that the processor does not know cannot be paid there.
     const session: Pick<CheckoutSession, 'id' | 'status' | 'payment'> | null =
       verdict.kind === 'checkout'
         ? verdict.session
@@ -109,7 +110,7 @@ export class CheckoutReconciler {
       this.processor.expireCheckout({ ...call, attemptId }, checkoutSessionId);
     const first = await expire(`${reference}:expire`);
     const verdict = first.kind === 'not-made' ? await expire(`${reference}:expire:${call.attemptId}`) : first;
-    // It is over already: how, is asked.
+    // The session has already ended. The processor is asked how.
     return verdict.kind === 'refused' ? this.processor.retrieveCheckout(call, checkoutSessionId) : verdict;
   }
 

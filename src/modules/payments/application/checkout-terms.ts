@@ -8,7 +8,7 @@ import type { Opening, Registration } from '../domain/checkout.js';
 import { checkoutPrice } from '../domain/price.js';
 import { refuseInVain } from './refuse-in-vain.js';
 
-/** For whom, and what it costs. */
+/** The renter of a checkout, and its price. */
 export interface Terms extends Pick<
   Opening,
   'subjectId' | 'amountCents' | 'applicationFeeCents' | 'currency' | 'connectedAccount' | 'refundAfterDays'
@@ -17,7 +17,7 @@ export interface Terms extends Pick<
   readonly newest: Registration;
 }
 
-/** Whether a renter may be sent to pay, and what they pay. */
+/** Decides whether a renter may be sent to pay, and how much. */
 @Injectable()
 export class CheckoutTerms {
   constructor(
@@ -31,10 +31,10 @@ export class CheckoutTerms {
     if (party.lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: party.lockedUntil });
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
-    // The report could not be pulled.
+    // The account could not pull the report.
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
-    // However long ago: after the guard too, nobody pays twice for one session.
+    // Applies without a time limit: even after the guard, one session is paid only once.
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('checkout.already_paid');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
       throw new DomainError('payment.session_not_payable');
@@ -52,7 +52,7 @@ export class CheckoutTerms {
     };
   }
 
-  /** The renter's newest screening session, as of now. */
+  /** The renter's newest screening session at this moment. */
   async newest(renterId: string, context: CallerContext): Promise<Registration> {
     return registrationOf((await this.find(renterId, context)).session);
   }
@@ -67,7 +67,7 @@ export class CheckoutTerms {
     return { party, session };
   }
 
-  /** A party names its session before it is opened, so the last one may not be there yet, or never. */
+  /** A party names its session before it is opened, so the last one may not exist yet, or never will. */
   private async newestOf(sessionIds: readonly string[]): Promise<ScreeningFacts | null> {
     for (const sessionId of sessionIds.toReversed()) {
       const session = await this.screenings.find(sessionId);

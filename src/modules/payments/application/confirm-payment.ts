@@ -17,8 +17,8 @@ import { PaymentReconciler } from './payment-reconciler.js';
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
- * The page says that it is done: how the payment is now, straight from the processor, recorded in the session as well (the
- * backstop of the processor's own notices). Charges nothing; safe to repeat (docs/contract/platform.md#confirming).
+ * The page reports that the consumer has finished. Fetches the payment's status from the processor and records it in the session too.
+ * This is the fallback for lost webhook events of the processor. Charges nothing; safe to repeat (docs/contract/platform.md#confirming).
  */
 @UseCase()
 export class ConfirmPayment extends Command<Payment> {
@@ -80,7 +80,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     try {
       return await this.seen(id, state, paymentIntentId, context);
     } catch (error) {
-      // Nothing was seen that could answer the next caller.
+      // The look saw nothing that could answer the next caller.
       await this.limiter.giveBack([look]);
       throw error;
     }
@@ -97,12 +97,12 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
     const reloaded = await this.aggregates.load(payment, id);
     const after = existing(reloaded.state);
-    // Where the end was not heard, what was recorded since says that the processor has answered.
+    // When the call's end was not heard, a change recorded since shows that the processor has answered.
     refuseUnlessRecorded(end === null && after.status !== before.status ? 'recorded' : end);
     return this.toldToSession(reloaded, after);
   }
 
-  /** What another call recorded, such as a notice of the processor, may not have reached the session yet. */
+  /** Another call, such as a webhook event, may have recorded a change that has not reached the session yet. */
   private async toldToSession({ history }: LoadedAggregate<PaymentState>, state: Payment): Promise<Payment> {
     const last = history.at(-1);
     if (last !== undefined) await this.progressed.handle(last);

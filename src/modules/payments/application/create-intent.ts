@@ -41,15 +41,16 @@ export interface CreatedIntent {
 }
 
 /**
- * Opens the payment of a session, or takes the open one up again (docs/contract/platform.md#payments): of one session there is one open
- * transaction, however often it is asked for. The processor is called with keys derived from the transaction, after the log says
- * what is wanted, so that whatever dies in between is taken up by the next call.
+ * Opens the payment of a session, or continues the open one (docs/contract/platform.md#payments). A session has one open transaction,
+ * however often the page asks.
+ * The log records the request before the processor is called, with keys derived from the transaction. If a process dies in between, the
+ * next call continues.
  */
 @UseCase()
 export class CreateIntent extends Command<CreatedIntent> {
   constructor(
     readonly sessionId: string,
-    /** Cents; what the page says of the application fee, null when nothing. */
+    /** Cents; `applicationFeeCents` is null when the page names no fee. */
     readonly wish: { readonly amountCents: number; readonly applicationFeeCents: number | null },
     readonly context: CallerContext,
   ) {
@@ -58,15 +59,15 @@ export class CreateIntent extends Command<CreatedIntent> {
 }
 
 interface TakenUp {
-  /** Whether an earlier request has opened the payment. */
+  /** Whether an earlier request opened the payment. */
   readonly isAgain: boolean;
-  /** What the caller asks for. */
+  /** The price that the caller asks for. */
   readonly price: Price;
-  /** Under whom the secret for the browser is kept. */
+  /** The vault subject of the browser's secret. */
   readonly subjectId: string;
 }
 
-/** Sees to it that an open payment has an intent of the price that was asked for last. */
+/** Makes sure that an open payment has an intent over the newest price. */
 @Injectable()
 export class TakeUpIntent extends PaymentCall<TakenUp> {
   override readonly operation = 'take-up-intent';
@@ -95,17 +96,17 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
         : await this.reconciler.reconcile(call, id, loaded, paymentIntentId, context);
     if (typeof observed === 'string') return observed;
     if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
-    // Of an intent that was made before its secret was kept.
+    // The intent may date from before secrets were stored.
     if (!(await this.secrets.keep(subjectId, id, observed.intent.clientSecret))) return 'person-erased';
     const { amountCents, currency } = observed.intent;
-    // An intent that was altered to another currency is over nothing that was asked for.
+    // An intent in another currency was altered at the processor, so its amount is not one that was asked for.
     const intentCents = currency === observed.payment.state.currency ? amountCents : 0;
     const choice = { kind: 'choose-amount', ...price, intentCents } as const;
     const chosen = existing((await this.aggregates.execute(payment, id, choice, context, observed.payment)).state);
     if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
     const change = (attemptId: string): Promise<IntentVerdict> =>
       this.processor.changeIntent({ ...call, attemptId }, observed.intent.id, chargeOf(chosen.price, chosen));
-    // Asking again for a change that was made already changes nothing.
+    // The key names the change, so that repeating a change that was already made does nothing.
     const key = `${transactionIdOf(id)}:update:${chosen.changes}`;
     const first = await change(key);
     return endOf(first.kind === 'not-made' ? await change(`${key}:${call.attemptId}`) : first);
@@ -126,12 +127,12 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
       chargeOf(opened, rest),
       { transactionId, sessionId },
     );
-    // Under this key no intent comes, today or later: the next call opens another, by the settings of then. Of what the processor may have
-    // made no browser has the secret.
+    // This key can never produce an intent. The next call opens another transaction, with the settings of that time.
+    // If the processor made an intent after all, no browser has its secret.
     if (isHopeless(verdict) || (isAgain && verdict.kind === 'unintelligible'))
       await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
     if (verdict.kind !== 'intent') return endOf(verdict);
-    // In the vault before the log says that there is an intent.
+    // In the vault before the log records the intent.
     if (!(await this.secrets.keep(subjectId, id, verdict.intent.clientSecret))) return 'person-erased';
     return this.reconciler.record(id, loaded, verdict.intent, context);
   }
@@ -159,7 +160,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
-    // Also by a transaction of an earlier session.
+    // A transaction of an earlier session may have paid too.
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('payment.already_completed');
     await refuseInVain(session, this.screenings);
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
@@ -174,7 +175,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     };
     admitPrice(price, account.feeCents, terms);
     await this.limiter.admit([this.policy.intent(sessionId)]);
-    // Throws while the vault is away: the secret for the browser could not be kept, so nothing is opened.
+    // Throws while the vault is down. Nothing is opened then, because the browser's secret could not be stored.
     await this.secrets.isErased(session.subjectId);
     const open = {
       kind: 'open',
@@ -192,7 +193,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     }
   }
 
-  /** Null when this transaction was canceled or given back, so that the next one is to be opened. */
+  /** Null when this transaction was canceled or refunded, so that the next one must be opened. */
   private async takeUp(
     id: string,
     open: Extract<PaymentCommand, { kind: 'open' }>,
@@ -218,16 +219,16 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const after = existing((await this.aggregates.load(payment, id)).state);
     if (!mayBePaid(after)) return null;
     const clientSecret = await this.secrets.of(asked.subjectId, id);
-    // It has ended since it was loaded.
+    // The payment has ended since it was loaded.
     if (clientSecret === null) throw new DomainError('payment.already_completed');
     const { amountCents } = asked.price;
     return { transactionId: transactionIdOf(id), clientSecret, amountCents, currency: after.currency };
   }
 
-  /** Where the end of the call was not heard: whether the payment has an intent of that price all the same, and its secret is kept. */
+  /** For a call whose end was not heard: whether the payment has an intent over that price, and its secret is stored. */
   private async recorded(id: string, { price, subjectId }: Omit<TakenUp, 'isAgain'>): Promise<'recorded' | null> {
     const { paymentIntentId, opened, changes } = existing((await this.aggregates.load(payment, id)).state);
-    // Of a change nobody knows whether the processor was told of it.
+    // After a change, the log cannot tell whether the processor received it.
     const asAsked =
       changes === 0 &&
       opened.amountCents === price.amountCents &&
@@ -237,7 +238,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 }
 
-/** False when it was canceled or given back, so that another may be opened. */
+/** False when the payment was canceled or refunded, so that another may be opened. */
 function mayBePaid(payment: Payment): boolean {
   if (payment.canceled || isReturned(payment)) return false;
   if (!isPayable(payment)) throw new DomainError('payment.already_completed');

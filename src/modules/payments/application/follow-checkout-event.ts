@@ -7,10 +7,10 @@ import { checkout, partyIn, type CheckoutState } from '../domain/checkout.js';
 import { CheckoutReconciler, hasSession, type WithSession } from './checkout-reconciler.js';
 import { PaymentCall, type PaymentCallEnd } from './payment-call.js';
 
-/** An event that points at a hosted checkout session. */
+/** A webhook event that names a hosted checkout session. */
 export type AboutCheckout = ProcessorWebhookEvent & { readonly checkoutSessionId: string };
 
-/** Fetches the checkout session that an event points at, and records what is new. */
+/** Fetches the checkout session that an event names, and records the changes. */
 @Injectable()
 export class FollowCheckoutEvent extends PaymentCall<AboutCheckout> {
   override readonly operation = 'follow-checkout-event';
@@ -29,7 +29,7 @@ export class FollowCheckoutEvent extends PaymentCall<AboutCheckout> {
     return this.reconciler.look(call, told.id, told.state, { ...context, ...told.owner });
   }
 
-  /** Null when the event tells nothing of a checkout of ours, or nothing new. */
+  /** Null when the event names no checkout of this service, or brings no news. */
   async checkoutOf({
     environment,
     checkoutSessionId,
@@ -40,7 +40,7 @@ export class FollowCheckoutEvent extends PaymentCall<AboutCheckout> {
     const loaded: LoadedAggregate<CheckoutState> = await this.aggregates.load(checkout, id);
     const { owner, state } = loaded;
     if (owner?.environment !== environment) return null;
-    // A session that was not recorded yet nobody can pay, because its address was given to nobody.
+    // A session that is not recorded yet cannot be paid, because no caller has its address.
     if (!hasSession(state) || state.checkoutSessionId !== checkoutSessionId || state.status === 'PAID') return null;
     return { ...loaded, id, state };
   }

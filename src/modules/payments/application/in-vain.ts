@@ -1,4 +1,4 @@
-// Whether any report may still come for what a payment has paid for. Used before its refund is planned.
+// Decides whether a paid report can still come. Used before a refund is planned.
 import { Injectable } from '@nestjs/common';
 import { Reports } from '../../../published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
@@ -11,7 +11,7 @@ export class PaymentInVain {
     private readonly reports: Reports,
   ) {}
 
-  /** Whether it counts for that session, and none of the other sessions for which it counts can have a report. */
+  /** Whether the payment counts for that session, and no other session that it counts for can have a report. */
   async butFor(sessionId: string, id: string, { sessionId: newest, others, reference }: Payment): Promise<boolean> {
     const counted = [newest, ...others];
     if (!counted.includes(sessionId)) return false;
@@ -23,7 +23,7 @@ export class PaymentInVain {
     return true;
   }
 
-  /** The session is over or verified, and no report of it came or can come. */
+  /** The session has ended or is verified, and has no report and can get none. */
   async isInVain({ sessionId, status }: ScreeningFacts): Promise<boolean> {
     if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR') return true;
     if (status !== 'VERIFIED' || (await this.reports.expiryOf(sessionId)) !== null) return false;

@@ -12,9 +12,9 @@ import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
 import { refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 
 /**
- * Asks the processor about an open checkout session of which nobody has said anything for a while: its notice was lost, or nobody
- * was there to hear it. The session of a person who was erased is expired there. An opening that nobody finished is finished, so that
- * it ends, and what the vault keeps for it with it. Safe to repeat.
+ * Asks the processor about an open checkout session that has had no news for a while, because its webhook event may be lost.
+ * Expires the session of an erased person at the processor. Finishes an abandoned opening, so that the vault's values for it end too.
+ * Safe to repeat.
  */
 @UseCase()
 export class LookUpCheckout extends Command<void> {
@@ -44,7 +44,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const due = lookAt(state, last.occurredAt);
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('checkout-sweep', last);
-    // Recorded first: an answer that never comes must not have it asked again and again.
+    // Recorded before the call: without it, a call that never returns would be repeated at once, again and again.
     const look = { kind: 'look-up', basedOn: state.events } as const;
     const { events } = await this.aggregates.execute(checkout, partyId, look, context, loaded);
     if (events.length === 0) return;
@@ -52,7 +52,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     try {
       refuseUnlessRecorded(await this.ask(call, partyId, state, context));
     } catch (error) {
-      // The processor is away or late: the next look is planned already.
+      // The processor is down or late. The next look is already planned.
       if (!(error instanceof DomainError)) throw error;
     }
   }

@@ -13,9 +13,8 @@ import { MakeRefund } from './refund-payment.js';
 import { RequestRefund } from './request-refund.js';
 
 /**
- * Asks the processor about an open payment that nobody has said anything of for a while: its notice was lost, or nobody was
- * there to hear it, and the page was closed before it confirmed. Requests the refund that is planned, and has the processor make one
- * that was requested. Charges nothing; safe to repeat.
+ * Asks the processor about an open payment that has had no news for a while: no webhook event arrived, and the page did not confirm.
+ * Requests the planned refund, and makes a requested one. Charges nothing; safe to repeat.
  */
 @UseCase()
 export class LookUpPayment extends Command<void> {
@@ -47,7 +46,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('payment-sweep', last);
     if (state.status === 'SUCCEEDED' && state.refund === null) return this.request.asPlanned(paymentId, context);
-    // Recorded first: an answer that never comes must not have it asked again and again.
+    // Recorded before the call: without it, a call that never returns would be repeated at once, again and again.
     const noted = await this.aggregates.execute(
       payment,
       paymentId,
@@ -64,7 +63,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
           : endOf(await this.reconciler.reconcile(call, paymentId, noted, state.paymentIntentId, context)),
       );
     } catch (error) {
-      // The processor is away or late: the next look is planned already.
+      // The processor is down or late. The next look is already planned.
       if (!(error instanceof DomainError)) throw error;
     }
   }

@@ -16,40 +16,41 @@ import { CheckoutTerms, type Terms } from './checkout-terms.js';
 import { isPartRefused, NOT_TAKEN, refusedPart, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 
 export interface OpenedCheckout {
-  /** Where the renter pays. Whoever knows it may. */
+  /** The address where the renter pays. Any visitor who knows it may pay. */
   readonly url: string;
   /** `cs_...` */
   readonly checkoutSessionId: string;
   /** ISO 8601 UTC. */
   readonly expiresAt: string;
-  /** Of the renter, for what is kept of the reply. */
+  /** The renter's vault subject; the stored reply belongs to it. */
   readonly subjectId: string;
 }
 
 /**
- * Sends a renter to the processor's page to pay for their screening (docs/contract/direct.md#checkout). Of one renter there is one
- * open session: another is expired at the processor before the next is made, so that nobody pays twice in two tabs.
+ * Sends a renter to the processor's page to pay for their screening (docs/contract/direct.md#checkout). A renter has one open session at
+ * most.
+ * An older session is expired at the processor before the next one is made, so that two open tabs cannot both be paid.
  */
 @UseCase()
 export class OpenCheckout extends Command<OpenedCheckout> {
   constructor(
     readonly request: {
-      /** The integrator's. */
+      /** The integrator's id of the renter. */
       readonly renterId: string;
       readonly wish: PageWish;
       readonly reportFlags: ReportFlags;
-      /** What the caller calls the parts of the wish, for when the processor refuses one. */
+      /** The caller's names for the parts of the wish, for the error when the processor refuses one. */
       readonly fields: Readonly<Partial<Record<CallersPart, string>>>;
     },
     readonly context: CallerContext,
-    /** Names the request: the same again is answered with what was opened the first time. */
+    /** Identifies the request. A repeated request gets the session that the first one opened. */
     readonly attemptId: string = newId(),
   ) {
     super();
   }
 }
 
-/** Two for what stood before, two for this one, and room for requests at the same time. */
+/** Two steps for the session before, two for this one, and some for concurrent requests. */
 const MAX_STEPS = 8;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -68,14 +69,15 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
 
   async execute({ request, context, attemptId }: OpenCheckout): Promise<OpenedCheckout> {
     const terms = await this.terms.of(request.renterId, context);
-    /** The opening that this request is answered with, once there is one. */
+    /** The ordinal of the opening that answers this request, once it exists. */
     let own: number | null = null;
     for (let step = 0; step < MAX_STEPS; step += 1) {
       const { state } = await this.aggregates.load(checkout, terms.partyId);
       if (own === null && state.status !== 'NONE' && (await this.isAsked(state, request, attemptId)))
         own = state.opening.ordinal;
       if (own !== null && state.status !== 'NONE' && state.opening.ordinal === own && state.status !== 'OPENING') {
-        // Who registered between the terms and the first opening was noted nowhere. Before the page is given to anybody, it is.
+        // The renter may have registered again between reading the terms and the first opening, which is recorded nowhere yet.
+        // Record it before the page is given out.
         const newest = await this.terms.newest(request.renterId, context);
         await this.aggregates.execute(checkout, terms.partyId, { kind: 'register', ...newest }, context);
         return this.opened(state);
@@ -87,11 +89,11 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
         own = await this.open(terms, request, context, attemptId);
       }
     }
-    // Another request of the same renter was quicker, or they keep coming.
+    // Another request of the same renter was faster, or such requests keep coming.
     throw new DomainError('service.unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
-  /** Whether the opening is this request's, of now or of before a crash, or is for the very same and still being made. */
+  /** Whether the opening belongs to this request, now or before a crash, or has the same wishes and is still being made. */
   private async isAsked(
     { status, opening }: Checkout,
     { wish, reportFlags }: OpenCheckout['request'],
@@ -105,7 +107,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
     return JSON.stringify([kept.wish, opening.reportFlags]) === JSON.stringify([wish, reportFlags]);
   }
 
-  /** The number of the opening, or null when another request was quicker. */
+  /** The ordinal of the opening, or null when another request was faster. */
   private async open(
     { partyId, newest, subjectId, ...price }: Terms,
     { wish, reportFlags }: OpenCheckout['request'],
@@ -123,7 +125,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
       ...price,
     } as const;
     const place: PagePlace = { subjectId, attemptId };
-    // In the vault before the log says that it is asked for.
+    // In the vault before the log records the request.
     if (!(await this.pages.keep(place, wish))) throw new DomainError('payment.session_not_payable');
     let opened = false;
     try {

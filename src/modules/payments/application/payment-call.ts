@@ -1,30 +1,30 @@
-// What all calls to the payment processor have in common: how they end, and what that is to the caller.
+// Calls to the payment processor: how they end, and what the caller is told.
 import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { CallersPart, CheckoutVerdict, IntentVerdict } from '../../../ports/payment-processor.js';
 import type { Payment, PaymentState } from '../domain/payment.js';
 
-/** `recorded`: what the processor said is in the payment. Everything else is no fact of the payment, and the caller hears of it. */
+/** `recorded`: the payment holds the processor's answer. Any other end is not a fact of the payment, and the caller gets it as an error. */
 export type PaymentCallEnd =
   | 'recorded'
-  /** The person was erased: no secret can be kept for their browser. */
+  /** The person was erased, so a secret for their browser cannot be stored. */
   | 'person-erased'
-  /** The intent's state does not allow the change any more. */
+  /** The intent has moved on, and its state no longer allows the change. */
   | 'went-on'
-  /** The processor does not take what the caller said. */
+  /** The processor refuses a value that the caller gave. */
   | PartRefused
   | Exclude<IntentVerdict['kind'], 'intent'>;
 
 const PART_REFUSED = 'refused:';
 type PartRefused = `${typeof PART_REFUSED}${CallersPart}`;
 
-/** The processor's code for an intent whose state does not allow it any more. */
+/** The processor's code for a change that the intent's state no longer allows. */
 const WENT_ON = 'payment_intent_unexpected_state';
 
 const logger = new Logger('PaymentCall');
 
-/** The calls carry ids and amounts only. None of them is repeated by itself: the next call takes up what died. */
+/** The calls carry only ids and amounts. None is retried by itself: the next call continues after a crash. */
 @Injectable()
 export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCallEnd> {
   override readonly vendor = 'payment-processor';
@@ -45,7 +45,7 @@ export function endOf(verdict: Pick<IntentVerdict, 'kind'> | Verdict): PaymentCa
   return 'refused';
 }
 
-/** Whether the processor does not take something that the caller said. */
+/** Whether the processor refused a value that the caller gave. */
 export function isPartRefused(end: PaymentCallEnd | null): end is PartRefused {
   return end?.startsWith(PART_REFUSED) === true;
 }
@@ -54,19 +54,22 @@ export function refusedPart(end: PartRefused): CallersPart {
   return end.slice(PART_REFUSED.length) as CallersPart;
 }
 
-/** Whether what was to be made will never be made under its key, so that it is ended in the log. */
+/** Whether the request can never succeed under its key. The log then ends the transaction. */
 export function isHopeless({ kind }: Verdict): boolean {
   return kind === 'refused' || kind === 'not-made';
 }
 
-/** As `isHopeless`, of the end of a call. */
+/** As `isHopeless`, for the end of a call. */
 export function isGivenUp(end: PaymentCallEnd): boolean {
   return end === 'refused' || end === 'not-made' || isPartRefused(end);
 }
 
 export const NOT_TAKEN = 'is not taken by the payment processor';
 
-/** Throws what the caller hears of a call whose end is not recorded. A processor that refuses what we made is a fault of ours. */
+/**
+ * Throws the error for a call whose end is not recorded. When the processor refuses a request built by the service, the fault is the
+ * service's.
+ */
 export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   if (isPartRefused(end)) {
     if (refusedPart(end) === 'amount')
@@ -81,7 +84,7 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
       throw new DomainError('service.upstream_timeout');
     case 'unavailable':
     case 'unintelligible':
-    // The log has ended it: the next call has a key of its own.
+    // The log has ended the transaction, so the next call has a key of its own.
     case 'not-made':
       throw new DomainError('service.unavailable', { cause: new Error(`The payment processor's answer: ${end}`) });
     case 'went-on':

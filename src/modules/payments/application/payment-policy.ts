@@ -2,7 +2,7 @@ import type { RateUse } from '../../../ports/rate-limiter.js';
 
 const MINUTE = 60;
 
-/** How often the payment of a session may be asked about (docs/contract/general.md#limits-against-abuse); 0 is no limit. */
+/** Limits for calls about a session's payment (docs/contract/general.md#limits-against-abuse); 0 means unlimited. */
 export class PaymentPolicy {
   constructor(private readonly limits: { readonly intentsPerMinute: number; readonly confirmsPerMinute: number }) {}
 
@@ -14,7 +14,7 @@ export class PaymentPolicy {
     return { key: `confirms:${sessionId}`, limit: this.limits.confirmsPerMinute, windowSeconds: MINUTE };
   }
 
-  /** The processor is looked at once a second: a caller in between is answered from what was seen then. */
+  /** The processor is asked once a second. Callers in between get the answer seen then. */
   look(paymentId: string): RateUse {
     return { key: `payment-looks:${paymentId}`, limit: Math.min(1, this.limits.confirmsPerMinute), windowSeconds: 1 };
   }

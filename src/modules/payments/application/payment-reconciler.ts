@@ -1,5 +1,5 @@
-// Asks the processor how an intent is and records what it says. Used by every call to the processor, so that all of them say
-// the same. The session is told by WhenPaymentProgressed.
+// Retrieves intents from the processor and records their state. Every call to the processor uses it, so that all record alike.
+// WhenPaymentProgressed notifies the session.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
@@ -17,15 +17,15 @@ export interface Observed {
 }
 type NoIntent = Exclude<IntentVerdict, { kind: 'intent' }>;
 
-/** Hears what became of money behind the service's back, for those who watch it. */
+/** Observes changes of money that were made outside the service; for monitoring. */
 export abstract class AlteredPaymentObserver {
   /** The intent was changed at the processor. */
   abstract altered(paymentId: string, owner: Owner): void;
-  /** A refund that was made has come back: the consumer does not have the money. */
+  /** A refund was made and has come back: the consumer does not have the money. */
   abstract refundReversed(paymentId: string, owner: Owner): void;
 }
 
-/** Asks the processor again when another process recorded something meanwhile. */
+/** Asks the processor again when another process recorded a change meanwhile. */
 const MAX_LOOKS = 3;
 
 @Injectable()
@@ -38,7 +38,7 @@ export class PaymentReconciler {
     private readonly observer: AlteredPaymentObserver,
   ) {}
 
-  /** Retrieves the intent of a payment that has one, and records what is new. */
+  /** Retrieves the intent of a payment that has one, and records the changes. */
   async reconcile(
     call: VendorCall,
     id: string,
@@ -56,7 +56,7 @@ export class PaymentReconciler {
     }
   }
 
-  /** Records what the processor was seen to say when `known` was the newest. */
+  /** Records the processor's answer, which was given when `known` was the newest state. */
   async record(
     id: string,
     known: LoadedAggregate<PaymentState>,
@@ -78,7 +78,7 @@ export class PaymentReconciler {
     return { kind: 'intent', payment: { ...loaded, state }, intent, recorded: events.length };
   }
 
-  /** Of a payment that was opened before it recorded a subject, the secret is kept under that of its session, once it is taken up. */
+  /** A payment from before subjects were recorded may have stored its secret under the session's subject. */
   private async forgetSecret(id: string, { sessionId, subjectId }: Payment): Promise<void> {
     const keptUnder = subjectId ?? (await this.screenings.find(sessionId))?.subjectId;
     if (keptUnder !== undefined) await this.secrets.forget(keptUnder, id);

@@ -6,11 +6,11 @@ import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { payment, type PaymentEvent } from '../domain/payment.js';
 
 interface Content {
-  /** With which the consumer's browser may pay the intent. */
+  /** The consumer's browser needs it to pay the intent. */
   readonly clientSecret: string;
 }
 
-/** The secret is kept while the payment is open. Payments that were opened before it was kept promise nothing. */
+/** The secret is kept while the payment is open. Payments from before it was stored promise nothing. */
 export const PAYMENT_SECRETS: readonly VaultPromise[] = [
   {
     category: payment.category,
@@ -23,7 +23,7 @@ export const PAYMENT_SECRETS: readonly VaultPromise[] = [
   },
 ];
 
-/** The vault as payments use it. */
+/** The vault, for payments. */
 @Injectable()
 export class PaymentSecrets {
   constructor(private readonly vault: Vault) {}

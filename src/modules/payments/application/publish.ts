@@ -6,7 +6,7 @@ import { fold } from '../../../kernel/decider.js';
 
 const TYPES = ['PaymentSucceeded', 'PaymentRefunded'] as const satisfies readonly PaymentEvent['type'][];
 
-/** What account holders hear of a payment. */
+/** The published events of a payment, for account holders. */
 export const paymentPublisher: Publisher = {
   category: payment.category,
   types: new Set(TYPES),
@@ -28,7 +28,7 @@ export const paymentPublisher: Publisher = {
       }
       case 'PaymentRefunded': {
         const { refundedCents, reasonCode } = event.data;
-        // A refund made at the processor is no news of ours.
+        // A refund made at the processor is not published.
         if (reasonCode === undefined) return null;
         return publishedAs(last, 'payment.refunded', {
           session_id: state.sessionId,
@@ -44,7 +44,7 @@ export const paymentPublisher: Publisher = {
   },
 };
 
-/** What account holders hear of a hosted checkout: the same as of a payment intent. */
+/** The published events of a hosted checkout, for account holders. They are the same as those of a payment intent. */
 export const checkoutPublisher: Publisher = {
   category: checkout.category,
   types: new Set(['CheckoutPaid'] satisfies CheckoutEvent['type'][]),

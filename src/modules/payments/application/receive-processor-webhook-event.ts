@@ -19,8 +19,9 @@ import { endOf, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from '.
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
- * Something happened at the processor. An event is only a pointer: the intent or checkout session it points at is fetched, so that order,
- * repetition and age do not matter. What is not about a payment of ours changes nothing (docs/contract/platform.md#processor-events).
+ * Handles a webhook event of the processor. It is only a pointer: the named intent or checkout session is fetched, so order, repetition
+ * and age do not matter.
+ * An event that names no payment of this service changes nothing (docs/contract/platform.md#processor-events).
  */
 @UseCase()
 export class ReceiveProcessorWebhookEvent extends Command<void> {
@@ -33,9 +34,9 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
   }
 }
 
-/** Finds payments by what the log recorded, whatever the processor says now. */
+/** Finds payments by the log's records, whatever the processor says now. */
 export abstract class PaymentsByIntent {
-  /** The id of the payment that recorded this intent; null when none did, and while it is not listed yet. */
+  /** The id of the payment that recorded this intent; null when none did, or when it is not listed yet. */
   abstract withIntent(intentId: string): Promise<string | null>;
 }
 
@@ -44,7 +45,7 @@ interface ToldPayment {
   readonly loaded: LoadedAggregate<PaymentState>;
 }
 
-/** An event that points at an intent. */
+/** A webhook event that names an intent. */
 type AboutIntent = ProcessorWebhookEvent & { readonly intentId: string };
 
 @Injectable()
@@ -64,7 +65,7 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
   override async askAndRecord(call: VendorCall, { context }: Attempt, event: AboutIntent): Promise<PaymentCallEnd> {
     let told = await this.paymentOf(event);
     if (told === null && event.transactionId === null && (await this.payments.withIntent(event.intentId)) === null) {
-      // A refund does not say it itself, and the payment may not be listed by its intent yet.
+      // A refund event does not name the transaction, and the payment may not be listed by its intent yet.
       const verdict = await this.processor.retrieveIntent(call, event.intentId);
       if (verdict.kind !== 'intent') return verdict.kind === 'not-found' ? 'recorded' : endOf(verdict);
       told = await this.paymentOf({ ...event, transactionId: verdict.intent.transactionId });
@@ -74,7 +75,10 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     return endOf(await this.reconciler.reconcile(call, id, loaded, event.intentId, { ...context, ...loaded.owner }));
   }
 
-  /** Null when the event tells nothing of a payment of ours, or nothing new. What its metadata say may have been changed or removed. */
+  /**
+   * Null when the event names no payment of this service, or brings no news. Its metadata may have been changed or removed at the
+   * processor.
+   */
   async paymentOf(event: AboutIntent): Promise<ToldPayment | null> {
     const named = event.transactionId === null ? null : paymentIdIn(event.transactionId);
     const told = named !== null && isId(named) ? await this.paymentWith(named, event) : null;
@@ -87,7 +91,8 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const { owner, state, history } = loaded;
     if (owner?.environment !== environment) return null;
-    // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
+    // An intent that is not recorded yet cannot be paid, because no browser has its secret. Its own claim to a payment counts for
+    // nothing.
     if (state.status === 'NONE' || state.paymentIntentId !== intentId) return null;
     return history.some(({ metadata }) => metadata.$causationId === eventId) ? null : { id, loaded };
   }

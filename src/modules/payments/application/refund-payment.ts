@@ -16,8 +16,9 @@ import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } fr
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
- * Gives a whole payment back for the account's server (docs/contract/server.md#refunds). What is requested stays requested: where the
- * processor cannot do it now, the recovery job goes on. Safe to repeat.
+ * Refunds a whole payment for the account's server (docs/contract/server.md#refunds). A request stays: when the processor fails now, the
+ * recovery job continues.
+ * Safe to repeat.
  */
 @UseCase()
 export class RefundPayment extends Command<RefundedPayment> {
@@ -30,7 +31,7 @@ export class RefundPayment extends Command<RefundedPayment> {
   }
 }
 
-/** Has the processor make a refund that was requested. */
+/** Asks the processor to make a requested refund. */
 @Injectable()
 export class MakeRefund extends PaymentCall<null> {
   override readonly operation = 'make-refund';
@@ -65,9 +66,9 @@ export class MakeRefund extends PaymentCall<null> {
   }
 }
 
-/** The processor's code where nothing is left to give back. */
+/** The processor's code when the money has already been refunded. */
 const ALREADY_REFUNDED = 'charge_already_refunded';
-/** Nothing is made under that key any more. If the refund was made all the same, the next try hears that nothing is left. */
+/** This key can no longer produce a refund. If the processor made it after all, the next try gets `charge_already_refunded`. */
 const KEPT_FAILURE = 'not_made';
 
 @Handles(RefundPayment)
@@ -92,7 +93,7 @@ export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
     }
     if (open) await this.calls.make(this.makeRefund, attempt, null);
     const { state, history } = await this.aggregates.load(payment, id);
-    // A notice of the processor may have recorded more, which has not reached the sessions yet.
+    // A webhook event may have recorded a change that has not reached the sessions yet.
     const last = history.at(-1);
     if (last !== undefined) await this.progressed.handle(last);
     return refundedPayment(id, existing(state));

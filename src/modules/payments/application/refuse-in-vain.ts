@@ -1,7 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ScreeningFacts, Screenings } from '../../../published/screenings.js';
 
-/** A person who is verified is not asked for money for a report that cannot come. A payment that is being processed says so itself. */
+/** A verified person is not asked to pay for a report that cannot come. A payment in progress is answered as such instead. */
 export async function refuseInVain(
   { sessionId, status, paymentStatus }: ScreeningFacts,
   screenings: Screenings,

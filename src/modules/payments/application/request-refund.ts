@@ -1,4 +1,4 @@
-// How each refund begins: the report ends its pulls, the payment records the refund, and then the processor is asked.
+// The first steps of each refund: the report ends its pulls, and the payment records the refund. Then the processor is asked.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -19,7 +19,7 @@ import {
 } from '../domain/payment.js';
 import { existing } from './payment-call.js';
 
-/** Unknown, malformed and foreign transactions are the same. */
+/** An unknown, a malformed and a foreign transaction get the same error. */
 export async function paymentNamed(
   aggregates: AggregateStore,
   transactionId: string,
@@ -33,7 +33,7 @@ export async function paymentNamed(
   return { id, owner };
 }
 
-/** A payment and its refund as the account sees them. */
+/** A payment and its refund, for the account. */
 export interface RefundedPayment {
   readonly transactionId: string;
   readonly sessionId: string;
@@ -41,7 +41,7 @@ export interface RefundedPayment {
   readonly status: 'SUCCEEDED' | 'REFUNDED';
   readonly amountCents: number;
   readonly currency: string;
-  /** Of the first request. */
+  /** The reason of the first request. */
   readonly reasonCode: RefundReason;
 }
 
@@ -60,7 +60,7 @@ export function refundedPayment(id: string, state: Payment): RefundedPayment {
 
 interface Ended {
   readonly reasonCode: RefundReason;
-  /** The report was released before, or another transaction has paid for it. */
+  /** The report was released earlier, or another transaction has paid for it. */
   readonly released?: boolean;
 }
 
@@ -78,7 +78,7 @@ export class RequestRefund {
     private readonly accounts: Accounts,
   ) {}
 
-  /** For a payment whose time has come. While a pull is under way it stays due. */
+  /** For a payment whose refund is due. It stays due while a pull is in progress. */
   async asPlanned(id: string, context: ActionContext): Promise<void> {
     const account = context.accountId === null ? null : await this.accounts.find(context.accountId);
     let dropped = account === null || account.refundAfterDays === null;
@@ -91,9 +91,9 @@ export class RequestRefund {
     if (dropped) await this.aggregates.execute(payment, id, { kind: 'drop-refund-plan' }, context);
   }
 
-  /** Throws `payment.not_completed`, and what `ReportPulls.end` throws. Safe to repeat. */
+  /** Throws `payment.not_completed`, and the errors of `ReportPulls.end`. Safe to repeat. */
   async of(id: string, refund: Wanted, context: ActionContext): Promise<Payment> {
-    // The payment may be carried over while the pulls of its session end: it is asked for once more, for the newer session.
+    // The payment may be carried over while the pulls of its session end. Then a second round ends those of the newer session.
     for (let time = 0; time < 2; time++) {
       const state = await this.once(id, refund, context);
       if (state.refund !== null) return state;
@@ -107,7 +107,7 @@ export class RequestRefund {
     if (state.refund !== null) return state;
     if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
     const transactionId = transactionIdOf(id, state.reference);
-    // The newest comes last: it goes on where the report of an earlier one is released or under way.
+    // The newest session comes last, because the report of an earlier one may be released or in progress without harm.
     for (const other of state.others) await this.ended(other, transactionId, wanted, context);
     const ended = await this.ended(state.sessionId, transactionId, wanted, context);
     return this.record(id, state.sessionId, ended, context);
@@ -120,13 +120,13 @@ export class RequestRefund {
     context: ActionContext,
   ): Promise<Ended> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
-    // Where another transaction has paid, nothing was or is pulled for this one.
+    // If another transaction has paid, nothing was or will be pulled for this one.
     return paidBy !== null && paidBy !== transactionId
       ? { reasonCode, released: true }
       : this.pulls.end(sessionId, { transactionId, reasonCode, evenIfReleased }, context);
   }
 
-  /** For a session whose pulls have ended, and so have those of the others. Decides nothing where the payment went on to a newer one. */
+  /** Records the refund once the pulls of all its sessions have ended. Does nothing when the payment has moved to a newer session. */
   async record(
     id: string,
     sessionId: string,

@@ -15,8 +15,8 @@ type Anew = Extract<CheckoutEvent, { readonly type: 'RenterRegisteredAnew' }>['d
 type Opened = Extract<CheckoutEvent, { readonly type: 'CheckoutOpened' }>;
 
 /**
- * Records what a renter has paid at a hosted checkout as a payment, which is followed and given back like any other. It counts for the
- * newest session then, and for each that follows within the guard: so a renter who may not pay again is never asked to.
+ * Records a paid hosted checkout as a payment, which is then reconciled and refunded like any other.
+ * The payment counts for the renter's newest session and for each later one within the guard. So the renter is never asked to pay again.
  */
 @Injectable()
 export class WhenCheckoutPaid implements EventHandler {
@@ -53,17 +53,20 @@ export class WhenCheckoutPaid implements EventHandler {
     await this.aggregates.execute(payment, checkoutPaymentId(reference), { kind: 'extend', to, newer }, context);
   }
 
-  /** Not what is loaded: of a long stream that has the newest event alone. */
+  /** Reads the whole stream, because `load` keeps only the newest event of a long one. */
   private async events(stream: string, from = 0): Promise<readonly CheckoutEvent[]> {
     return (await this.store.readStream(stream, { from })) as readonly (RecordedEvent & CheckoutEvent)[];
   }
 
-  /** The payment that counts for this session, or has before payments were recorded as such; null: none does. */
+  /**
+   * The payment that counts for this session. It may have counted before payments of checkouts were recorded. Null when no payment
+   * counts.
+   */
   private async paidFor(id: string, { sessionId, registeredAt }: Anew): Promise<string | null> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy !== null && partyIn(paidBy) === id) return paidBy;
     const { state } = await this.aggregates.load(checkout, id);
-    // The renter reads the report by the newest session.
+    // The renter reads the report through the newest session.
     if (state.status === 'NONE' || state.paidBy === null || sessionId !== state.newest.sessionId) return null;
     const counts = Date.parse(registeredAt) < guardEnd(state.paidBy.at, this.policy.guardSeconds).getTime();
     return counts ? checkoutReference(id, state.paidBy.ordinal) : null;

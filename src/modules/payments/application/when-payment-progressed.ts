@@ -11,8 +11,8 @@ const logger = new Logger('WhenPaymentProgressed');
 const DAY_MS = 86_400_000;
 
 /**
- * Tells the session how its payment is, those for which it counted before that it is theirs no more, and the checkout that its payment was
- * given back. Has a payment given back where another one was made before.
+ * Notifies the session of its payment, the earlier sessions that the payment left, and the checkout whose payment was refunded.
+ * Requests the refund of a payment for a session that another one has already paid.
  */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {
@@ -66,12 +66,12 @@ export class WhenPaymentProgressed implements EventHandler {
       logger.warn(`${transactionId} is for a session that ${paidBy} has paid for, and is not given back by itself`);
       return;
     }
-    // The recovery job has the processor make it. Nothing was pulled for this payment, and the session stays paid by the other.
+    // The recovery job makes the refund. This payment caused no pull, and the session stays paid by the other one.
     const twice = { kind: 'request-refund', sessionId, reasonCode: 'duplicate', keepsReport: true } as const;
     await this.aggregates.execute(payment, id, twice, context);
   }
 
-  /** Whether a checkout was paid just now. A payment that is recorded later is from a log of before that, and an operator judges it. */
+  /** Whether the checkout was paid just now. A late record comes from an older log, and an operator decides about it. */
   private async isNew({ type, metadata }: RecordedEvent, partyId: string, ordinal: number): Promise<boolean> {
     const { state } = await this.aggregates.load(checkout, partyId);
     if (type !== 'PaymentMadeAtCheckout' || state.status === 'NONE' || state.paidBy?.ordinal !== ordinal) return false;

@@ -6,7 +6,7 @@ import type { EventHandler } from '../../../ports/event-handler.js';
 import { SCREENING_SUBMITTED, type ScreeningSubmitted } from '../../../published/screenings.js';
 import { checkout } from '../domain/checkout.js';
 
-/** Notes the new screening session of a renter who was at a checkout: a payment counts for the newest. */
+/** Records the new screening session of a renter who has a checkout, because a payment counts for the newest session. */
 @Injectable()
 export class WhenRenterRegistered implements EventHandler {
   readonly name = 'registrations_into_checkouts';

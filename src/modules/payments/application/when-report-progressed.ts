@@ -10,13 +10,13 @@ import { payment, paymentIdIn, type PaymentEvent } from '../domain/payment.js';
 import { PaymentInVain } from './in-vain.js';
 import { RequestRefund } from './request-refund.js';
 
-/** A pull that failed so will not come later either. */
+/** After these causes, a later pull fails as well. */
 const FINAL: readonly string[] = ['VENDOR_SESSION_OVER', 'PERSON_ERASED'];
 const PAID: readonly string[] = ['PaymentSucceeded', 'PaymentMadeAtCheckout'] satisfies PaymentEvent['type'][];
 
 /**
- * Plans the refund of a payment whose report the bureau refuses, and records a refund for the case that the process died between ending
- * the pulls and doing so itself.
+ * Plans the refund of a payment whose report the bureau refuses.
+ * Also records the refund after a pull's end, in case the process died before it did so itself.
  */
 @Injectable()
 export class WhenReportProgressed implements EventHandler {
@@ -50,10 +50,10 @@ export class WhenReportProgressed implements EventHandler {
     const session = await this.screenings.find(sessionId);
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (id === null) return;
-    // Not what is loaded: of a long stream that has the newest event alone.
+    // Reads the whole stream, because `load` keeps only the newest event of a long one.
     const history = await this.store.readStream(`${payment.category}-${id}`);
     const paidAt = history.find(({ type }) => PAID.includes(type))?.metadata.occurredAt;
-    // A refusal that comes again, or before the payment, says nothing of this one.
+    // A repeated refusal, or one from before the payment, does not concern this payment.
     if (paidAt === undefined || metadata.occurredAt < paidAt) return;
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE' || !(await this.inVain.butFor(sessionId, id, state))) return;

@@ -9,8 +9,8 @@ import { checkout } from '../domain/checkout.js';
 import { mayCarryOver, payment, paymentIdIn } from '../domain/payment.js';
 
 /**
- * A person who has paid for a session that can have no report does not pay again once they are verified again: the payment counts for the newer
- * session. A renter's hosted checkout does so by itself within the guard (see WhenCheckoutPaid), and here after it: for the newest session.
+ * When a person has paid for a session that can have no report and is verified again, the payment counts for the newer session.
+ * For a renter's hosted checkout, WhenCheckoutPaid does this within the guard. This handler does it afterwards, for the newest session.
  */
 @Injectable()
 export class WhenVerifiedAgain implements EventHandler {
@@ -36,7 +36,7 @@ export class WhenVerifiedAgain implements EventHandler {
     };
     if (session.partyId !== null && !(await this.isNewestOf(session.partyId, to))) return;
     const isUnpaid = session.paymentStatus === 'PENDING' || session.paymentStatus === 'FAILED';
-    // A process that has told the session of its payment may have died then. A checkout may have paid for several sessions.
+    // An earlier run may have notified the session and then died. One checkout may have paid for several sessions.
     let { paidBy } = session;
     for (const paid of await this.screenings.paidInVain(to)) {
       if (paidBy === null ? !isUnpaid : paidBy !== paid.transactionId) continue;
@@ -52,12 +52,12 @@ export class WhenVerifiedAgain implements EventHandler {
     const id = paymentIdIn(transactionId);
     if (id === null) return false;
     const known = await this.aggregates.load(payment, id);
-    // The session keeps a payment that cannot leave it, and its pulls.
+    // A payment that cannot leave the session stays there, and so do its pulls.
     if (mayCarryOver(known.state, { from, to }) && !(await this.pulls.carryOver(from, transactionId, context)))
       return false;
     const { state } = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);
     if (state.status === 'NONE' || state.sessionId !== to) return false;
-    // Where the subscription carried it over just now, it may not have told the session yet.
+    // The subscription may have just carried it over without notifying the session yet.
     const { ordinal, events: observation, status } = state;
     await this.screenings.paymentProgressed(to, { transactionId, ordinal, observation, status }, context);
     return true;

@@ -1,5 +1,6 @@
-// The hosted checkout of a renter: one stream a renter, in which at most one session at the processor is open at a time. Who has
-// paid does not pay again within the guard. Source: docs/contract/direct.md#checkout.
+// The hosted checkout of a renter. Each renter has one stream, with at most one open session at the processor. A renter who has paid
+// does not pay again within the guard.
+// Source: docs/contract/direct.md#checkout.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -7,32 +8,32 @@ import { isId } from '../../../kernel/ids.js';
 import { nextLook } from './look-schedule.js';
 import type { Price } from './payment.js';
 
-/** The newest screening session of the renter. Times are ISO 8601 UTC. */
+/** The renter's newest screening session. Times are ISO 8601 UTC. */
 export interface Registration {
   readonly sessionId: string;
   readonly registeredAt: string;
 }
 
-/** Sections that the renter's report is to leave out; what is absent was not said. */
+/** Sections that the renter's report leaves out; an absent flag was not given. */
 export interface ReportFlags {
   readonly excludeBackground?: boolean;
   readonly excludeHousingCourt?: boolean;
 }
 
-/** What the processor is asked for. Addresses to return to and whatever else the caller said lie in the vault. */
+/** The request to the processor. The vault holds the return addresses and the caller's other wishes. */
 export interface Opening extends Price {
   /** Counts the openings of the renter, from 0. */
   readonly ordinal: number;
-  /** Names the request that asked for it, and its entry in the vault. */
+  /** Identifies the request that asked for it, and its entry in the vault. */
   readonly attemptId: string;
   /** Vault subject. */
   readonly subjectId: string;
   /** Lowercase ISO 4217. */
   readonly currency: string;
-  /** Account at the processor that receives the money; null: the platform. */
+  /** The account at the processor that receives the money; null: the platform. */
   readonly connectedAccount: string | null;
   readonly reportFlags: ReportFlags;
-  /** The account's setting then: days from the first refused pull to the refund. Absent where it had none. */
+  /** The account's setting at that time: days from the first refused pull to the refund. Absent where the account had none. */
   readonly refundAfterDays?: number;
 }
 
@@ -43,12 +44,12 @@ export type CheckoutEvent =
       'CheckoutSessionCreated',
       { readonly ordinal: number; readonly checkoutSessionId: string; readonly expiresAt: string }
     >
-  /** The processor would not have it, or it cannot be asked for any more. Nobody was given its address. */
+  /** The processor refused the session, or can no longer be asked for it. No caller got its address. */
   | DomainEvent<'CheckoutAbandoned', { readonly ordinal: number }>
-  /** Expired at the processor, unpaid, so that another may be opened. */
+  /** Expired unpaid at the processor, so that another may be opened. */
   | DomainEvent<'CheckoutReplaced', { readonly ordinal: number }>
   | DomainEvent<'CheckoutExpired', { readonly ordinal: number }>
-  /** Once an opening. `sessionId` is the renter's newest screening session at that moment. */
+  /** Once per opening. `sessionId`: the renter's newest screening session at that moment. */
   | DomainEvent<
       'CheckoutPaid',
       {
@@ -60,42 +61,42 @@ export type CheckoutEvent =
         readonly paidAt: string;
       }
     >
-  /** The whole payment was given back (once: any part of it), so that it keeps the renter from paying no more. */
+  /** The whole payment was refunded (in older events: any part of it). The renter may pay again. */
   | DomainEvent<'CheckoutRefunded', { readonly ordinal: number }>
-  /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
+  /** The checkout had no news for a while, so the processor is about to be asked. A change in its answer follows as an event. */
   | DomainEvent<'CheckoutLookedUp', Record<never, never>>
-  /** The renter has a newer screening session, which a payment counts for from now on. */
+  /** The renter has a newer screening session. A payment counts for it from now on. */
   | DomainEvent<'RenterRegisteredAnew', Registration>;
 
 export interface Checkout {
-  /** OPENING: the processor is being asked, or whoever asked it died. ENDED: without a payment. */
+  /** OPENING: a request to the processor is in progress, or its process died. ENDED: without a payment. */
   readonly status: 'OPENING' | 'OPEN' | 'ENDED' | 'PAID';
   /** `sessionId`: the newest screening session when it was opened. */
   readonly opening: Opening & Pick<Registration, 'sessionId'>;
-  /** Now. */
+  /** The newest screening session now. */
   readonly newest: Registration;
-  /** `cs_...`, of this opening; null before there is one. */
+  /** `cs_...` of this opening; null before the session exists. */
   readonly checkoutSessionId: string | null;
   readonly expiresAt: string | null;
   /** The last payment; null after its refund. */
   readonly paidBy: { readonly ordinal: number; readonly at: string } | null;
-  /** At the processor, since something last changed. */
+  /** Looks at the processor since the last change. */
   readonly looks: number;
   readonly events: number;
 }
 
 export type CheckoutState = { readonly status: 'NONE' } | Checkout;
 
-/** A checkout session as the processor was seen to have it. */
+/** A checkout session as last seen at the processor. */
 export interface ObservedCheckout {
   readonly id: string;
   readonly status: 'open' | 'complete' | 'expired';
-  /** Null unless it is paid. */
+  /** Null unless the session is paid. */
   readonly payment: { readonly intentId: string; readonly amountCents: number; readonly currency: string } | null;
 }
 
 export type CheckoutCommand =
-  /** Decides nothing when another opening is not over. Throws `checkout.already_paid` within the guard. */
+  /** Does nothing when another opening has not ended. Throws `checkout.already_paid` within the guard. */
   | (Omit<Opening, 'ordinal'> & {
       readonly kind: 'open';
       readonly now: Date;
@@ -109,7 +110,7 @@ export type CheckoutCommand =
       readonly expiresAt: string;
     }
   | { readonly kind: 'abandon'; readonly ordinal: number }
-  /** `toReplace`: it was expired so that another may be opened. */
+  /** `toReplace`: the session was expired so that another may be opened. */
   | {
       readonly kind: 'observe';
       readonly now: Date;
@@ -117,7 +118,7 @@ export type CheckoutCommand =
       readonly toReplace: boolean;
     }
   | { readonly kind: 'record-refund'; readonly ordinal: number }
-  /** Of several that want to look at the same time one does. */
+  /** When several processes want to look at the same time, one does. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   | ({ readonly kind: 'register' } & Registration);
 
@@ -130,18 +131,18 @@ export const checkout: Decider<CheckoutState, CheckoutCommand, CheckoutEvent> = 
 
 const REFERENCE = /^chk_([\w-]{36})_(0|[1-9]\d{0,8})$/;
 
-/** What we call one opening: at the processor, and towards account holders, who know it as a transaction. */
+/** The name of one opening, at the processor and towards account holders, who know it as a transaction. */
 export function checkoutReference(partyId: string, ordinal: number): string {
   return `chk_${partyId}_${ordinal}`;
 }
 
-/** The renter that a reference names; null for a text that is none. */
+/** The renter that a reference names; null for any other text. */
 export function partyIn(reference: string): string | null {
   const [, partyId = ''] = REFERENCE.exec(reference) ?? [];
   return isId(partyId) ? partyId : null;
 }
 
-/** Until when who paid at `paidAt` does not pay again, whichever screening session is their newest. */
+/** The end of the time in which a renter who paid at `paidAt` does not pay again, for any newer session. */
 export function guardEnd(paidAt: string, guardSeconds: number): Date {
   return new Date(Date.parse(paidAt) + guardSeconds * 1_000);
 }
@@ -150,8 +151,8 @@ const MINUTE = 60_000;
 const SCHEDULE = { first: MINUTE, longest: 240 * MINUTE };
 
 /**
- * When the processor is to be asked without a notice since `since`, the time of the last event; null when nothing is under way. Of
- * an opening it is asked for the session, in case whoever asked it died.
+ * When to ask the processor if no news has come since `since`, the time of the last event. Null when no opening is in progress.
+ * While it is opening, the question is for the session, in case the asking process died.
  */
 export function lookAt(state: CheckoutState, since: string): Date | null {
   return isUnderWay(state) ? nextLook(SCHEDULE, state.looks, since) : null;
@@ -205,7 +206,7 @@ function open(
   return [{ type: 'CheckoutOpened', data: { ...rest, ordinal, ...newest } }];
 }
 
-/** What is paid is paid, however it was seen to end before. */
+/** A payment counts, even if the session was seen to end before. */
 function observe(
   { now, session, toReplace }: Extract<CheckoutCommand, { kind: 'observe' }>,
   state: Checkout,
@@ -257,7 +258,7 @@ function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
       return { ...next, status: 'PAID', paidBy: { ordinal: event.data.ordinal, at: event.data.paidAt } };
     case 'CheckoutLookedUp':
       return { ...next, looks: state.looks + 1 };
-    // These two say nothing of the opening itself: the looks at the processor go on as planned.
+    // The next two events do not concern the opening itself, so the planned looks continue.
     case 'CheckoutRefunded':
       return { ...next, looks: state.looks, paidBy: null };
     case 'RenterRegisteredAnew':

@@ -1,5 +1,5 @@
 // One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled, and its refund.
-// A hosted checkout that is paid becomes one too.
+// A paid hosted checkout becomes a payment too.
 // Source: docs/contract/platform.md#payments and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -10,7 +10,7 @@ import { nextLook } from './look-schedule.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
 
-/** Integer cents; `applicationFeeCents` is a part of the amount. */
+/** Integer cents; `applicationFeeCents` is part of the amount. */
 export interface Price {
   readonly amountCents: number;
   readonly applicationFeeCents: number;
@@ -25,15 +25,15 @@ export type PaymentEvent =
         readonly ordinal: number;
         /** Lowercase ISO 4217. */
         readonly currency: string;
-        /** Account at the processor that receives the money; null: the platform. */
+        /** The account at the processor that receives the money; null: the platform. */
         readonly connectedAccount: string | null;
-        /** Vault subject under which the secret for the browser is kept. Absent in what was stored before it was kept. */
+        /** The vault subject of the browser's secret. Absent in events from before the secret was stored. */
         readonly subjectId?: string;
-        /** The account's setting then: days from the first refused pull to the refund. Absent where it had none. */
+        /** The account's setting at that time: days from the first refused pull to the refund. Absent where the account had none. */
         readonly refundAfterDays?: number;
       }
     >
-  /** A renter has paid at a hosted checkout. The amount is what was received. */
+  /** A renter has paid at a hosted checkout. `amountCents`: the amount received. */
   | DomainEvent<
       'PaymentMadeAtCheckout',
       Price & {
@@ -49,91 +49,94 @@ export type PaymentEvent =
       }
     >
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
-  /** The caller wants another amount; the intent is changed after this is recorded. `change` counts from 1. */
+  /** The caller wants another amount. The intent is changed after this is recorded. `change` counts from 1. */
   | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
-  /** The intent was seen over an amount or in a currency that was never asked for: it was changed at the processor. */
+  /** The intent had an amount or a currency that was never asked for: it was changed at the processor. */
   | DomainEvent<'PaymentIntentAltered', { readonly amountCents: number; readonly currency: string }>
-  /** The processor waits for a payment method or a confirmation again. */
+  /** The processor waits again for a payment method or a confirmation. */
   | DomainEvent<'PaymentAwaited', Record<never, never>>
   | DomainEvent<'PaymentActionRequired', Record<never, never>>
   | DomainEvent<'PaymentProcessing', Record<never, never>>
   /** A try was declined; another may follow on the same intent. `declineCode` is the processor's. */
   | DomainEvent<'PaymentDeclined', { readonly declineCode: string }>
-  /** By the processor, or by us because the processor would not have the intent at all. */
+  /** Canceled by the processor, or by the service because the processor refused the intent. */
   | DomainEvent<'PaymentCanceled', Record<never, never>>
-  /** What was received in the end; once a transaction, for ever. */
+  /** The amount received in the end; once per transaction, for ever. */
   | DomainEvent<
       'PaymentSucceeded',
       { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }
     >
-  /** The session that it paid for can have no report: it counts for a newer one of the same person. */
+  /** The paid session can have no report, so the payment counts for a newer session of the same person. */
   | DomainEvent<'PaymentCarriedOver', { readonly sessionId: string }>
   /**
-   * The renter has registered once more: it counts for that session as well, which is the newest. `isOlder`: a session for which it counts
-   * is newer.
+   * The renter has registered again, and the payment counts for that session too. It is now the newest.
+   * `isOlder`: the payment already counts for a newer one.
    */
   | DomainEvent<'PaymentExtended', { readonly sessionId: string; readonly isOlder?: true }>
-  /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
+  /** The payment had no news for a while, so the processor is about to be asked. A change in its answer follows as an event. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
-  /** The bureau has refused the report for the first time. Without a report the payment is given back from then on (ISO 8601 UTC). */
+  /** The bureau has refused the report for the first time. If no report comes, the payment is refunded from that time on (ISO 8601 UTC). */
   | DomainEvent<'PaymentRefundPlanned', { readonly refundAt: string }>
-  /** The report was released after all, or the account gives nothing back by itself any more. */
+  /** The report was released after all, or the account no longer refunds by itself. */
   | DomainEvent<'PaymentRefundPlanDropped', Record<never, never>>
-  /** The whole payment is to be given back; the processor is asked after this is recorded. Once a transaction. */
+  /** The whole payment will be refunded. The processor is asked after this is recorded. Once per transaction. */
   | DomainEvent<
       'PaymentRefundRequested',
       {
         readonly reasonCode: RefundReason;
-        /** The session goes on counting as paid: its report was released, or another transaction has paid for it. */
+        /** The session still counts as paid: its report was released, or another transaction has paid for it. */
         readonly keepsReport?: true;
-        /** Earlier sessions that are unpaid again too. */
+        /** Earlier sessions that become unpaid too. */
         readonly others?: readonly string[];
       }
     >
-  /** `code` is the processor's. Another try follows, under a key of its own. */
+  /** `code` is the processor's. Another try follows, with a key of its own. */
   | DomainEvent<'PaymentRefundRefused', { readonly code: string }>
-  /** In all so far. */
+  /** The total so far. */
   | DomainEvent<
       'PaymentRefunded',
       {
         readonly refundedCents: number;
-        /** Of a refund that was requested here and is complete. A refund made at the processor has none and re-locks nothing. */
+        /** Present when a refund requested here is complete. A refund made at the processor has no reason and locks nothing again. */
         readonly reasonCode?: RefundReason;
       }
     >
-  /** Some of what was given back has come back to the processor: the consumer does not have it. In all so far it is this much. */
+  /**
+   * Part of a refund has come back to the processor, so the consumer does not have it. `refundedCents`: the total that remains
+   * refunded.
+   */
   | DomainEvent<'PaymentRefundReversed', { readonly refundedCents: number }>;
 
 export interface Payment {
   readonly status: PaymentStatus;
-  /** For which it counts now. */
+  /** The session that the payment counts for now. */
   readonly sessionId: string;
-  /** For which it counted before, oldest first. */
+  /** The sessions that it counted for before, oldest first. */
   readonly former: readonly string[];
-  /** Earlier ones of the renter, for which it counts as well. */
+  /** The renter's earlier sessions that it still counts for. */
   readonly others: readonly string[];
-  /** `chk_...`; null where it was not made at a hosted checkout. */
+  /** `chk_...`; null for a payment that was not made at a hosted checkout. */
   readonly reference: string | null;
   readonly ordinal: number;
   readonly currency: string;
   readonly connectedAccount: string | null;
-  /** Of the vault; null where no secret is kept. */
+  /** The vault subject; null when no secret is stored. */
   readonly subjectId: string | null;
-  /** What the intent is created with, so that creating it again is the same request. */
+  /** The price with which the intent is created, so that creating it again is the same request. */
   readonly opened: Price;
   readonly price: Price;
-  /** Every amount that the intent was ever to be over. */
+  /** Every amount that was ever asked for the intent. */
   readonly amounts: readonly number[];
-  /** What the intent was last seen to be altered to; null where it never was. */
+  /** The last alteration seen at the processor; null when none was. */
   readonly altered: { readonly amountCents: number; readonly currency: string } | null;
   readonly changes: number;
   readonly paymentIntentId: string | null;
   readonly canceled: boolean;
   readonly refundedCents: number;
   readonly refundAfterDays: number | null;
-  /** When it is given back by itself (ISO 8601 UTC); null: not planned. */
+  /** When it is refunded by itself (ISO 8601 UTC); null: not planned. */
   readonly refundAt: string | null;
-  /** The refund that was requested here; `refusals` counts those of the processor. `made`: also where it has come back since. */
+  /** The refund requested here. `refusals` counts the processor's refusals. `made` stays true even if the money came back later. */
   readonly refund: {
     readonly reasonCode: RefundReason;
     readonly keepsReport: boolean;
@@ -141,9 +144,9 @@ export interface Payment {
     readonly refusals: number;
     readonly made: boolean;
   } | null;
-  /** At the processor, since something last changed. */
+  /** Looks at the processor since the last change. */
   readonly looks: number;
-  /** Counts the events: an observation that was made before the newest of them may be out of date. */
+  /** Counts the events. An observation from before the newest event may be out of date. */
   readonly events: number;
 }
 
@@ -160,7 +163,7 @@ export type IntentStatus =
   | 'succeeded'
   | 'canceled';
 
-/** An intent as the processor was seen to have it. */
+/** An intent as last seen at the processor. */
 export interface ObservedIntent {
   readonly id: string;
   readonly status: IntentStatus;
@@ -172,7 +175,7 @@ export interface ObservedIntent {
 }
 
 export type PaymentCommand =
-  /** Does nothing when it is open already. */
+  /** Does nothing when the payment is already open. */
   | (Price & {
       readonly kind: 'open';
       readonly sessionId: string;
@@ -182,30 +185,31 @@ export type PaymentCommand =
       readonly subjectId?: string;
       readonly refundAfterDays?: number;
     })
-  /** Does nothing when it is recorded already. `asked`: what the checkout was over. */
+  /** Does nothing when the payment is already recorded. `asked`: the checkout's price. */
   | (Extract<PaymentEvent, { readonly type: 'PaymentMadeAtCheckout' }>['data'] & {
       readonly kind: 'take-from-checkout';
       readonly asked: { readonly amountCents: number; readonly currency: string };
     })
-  /** `newer`: registered later. Decides nothing where it counts for that session, and when all of it was given back. */
+  /** `newer`: sessions that registered later. Does nothing when the payment already counts for `to`, or was wholly refunded. */
   | { readonly kind: 'extend'; readonly to: string; readonly newer: readonly string[] }
-  /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
+  /** `intentCents`: the intent's amount when last seen. It may differ, because two concurrent changes may have run in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
-  /** The processor refused to create the intent; decides nothing when there is one. */
+  /** The processor refused to create the intent. Does nothing when an intent exists. */
   | { readonly kind: 'abandon' }
-  /** `from`: the session for which it is thought to count. */
+  /** `from`: the session that the payment is believed to count for. */
   | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
-  /** Of several that want to look at the same time one does. */
+  /** When several processes want to look at the same time, one does. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   /**
-   * `sessionId`: whose report the bureau has refused, or cannot give. Decides nothing when the payment is another session's, and unless the
-   * account gives payments back by itself.
+   * `sessionId`: the session whose report the bureau refused, or cannot give.
+   * Does nothing when the payment belongs to another session, or when the account does not refund by itself.
    */
   | { readonly kind: 'plan-refund'; readonly sessionId: string; readonly refusedAt: Date }
   | { readonly kind: 'drop-refund-plan' }
   /**
-   * `sessionId`: whose pulls have ended; decides nothing when the payment is another session's, or was requested before. Throws
-   * `payment.not_completed` unless it has succeeded.
+   * `sessionId`: the session whose pulls have ended. Does nothing when the payment belongs to another session, or a refund was
+   * requested before.
+   * Throws `payment.not_completed` unless the payment has succeeded.
    */
   | {
       readonly kind: 'request-refund';
@@ -214,9 +218,9 @@ export type PaymentCommand =
       readonly keepsReport: boolean;
       readonly others?: readonly string[];
     }
-  /** The processor refused a refund that was asked for under `refundKeyOf` of so many refusals. */
+  /** The processor refused a refund that was requested with `refundKeyOf` for that number of refusals. */
   | { readonly kind: 'refuse-refund'; readonly refusals: number; readonly code: string }
-  /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
+  /** `basedOn`: the number of events that were known when the processor was asked. Its answer may be out of date by now. */
   | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
 
 export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
@@ -226,7 +230,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   evolve,
 };
 
-/** Stream id of the nth transaction of a session: derived, so that two tabs that pay at once open one. */
+/** Stream id of the nth transaction of a session. It is derived, so that two tabs that pay at once open one transaction. */
 export function paymentId(sessionId: string, ordinal: number): string {
   return derivedId('payment', sessionId, String(ordinal));
 }
@@ -234,12 +238,12 @@ export function paymentId(sessionId: string, ordinal: number): string {
 const PREFIX = 'txn_';
 const AT_CHECKOUT = 'chk_';
 
-/** `reference`: of a payment that was made at a hosted checkout. */
+/** `reference`: for a payment that was made at a hosted checkout. */
 export function transactionIdOf(id: string, reference: string | null = null): string {
   return reference ?? PREFIX + id;
 }
 
-/** Stream id of the payment that was made at a hosted checkout. */
+/** Stream id of the payment made at a hosted checkout. */
 export function checkoutPaymentId(reference: string): string {
   return derivedId('payment', reference);
 }
@@ -250,7 +254,7 @@ export function paymentIdIn(transactionId: string): string | null {
   return transactionId.startsWith(PREFIX) ? transactionId.slice(PREFIX.length) : null;
 }
 
-/** What an intent at the processor means for the payment (docs/contract/platform.md#payment-status). */
+/** The payment's status for a state of the intent (docs/contract/platform.md#payment-status). */
 export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status' | 'lastErrorCode'>): PaymentStatus {
   switch (status) {
     case 'requires_payment_method':
@@ -273,15 +277,15 @@ export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
-/** A payment that the consumer has made is asked for sooner than one that may never be made. */
+/** A payment that the consumer has made is looked up sooner than one that may never be made. */
 const FIRST_LOOK = { PROCESSING: 10 * SECOND, other: 60 * SECOND };
 const LONGEST = 4 * DAY;
-/** Of a refund that the processor owes an answer. */
+/** For a refund that the processor has not answered yet. */
 const REFUND_LOOKS = { first: 10 * SECOND, longest: DAY };
 
 /**
- * When the processor is to be asked without a notice since `since`, the time of the last event, which a look is too.
- * Null when the payment is over, or when it was looked up in vain for a month. A refund is asked for until it is made.
+ * When to ask the processor if no news has come since `since`, the time of the last event. A look is an event too.
+ * Null when the payment is over, or after a month of looks without news. A refund is looked up until it is made.
  */
 export function lookAt(state: PaymentState, since: string): Date | null {
   if (isRefundOpen(state)) return nextLook(REFUND_LOOKS, state.looks, since) ?? new Date(Date.parse(since) + DAY);
@@ -291,7 +295,7 @@ export function lookAt(state: PaymentState, since: string): Date | null {
   return nextLook({ first, longest: LONGEST }, state.looks, since);
 }
 
-/** The processor lets its amount be changed, and the consumer pay it. */
+/** The processor allows a change of its amount, and the consumer may pay it. */
 export function isPayable({ status, canceled }: Payment): boolean {
   return status !== 'PROCESSING' && status !== 'SUCCEEDED' && !canceled;
 }
@@ -301,35 +305,35 @@ export function isRefundOpen(state: PaymentState): state is Paid & { readonly re
   return state.status !== 'NONE' && state.refund?.made === false;
 }
 
-/** The whole payment was given back at the request of the account, the operator or the service. */
+/** The whole payment was refunded at the request of the account, the operator or the service. */
 export function isRefunded(state: Payment): boolean {
   return state.refund?.made === true;
 }
 
-/** The session is unpaid again: another transaction may follow. */
+/** The session is unpaid again, so another transaction may follow. */
 export function isReturned(state: Payment): boolean {
   return isRefunded(state) && state.refund?.keepsReport === false;
 }
 
 type CarryOver = Pick<Extract<PaymentCommand, { kind: 'carry-over' }>, 'from' | 'to'>;
 
-/** It has paid for that session, and is neither given back nor about to be. A part that was given back at the processor changes nothing. */
+/** The payment counts for `from`, and is neither refunded nor about to be. A partial refund made at the processor does not matter. */
 export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
   if (state.status !== 'SUCCEEDED' || state.refund !== null) return false;
   return !isWhole(state, state.refundedCents) && leaves(carried, state);
 }
 
-/** The processor's key of a refund: the same until the processor has refused what was asked for under it. */
+/** The processor's key of a refund. It stays the same until the processor refuses the request under it. */
 export function refundKeyOf(id: string, refusals: number, reference: string | null = null): string {
   return `${transactionIdOf(id, reference)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
 }
 
-/** All that was received was given back. */
+/** The whole received amount was refunded. */
 export function isWhole({ price }: Payment, refundedCents: number): boolean {
   return refundedCents >= price.amountCents;
 }
 
-/** There is an intent, and something may still come of it. */
+/** An intent exists, and its outcome is still open. */
 function isOpen(state: PaymentState): state is Paid {
   return state.status !== 'NONE' && state.paymentIntentId !== null && state.status !== 'SUCCEEDED' && !state.canceled;
 }
@@ -411,7 +415,7 @@ function requestRefund(
       type: 'PaymentRefundRequested',
       data: { reasonCode, ...(keepsReport && { keepsReport }), ...(others.length > 0 && { others }) },
     },
-    // All of it was given back at the processor before.
+    // The processor had already refunded the whole amount.
     ...(isWhole(state, refundedCents)
       ? [{ type: 'PaymentRefunded', data: { refundedCents, reasonCode } } as const]
       : []),
@@ -427,7 +431,7 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
   const refunded: PaymentEvent[] =
     refundedCents > state.refundedCents ? [{ type: 'PaymentRefunded', data: { refundedCents, ...reason } }] : [];
   if (state.status === 'SUCCEEDED')
-    // Less than before is news only where nothing was recorded since the processor was asked.
+    // A smaller amount is news only if no event was recorded since the processor was asked.
     return refundedCents < state.refundedCents && basedOn >= state.events
       ? [{ type: 'PaymentRefundReversed', data: { refundedCents } }]
       : refunded;
@@ -441,24 +445,24 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
       ...refunded,
     ];
   }
-  // Only success is final; anything else may have been overtaken while it was on its way.
+  // Only success is final. Any other answer may be out of date by the time it arrives.
   if (basedOn < state.events || state.canceled) return created;
   if (intent.status === 'canceled') return [...created, { type: 'PaymentCanceled', data: {} }];
   const next = statusOf(intent);
   return next === state.status || next === 'SUCCEEDED' ? created : [...created, becoming(next, intent)];
 }
 
-/** Also a session of a renter that the payment counts for beside the newest: it may go on for the newest alone. */
+/** Includes a renter's earlier session that the payment counts for. The payment may continue for the newest session alone. */
 function leaves({ from, to }: CarryOver, state: Payment): boolean {
   return state.sessionId === from || (state.sessionId === to && state.others.includes(from));
 }
 
-/** Given back, or about to be. A part that was given back at the processor changes nothing. */
+/** Refunded, or about to be. A partial refund made at the processor does not matter. */
 function isGivenBack(state: Payment): boolean {
   return state.refund !== null || isWhole(state, state.refundedCents);
 }
 
-/** Told once of each alteration. What is received all the same is the payment: it is charged once. */
+/** Reports each alteration once. An amount received despite it is still the payment, because it was charged once. */
 function alteration({ id, amountCents, currency }: ObservedIntent, state: Payment): readonly PaymentEvent[] {
   const isOurs = state.paymentIntentId === null || state.paymentIntentId === id;
   const isAsAsked = currency === state.currency && state.amounts.includes(amountCents);
@@ -549,7 +553,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         currency: event.data.currency,
       };
     case 'PaymentCarriedOver':
-      // The plan was for the session before: the report of this one may come.
+      // The plan concerned the session before. The report of this one may still come.
       return {
         ...next,
         sessionId: event.data.sessionId,
@@ -572,7 +576,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     }
     case 'PaymentRefundRefused': {
       const refund = state.refund && { ...state.refund, refusals: state.refund.refusals + 1 };
-      // The looks go on as planned: what is refused again and again is asked for less and less.
+      // The planned looks continue, so that a refund that is refused repeatedly is tried less and less often.
       return { ...next, looks: state.looks, refund };
     }
     case 'PaymentRefunded': {

@@ -4,14 +4,17 @@ import type { Price } from './payment.js';
 
 const MAX_AMOUNT_CENTS = 99_999_999;
 
-/** The application fee that counts (docs/contract/platform.md#price): the account's, else the grant's, else the page's. A page may not contradict its grant. */
+/**
+ * The application fee that counts (docs/contract/platform.md#price): the account's, else the grant's, else the page's. A page may not
+ * contradict its grant.
+ */
 export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
   if (said !== null && saidByGrant !== null && said !== saidByGrant)
     throw fieldError('request.invalid', 'payment.applicationFee', `must be ${saidByGrant}, as the session grant says`);
   return fixedByAccount ?? saidByGrant ?? said ?? 0;
 }
 
-/** Refuses what may not be charged (docs/contract/platform.md#price). `feeCents` is what the account asks at least for one screening. */
+/** Refuses a price that may not be charged (docs/contract/platform.md#price). `feeCents`: the account's lowest price for one screening. */
 export function admitPrice(price: Price, feeCents: number, terms: FeeTerms): void {
   const [amount, fee] = boundsOf(price, feeCents, terms);
   if (!isWithin(price.amountCents, amount))
@@ -28,7 +31,7 @@ export function admitPrice(price: Price, feeCents: number, terms: FeeTerms): voi
     );
 }
 
-/** What a renter pays at a hosted checkout: the account's fee. Null where the account is not set up for it. */
+/** The price of a hosted checkout: the account's fee. Null when the account is not set up for it. */
 export function checkoutPrice(account: {
   readonly feeCents: number;
   readonly applicationFeeCents: number | null;
@@ -46,7 +49,7 @@ interface Bounds {
   readonly most: number;
 }
 
-/** Of the amount and of the application fee within it. */
+/** The bounds of the amount and of the application fee within it. */
 function boundsOf({ amountCents }: Price, feeCents: number, terms: FeeTerms): readonly [amount: Bounds, fee: Bounds] {
   return [
     { least: leastAmountCents(feeCents, terms), most: MAX_AMOUNT_CENTS },

@@ -1,9 +1,9 @@
-// Who gets what of a payment (docs/contract/platform.md#price). Pure.
+// Splits a payment between the account and the platform (docs/contract/platform.md#price). Pure.
 
 export interface SplitFunds {
-  /** The connected account that the money goes to; null: the platform keeps it. */
+  /** The connected account that receives the money; null: the platform keeps it. */
   readonly destination: string | null;
-  /** What the platform keeps as its fee of a destination charge; null where there is none and the fee is only noted. */
+  /** The platform's fee in a destination charge. Null without a destination, where the fee is only noted. */
   readonly applicationFeeCents: number | null;
   readonly toAccountCents: number;
   readonly toPlatformCents: number;

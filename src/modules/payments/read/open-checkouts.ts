@@ -1,4 +1,4 @@
-// Hosted checkouts of which the processor may know more than we do, and when it is to be asked without a notice.
+// Hosted checkouts that may have changed at the processor, and the time of the next look at each.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -12,7 +12,7 @@ interface Followed {
   readonly since: string;
 }
 
-/** Lists only what is due. */
+/** Lists only the due ones. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
   version: 3,

@@ -1,4 +1,4 @@
-// Payments of which the processor may know more than we do, and when it is to be asked without a notice.
+// Payments that may have changed at the processor, and the time of the next look at each.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -16,7 +16,7 @@ function ofIntent(intentId: string): string {
   return listOf({ intent: intentId });
 }
 
-/** Lists what is due, and each payment by its intent. */
+/** Lists the due payments, and each payment by its intent. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
   version: 8,

@@ -1,4 +1,4 @@
-// What a hosted checkout takes and answers, as on the wire (docs/contract/direct.md#checkout).
+// Requests and replies of a hosted checkout, as on the wire (docs/contract/direct.md#checkout).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import type { Environment } from '../../../../kernel/environment.js';
@@ -111,7 +111,7 @@ export class CheckoutReply {
   @ApiProperty({ type: CheckoutResult }) readonly payload!: CheckoutResult;
 }
 
-/** Throws when the renter may not be sent back to where the body says. */
+/** Throws when the renter may not be sent back to an address in the body. */
 export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCheckout['request'] {
   for (const field of ['successUrl', 'cancelUrl'] as const) {
     const message = faultOfRedirect(body[field], environment);
@@ -151,7 +151,7 @@ export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCh
   };
 }
 
-/** Counted as wherever else an id is given. */
+/** Counts characters as every other check of an id does. */
 function isOfAnId(value: unknown): boolean {
   return typeof value === 'string' && Array.from(value).length <= MAX_RENTER_ID;
 }

@@ -11,7 +11,7 @@ import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenCheckout } from '../../application/open-checkout.js';
 import { CheckoutBody, checkoutOf, CheckoutReply } from './checkout-bodies.js';
 
-/** What a renter pays for their screening, on a page of the payment processor (docs/contract/direct.md#checkout). */
+/** Renters pay for their screening on a page of the payment processor (docs/contract/direct.md#checkout). */
 @ApiTags('checkout')
 @ApiSecurity('api-key')
 @ApiRefusals(409, 413, 423, 504)
@@ -35,7 +35,7 @@ export class CheckoutController {
     const { url, checkoutSessionId, expiresAt, subjectId } = await this.commands.execute(
       new OpenCheckout(checkoutOf(body, context.environment), context, request.idempotencyScope),
     );
-    // Whoever knows the address may pay and see what for.
+    // The address reveals the purpose of the payment and lets any visitor pay, so the reply belongs to the renter's subject.
     request.dataSubject = subjectId;
     return paymentSuccess({ url, sessionId: checkoutSessionId, expiresAt });
   }

@@ -52,7 +52,7 @@ class PaymentResult {
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
 }
 
-/** What a consumer pays for a screening (docs/contract/platform.md#payments). */
+/** Consumers pay for their screening (docs/contract/platform.md#payments). */
 @ApiTags('payments')
 @ApiBearerAuth('platform-token')
 @Controller('payments')
@@ -88,7 +88,7 @@ export class PaymentsController {
   }
 }
 
-/** Has the same answer for every caller. */
+/** Gives every caller the same answer. */
 @Injectable()
 export class RetiredEndpoint extends Authenticator {
   override admit(): never {
@@ -96,7 +96,7 @@ export class RetiredEndpoint extends Authenticator {
   }
 }
 
-/** Where processor events arrived once. A caller is told so, with or without a token (docs/contract/general.md#versioning). */
+/** The former address of processor events. Callers are told so, with or without a token (docs/contract/general.md#versioning). */
 @ApiExcludeController()
 @Controller('payments/webhook')
 export class RetiredWebhookController {

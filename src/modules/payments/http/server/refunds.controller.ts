@@ -26,7 +26,7 @@ class RefundResult {
   @ApiProperty({ enum: REFUND_REASONS, description: 'That of the first request' }) readonly reason!: string;
 }
 
-/** Refunds, for servers with a secret key: of the account's own payments (docs/contract/server.md#refunds). */
+/** Refunds of the account's own payments, for servers with a secret key (docs/contract/server.md#refunds). */
 @ApiTags('payments')
 @ApiSecurity('secret-key')
 @Controller('v1/payments')
