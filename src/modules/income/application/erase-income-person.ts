@@ -8,8 +8,9 @@ import { Vault } from '../../../ports/vault.js';
 import { incomeSession } from '../domain/income-session.js';
 
 /**
- * Destroys the data key of a session that belongs to no screening: its report can never be read again, while the events
- * stay and verify. Repeatable; a run that died half-way is finished by the next. A person behind a screening is erased there.
+ * Destroys the data key of a session that belongs to no screening. Its report can never be read again, while the events stay and still
+ * verify.
+ * Repeatable: a second run finishes an interrupted one. For a person of a screening, erase the screening's person instead.
  */
 @UseCase()
 export class EraseIncomePerson extends Command<{ readonly subjectId: string }> {
@@ -38,7 +39,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
       throw new DomainError('request.invalid', { field, details: [{ field, message }] });
     }
     await this.vault.erase(subjectId);
-    // The evidence comes after the deed: an event that says so must be true.
+    // The event follows the erasure, because its statement must be true.
     await this.aggregates.execute(
       incomeSession,
       incomeSessionId,

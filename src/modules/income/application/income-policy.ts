@@ -3,11 +3,14 @@ import type { CallerContext } from '../../../kernel/context.js';
 import type { RateUse } from '../../../ports/rate-limiter.js';
 import type { NewAttempt } from '../domain/income-session.js';
 
-/** For how long the sessions of a screening are counted, seconds. */
+/** The time in which the sessions of a screening are counted together, in seconds. */
 const SCREENING_WINDOW = 30 * 86_400;
 const MINUTE = 60;
 
-/** The limits income sessions run by (docs/contract/platform.md#income-sessions), given at start. Durations in seconds; of the limits on how often, 0 is none. */
+/**
+ * The limits of income sessions (docs/contract/platform.md#income-sessions), set at the start. Durations are in seconds. A rate limit of
+ * 0 means unlimited.
+ */
 export class IncomePolicy {
   constructor(
     readonly limits: {
@@ -15,15 +18,18 @@ export class IncomePolicy {
       /** How long a session waits for an outcome over all its routes. */
       readonly sessionTtlSeconds: number;
       readonly sessionsPerScreening: number;
-      /** Without a screening, of a lineage and of an account. */
+      /** For sessions without a screening: per lineage, and per account. */
       readonly sessionsPerMinute: number;
       readonly sessionsPerMinutePerAccount: number;
-      /** Of one lineage, or of the account of a server. */
+      /** Per lineage, or per account for a server. */
       readonly readsPerMinute: number;
     },
   ) {}
 
-  /** What one more session uses. One under a session grant, or with a verified screening, takes no room of strangers. */
+  /**
+   * The limits that one more session counts against. Sessions under a grant or with a verified screening are not counted with those of
+   * unknown visitors.
+   */
   opening(
     asked: {
       readonly screeningSessionId: string | null;
@@ -43,7 +49,7 @@ export class IncomePolicy {
     return [own, { key, limit: sessionsPerMinutePerAccount, windowSeconds: MINUTE, callers }];
   }
 
-  /** What one more look at a report uses, counted with those at reports of screenings. */
+  /** The limit for one more read of a report. Reads of screening reports count against it too. */
   reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
     const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
     return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
@@ -53,7 +59,7 @@ export class IncomePolicy {
     return new Date(now.getTime() + this.limits.sessionTtlSeconds * 1_000);
   }
 
-  /** A vendor call that starts now. An income session has an end of its own, and gives up no call before that. */
+  /** A vendor call that starts now. It has no time of giving up, because the income session itself expires. */
   attempt(attemptId: string, now: Date): NewAttempt {
     return { attemptId, settleAfter: attemptTimes(now, this.limits.vendorTimeoutSeconds).settleAfter };
   }

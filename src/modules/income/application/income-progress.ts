@@ -1,5 +1,6 @@
-// Takes an open income session as far as the vendor lets it: has the inquiry begun, asks how it ended, goes on with the next
-// route. Made for the use case that opens a session, and by the recovery job.
+// Advances an open income session as far as the vendor allows: starts the inquiry, asks for its outcome, and goes on with the next
+// route.
+// The use case that opens a session calls it, and so does the recovery job.
 import { Injectable } from '@nestjs/common';
 import { type Attempt, ExternalCall } from '../../../external-calls/external-call.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -20,7 +21,7 @@ export interface KnownSession {
   readonly loaded: LoadedAggregate<IncomeState>;
 }
 
-/** Of the call within which the vendor is asked. */
+/** Limits of the call that is already in progress. */
 type Within = Pick<VendorCall, 'signal' | 'mayAsk'>;
 
 @Injectable()
@@ -58,8 +59,8 @@ export class IncomeProgress extends ExternalCall<null> {
   }
 
   /**
-   * Asks the vendor once, and once more for each route that follows. Safe to repeat at any point and by any process: an
-   * attempt that was requested is the same inquiry however often it is begun, and only the first outcome is recorded.
+   * Asks the vendor once, and once more for each route that follows. Any process may repeat it at any point.
+   * A requested attempt is the same inquiry however often it is started, and only its first outcome is recorded.
    */
   async advance({ incomeSessionId, context, loaded }: KnownSession, within: Within): Promise<void> {
     let known = loaded;
@@ -85,7 +86,7 @@ export class IncomeProgress extends ExternalCall<null> {
       this.aggregates.execute(incomeSession, id, command, context, known);
     const { attempt } = session;
     const now = this.clock.now();
-    // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
+    // A started inquiry is asked for its outcome one last time, even after the session's end.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
     const { subjectId, vendor } = session;
@@ -100,7 +101,7 @@ export class IncomeProgress extends ExternalCall<null> {
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
-        // In the vault before the log says so: after a death in between the same outcome is found again.
+        // In the vault before the log records it: if the process dies in between, the next run finds the same outcome.
         if ((await this.secrets.keepReport(subjectId, id, outcome.report)) === 'erased')
           return record({ kind: 'end-erased' });
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });

@@ -13,7 +13,7 @@ import {
 } from '../domain/income.js';
 import { incomeSession, isOpen } from '../domain/income-session.js';
 
-/** An inquiry is kept while its session is open; the report of a completed one stays. */
+/** An inquiry is kept while its session is open. The report of a completed session stays. */
 export const INCOME_SECRETS: readonly VaultPromise[] = [
   {
     category: incomeSession.category,
@@ -33,7 +33,7 @@ function subjectIn(first: RecordedEvent): string {
   return (first as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>).data.subjectId;
 }
 
-/** The vault as an income session uses it. `erased` says that the person's data key is gone. */
+/** The vault, for an income session. `erased`: the person's data key is gone. */
 @Injectable()
 export class IncomeSecrets {
   constructor(private readonly vault: Vault) {}
@@ -50,17 +50,17 @@ export class IncomeSecrets {
     return keepEntry(this.vault, subjectId, reportEntry(incomeSessionId), report);
   }
 
-  /** Null when none was kept. */
+  /** Null when none was stored. */
   inquiry(subjectId: string, incomeSessionId: string): Promise<InquiryContent | null | 'erased'> {
     return readEntry(this.vault, subjectId, inquiryEntry(incomeSessionId));
   }
 
-  /** Null when none was kept. */
+  /** Null when none was stored. */
   report(subjectId: string, incomeSessionId: string): Promise<IncomeReport | null | 'erased'> {
     return readEntry(this.vault, subjectId, reportEntry(incomeSessionId));
   }
 
-  /** Keeps no more than what a session that is over is still good for: the report of a completed one. */
+  /** Removes the values that an ended session no longer needs. Only the report of a completed session stays. */
   async keepLess(incomeSessionId: string, session: IncomeSession): Promise<void> {
     if (isOpen(session)) return;
     await this.vault.remove(session.subjectId, inquiryEntry(incomeSessionId));

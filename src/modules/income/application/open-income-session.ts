@@ -23,8 +23,8 @@ export interface IncomeInquiry {
 }
 
 /**
- * Opens an income session and has the vendor begin with its first route. Opening the same session again changes nothing:
- * what a process that died left is done by the recovery job. Answers the id of the session.
+ * Opens an income session and starts its first route with the vendor. Opening the same session again changes nothing.
+ * The recovery job finishes the work of a process that died. Returns the session's id.
  */
 @UseCase()
 export class OpenIncomeSession extends Command<string> {
@@ -32,9 +32,9 @@ export class OpenIncomeSession extends Command<string> {
     readonly incomeSessionId: string,
     readonly inquiry: IncomeInquiry,
     readonly context: CallerContext,
-    /** The session grant it is opened under; null without one. */
+    /** The session grant under which it is opened; null without one. */
     readonly grantId: string | null = null,
-    /** Of the page's browser. */
+    /** The address of the page's browser. */
     readonly clientAddress: string | null = null,
   ) {
     super();
@@ -70,7 +70,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const now = this.clock.now();
     const times = this.policy.attempt(newId(), now);
     const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
-    // Throws while the vault is away: what the vendor says could not be kept, so nothing is opened.
+    // Throws while the vault is down. Nothing is opened then, because the vendor's answer could not be stored.
     await this.secrets.isErased(subjectId);
     const uses = this.policy.opening({ screeningSessionId, grantId, clientAddress }, context);
     await this.limiter.admit(uses);
@@ -102,7 +102,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     return incomeSessionId;
   }
 
-  /** The caller's own verified screening, whose vendors know the person. Unknown, foreign and erased are the same refusal. */
+  /** The caller's own verified screening, whose vendors know the person. An unknown, a foreign and an erased one get the same error. */
   private async verified(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<ScreeningFacts> {
     const field = 'income.screening';
     const screening = await this.screenings.find(screeningSessionId);

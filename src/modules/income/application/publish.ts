@@ -1,4 +1,5 @@
-// What account holders are told of income sessions: one event per outcome, none at a fallback (docs/contract/webhooks.md#event-types).
+// The published events of income sessions: one event per outcome, none for a failed route with a successor
+// (docs/contract/webhooks.md#event-types).
 import { fold } from '../../../kernel/decider.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type Publisher } from '../../../published/events.js';

@@ -6,7 +6,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { dueAt, incomeSession } from '../domain/income-session.js';
 import { IncomeProgress } from './income-progress.js';
 
-/** Looks after an income session whose time has come: begins an inquiry that was not begun, asks how it ended, or ends it. Safe to repeat. */
+/** Advances an income session that is due: starts an inquiry, asks for its outcome, or ends the session. Safe to repeat. */
 @UseCase()
 export class SettleIncomeSession extends Command<void> {
   constructor(

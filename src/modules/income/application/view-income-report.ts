@@ -20,12 +20,12 @@ export interface ViewedIncomeReport {
   readonly report: IncomeReport;
 }
 
-/** Hands out the report of a completed session. Every look is recorded before the report is handed out. */
+/** Returns the report of a completed session. Each view is recorded before the report is returned. */
 @UseCase()
 export class ViewIncomeReport extends Command<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
-    /** How far the viewer's account reaches on this surface: its own sessions that are open to the page, or all of its own and of direct children. */
+    /** `own`: the account's own sessions that are open to the page. `own-and-children`: all of its own and its direct children's. */
     readonly reach: 'own' | 'own-and-children',
     readonly context: CallerContext,
   ) {
@@ -51,7 +51,7 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     if (report === 'erased') throw new DomainError('request.not_found');
     if (report === null) throw new Error(`Income session ${incomeSessionId} is completed but has no report`);
     const view = { kind: 'view', incomeSessionId, viewerAccountId: context.accountId } as const;
-    // The fact belongs to the account whose session it is.
+    // The event belongs to the account of the session.
     await this.aggregates.execute(
       incomeReportView,
       newId(),
@@ -62,7 +62,7 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
   }
 
-  /** Unknown, malformed and foreign ids, and another environment, are the same refusal. */
+  /** Unknown, malformed and foreign ids get the same error, and so does another environment. */
   private async readable(
     id: string,
     reach: ViewIncomeReport['reach'],

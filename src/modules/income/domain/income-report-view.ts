@@ -1,4 +1,4 @@
-// One look at an income report, in a stream of its own: evidence of who saw it, when and what for (docs/contract/platform.md#reports).
+// One view of an income report, in its own stream. It proves the viewer, the time and the purpose (docs/contract/platform.md#reports).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 

@@ -1,4 +1,4 @@
-// The income session: routes are tried one after the other until one gives a report, none is left, or the time is over.
+// The income session. It tries its routes one after the other until one gives a report, no route is left, or its time is over.
 // Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
@@ -12,7 +12,7 @@ import type {
   Route,
 } from './income.js';
 
-/** A call about to be made to the vendor. */
+/** A call to the vendor that is about to be made. */
 export interface NewAttempt {
   readonly attemptId: string;
   readonly settleAfter: Date;
@@ -31,7 +31,7 @@ export type IncomeCommand =
       readonly attempt: NewAttempt;
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
-  /** `looks` is the attempt's as the caller of the vendor saw it: of two that asked at the same time one is recorded. */
+  /** `looks`: the attempt's count when the vendor was asked. When two processes ask at the same time, one answer is recorded. */
   | {
       readonly kind: 'record-no-outcome';
       readonly now: Date;
@@ -39,7 +39,7 @@ export type IncomeCommand =
       readonly looks: number;
       readonly cause: NoOutcomeCause;
     }
-  /** `next` is the attempt of the route that follows, if one does. */
+  /** `next`: the attempt of the next route, if another route follows. */
   | {
       readonly kind: 'record-failure';
       readonly now: Date;
@@ -49,7 +49,7 @@ export type IncomeCommand =
     }
   | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
-  /** The person was erased: what the session would go on with is gone. */
+  /** The person was erased, and with them the data that the session needs. */
   | { readonly kind: 'end-erased' }
   /** The data key of the session's own subject is gone. An open session ends with it. */
   | { readonly kind: 'record-erasure' };
@@ -132,7 +132,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
   }
 }
 
-/** The next route follows without a word to the outside; the last failure is the session's. */
+/** The next route follows without a published event. The last failure becomes the session's. */
 function fail(
   { now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>,
   state: OpenIncomeSession,
@@ -160,7 +160,7 @@ export function isOpen(state: IncomeState): state is OpenIncomeSession {
   return state.status === 'CREATED' || state.status === 'IN_PROGRESS';
 }
 
-/** The inquiry that is with the vendor, if it is this one. */
+/** The vendor's current inquiry, if it has this attempt id. */
 export function pending(state: IncomeState, attemptId: string): Attempt | null {
   return isOpen(state) && state.attempt?.attemptId === attemptId ? state.attempt : null;
 }
@@ -193,7 +193,7 @@ function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
       attempt: null,
     };
   }
-  // Alone of all events it may follow the end of a session.
+  // Only this event may follow the end of a session.
   if (event.type === 'IncomePersonErased') return state.status === 'NONE' ? state : { ...state, erased: true };
   if (!isOpen(state)) return state;
   const { status: _status, attempt, ...opened } = state;

@@ -1,9 +1,9 @@
-// What an income session is: its events and its state. Decisions are made in income-session.ts.
+// The events and the state of an income session. Its decisions are in income-session.ts.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 export type Route = 'PAYROLL' | 'BANKING';
 export type FailureReason = 'NO_MATCH' | 'VENDOR_ERROR';
-/** Why the vendor was asked without learning how the inquiry ends. */
+/** The reason why an answer of the vendor gave no outcome. */
 export type NoOutcomeCause = 'IN_PROGRESS' | 'VENDOR_UNAVAILABLE' | 'VENDOR_TIMED_OUT' | 'VENDOR_UNINTELLIGIBLE';
 
 /** Every time is ISO 8601 UTC. */
@@ -15,16 +15,16 @@ export type IncomeEvent =
         readonly routes: readonly Route[];
         readonly screeningSessionId: string | null;
         readonly subjectId: string;
-        /** The session grant that it was opened under, if any. Absent in what was stored before it was recorded. */
+        /** The session grant under which it was opened. Absent without one, and in older events. */
         readonly grantId?: string;
         readonly expiresAt: string;
-        /** Where its calls go. Absent in what was stored before it was recorded: the first vendor. */
+        /** The vendor of its calls. Absent in older events: the first vendor. */
         readonly vendor?: string;
       }
     >
-  /** The vendor is about to be asked to begin; after `settleAfter` the recovery job asks again with the same attempt. */
+  /** The vendor is about to be asked to start. After `settleAfter` the recovery job asks again with the same attempt. */
   | DomainEvent<'RouteRequested', { readonly route: Route; readonly attemptId: string; readonly settleAfter: string }>
-  /** The vendor has begun; its name for the inquiry is in the vault. */
+  /** The vendor has started. The vault holds its name for the inquiry. */
   | DomainEvent<'RouteStarted', { readonly route: Route; readonly attemptId: string; readonly lookAgainAt: string }>
   | DomainEvent<
       'RouteAwaited',
@@ -43,16 +43,16 @@ export type IncomeEvent =
     >
   | DomainEvent<'IncomeSessionFailed', { readonly route: Route; readonly reasonCode: FailureReason }>
   | DomainEvent<'IncomeSessionExpired', { readonly cause: 'NO_OUTCOME' | 'PERSON_ERASED' }>
-  /** Evidence that the data key of the session's own subject is gone: what was kept under it can never be read again. */
+  /** Evidence that the data key of the session's own subject is gone: its values can never be read again. */
   | DomainEvent<'IncomePersonErased', { readonly subjectId: string }>;
 
-/** The inquiry that is with the vendor. */
+/** The inquiry in progress at the vendor. */
 export interface Attempt {
   readonly attemptId: string;
-  /** Whether the vendor is known to have begun. */
+  /** Whether the vendor is known to have started. */
   readonly started: boolean;
   readonly lookAgainAt: string;
-  /** How often the vendor was asked in vain since it was requested or had begun. */
+  /** How often the vendor gave no outcome since the request or the start. */
   readonly looks: number;
 }
 
@@ -60,18 +60,18 @@ interface Opened {
   readonly routes: readonly Route[];
   readonly screeningSessionId: string | null;
   readonly subjectId: string;
-  /** The session grant that it was opened under: pages need a token of that grant (docs/contract/server.md#sessions-of-a-grant). */
+  /** The session grant under which it was opened. Pages need a token of that grant (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
   readonly expiresAt: string;
-  /** Where its calls go, whatever its account has chosen since. */
+  /** The vendor of its calls, even if its account has chosen another since. */
   readonly vendor: string;
-  /** The one being tried; of a session that is over, the one that decided or was tried last. */
+  /** The current route. After the session's end: the route that decided, or the last one tried. */
   readonly route: Route;
-  /** Whether the erasure is on record here. Of a person behind a screening it is on record there. */
+  /** Whether the erasure is recorded here. The erasure of a screening's person is recorded with that person. */
   readonly erased: boolean;
 }
 
-/** CREATED until the vendor has begun for the first time. */
+/** CREATED until the vendor has started for the first time. */
 export type OpenIncomeSession = Opened & {
   readonly status: 'CREATED' | 'IN_PROGRESS';
   readonly attempt: Attempt | null;
@@ -87,18 +87,18 @@ export type IncomeState =
 /** A session that exists. */
 export type IncomeSession = Exclude<IncomeState, { status: 'NONE' }>;
 
-/** What an open session keeps in the vault; the attempt says which route's inquiry it is. */
+/** The vault's value for an open session. The attempt names the route whose inquiry it is. */
 export interface InquiryContent {
   readonly attemptId: string;
   readonly inquiry: string;
 }
 
-/** Name of that entry under the session's vault subject. */
+/** The name of that entry under the session's vault subject. */
 export function inquiryEntry(incomeSessionId: string): string {
   return `income:${incomeSessionId}`;
 }
 
-/** Name of the entry that holds the report. */
+/** The name of the report's entry. */
 export function reportEntry(incomeSessionId: string): string {
   return `income-report:${incomeSessionId}`;
 }

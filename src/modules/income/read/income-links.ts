@@ -1,5 +1,5 @@
-/** Addresses that a status names; also the injection token. */
+/** Addresses in a status; also the injection token. */
 export abstract class IncomeLinks {
-  /** Where a server reads the report; null when the service does not know how the outside calls it. */
+  /** The address at which a server reads the report; null when the service does not know its public address. */
   abstract reportUrl(incomeSessionId: string): string | null;
 }

@@ -1,4 +1,4 @@
-// What the status calls tell: the session's state and when it changed.
+// The data of the status calls: the session's state and the time of its last change.
 import { Injectable } from '@nestjs/common';
 import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
@@ -19,14 +19,14 @@ interface Followed {
 
 export interface IncomeStatus extends Omit<Followed, 'session'> {
   readonly status: IncomeSession['status'];
-  /** The one being tried; afterwards the one that decided or was tried last. */
+  /** The current route. After the session's end: the route that decided, or the last one tried. */
   readonly route: Route;
   readonly screeningSessionId: string | null;
-  /** The session grant that it was opened under; null without one. */
+  /** The session grant under which it was opened; null without one. */
   readonly grantId: string | null;
-  /** Of a FAILED session. */
+  /** Set for a FAILED session. */
   readonly failureReason: FailureReason | null;
-  /** When something changed that the status tells. */
+  /** The time of the last change that the status shows. */
   readonly updatedAt: string;
 }
 
@@ -85,7 +85,7 @@ interface Reader {
   readonly grantId?: string;
 }
 
-/** Unknown, malformed and foreign ids, and those of another environment, all give null. */
+/** Unknown, malformed and foreign ids, and ids of another environment, all give null. */
 @Injectable()
 export class IncomeStatusReader {
   constructor(
@@ -93,7 +93,7 @@ export class IncomeStatusReader {
     private readonly accounts: Accounts,
   ) {}
 
-  /** The account's own session, as far as it is open to a page with the reader's token. */
+  /** The account's own session, if it is open to a page with the reader's token. */
   async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
     const status = await this.find(incomeSessionId, reader);
     return status && isOpenTo(status, status, reader) ? status : null;
@@ -105,7 +105,7 @@ export class IncomeStatusReader {
     return status && (await this.accounts.mayRead(reader.accountId, status.accountId)) ? status : null;
   }
 
-  /** Sessions that the vendor is to be asked about, or whose time is over. */
+  /** Sessions to ask the vendor about, and sessions whose time is over. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(incomeStatus, at, limit, openCallsIn(environment));
   }

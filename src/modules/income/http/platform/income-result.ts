@@ -1,4 +1,4 @@
-// The income session and its report as the platform and the server API tell them (docs/contract/platform.md#income-sessions).
+// The income session and its report, as the platform and the server API return them (docs/contract/platform.md#income-sessions).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { ViewedIncomeReport } from '../../application/view-income-report.js';
 import type { IncomeLinks } from '../../read/income-links.js';

@@ -45,7 +45,7 @@ export class IncomeController {
   ): Promise<IncomeStatusResult> {
     const inquiry = inquiryOf(body);
     const grantId = request.principal?.grantId ?? null;
-    // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
+    // The id comes from the idempotency key, if there is one. A request repeated after a crash then opens the same session.
     const name = numbered(body, grantId) ?? nameFor(request);
     const id = await this.commands.execute(
       new OpenIncomeSession(name, inquiry, context, grantId, clientAddressOf(request)),

@@ -1,4 +1,4 @@
-// The body of POST /voie/sessions (docs/contract/platform.md#income-sessions); it may be left out altogether.
+// The body of POST /voie/sessions (docs/contract/platform.md#income-sessions). It may be absent.
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
@@ -59,8 +59,8 @@ export class OpenIncomeBody {
 }
 
 /**
- * The id of a numbered session: whoever asks for it again finds it, however much later. Null: the caller wants another one. The
- * sessions of a grant are its own, for nobody else may read them.
+ * The id of a numbered session, so that a later request finds the same one. Null: the caller wants a new session.
+ * The sessions of a grant have numbers of their own, because only that grant may read them.
  */
 export function numbered(body: OpenIncomeBody, grantId: string | null): string | null {
   const { screening_session_id: screening = null, attempt = null } = body;

@@ -19,7 +19,10 @@ import {
   incomeStatusResult,
 } from '../platform/income-result.js';
 
-/** Income sessions as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
+/**
+ * Income sessions for servers with a secret key: the account's own and its direct children's
+ * (docs/contract/server.md#readable-sessions).
+ */
 @ApiTags('income')
 @ApiSecurity('secret-key')
 @Controller('v1/income-sessions')
