@@ -51,7 +51,7 @@ import { reportShares, ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory, reportStatus } from './read/report-status.js';
 import { reportViews } from './read/report-views.js';
 
-/** Global: screenings, parties and payments ask `Reports` and `ReportPulls`, and reports stand on them. */
+/** Global, because screenings, parties and payments use `Reports` and `ReportPulls`, while reports depend on these modules. */
 @Projections([reportStatus, reportViews, reportShares])
 @Publishers([sharePublisher, reportPublisher])
 @EventHandlers([WhenReportSettled])

@@ -14,7 +14,7 @@ import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
 
-/** The consumer shares the report with one account. Repeating it changes nothing and answers the same. */
+/** The consumer shares the report with one account. A repeated request changes nothing and returns the same. */
 @UseCase()
 export class ConsentToShare extends Command<ActiveShare> {
   constructor(
@@ -47,7 +47,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     const loaded = await this.aggregates.load(share, id);
     if (loaded.state.status !== 'NONE') return stillShared(loaded.state, this.clock.now());
     await this.access.admitOwner(session);
-    // What is shared must exist: the recipient sees what was released, and never pulls.
+    // Only a released report can be shared, because the recipient sees that report and never pulls one.
     const released = await this.release.released(session, context);
     const now = this.clock.now();
     if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new DomainError('report.expired');

@@ -3,13 +3,13 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Parties, type PartyFacts, type PartyKind } from '../../../published/parties.js';
 
-/** To whom reports are linked, as the integrator names them. */
+/** A party that reports are linked to, by the integrator's id. */
 export interface NamedParty {
   readonly kind: Exclude<PartyKind, 'renter'>;
   readonly id: string;
 }
 
-/** The parties that a request names, or the refusal of one that the account does not have. */
+/** Finds the parties that a request names. Throws when the account has no such party. */
 @Injectable()
 export class KnownParties {
   constructor(private readonly parties: Parties) {}
@@ -27,7 +27,7 @@ export class KnownParties {
   }
 }
 
-/** A party that wrong answers have locked out gets nothing, until the lock ends. */
+/** A party that wrong answers have locked gets no report until the lock ends. */
 export function refuseLocked({ lockedUntil }: PartyFacts): void {
   if (lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: lockedUntil });
 }

@@ -15,8 +15,9 @@ import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
- * Links the newest report of a renter to an agent or organization of the same account (docs/contract/direct.md#links). The report is
- * pulled if it was not, at the account's expense and whether or not the renter has paid. Repeating it changes nothing.
+ * Links the newest report of a renter to an agent or organization of the same account (docs/contract/direct.md#links). Pulls it first if
+ * needed.
+ * The account bears the cost, whether or not the renter has paid. Repeating it changes nothing.
  */
 @UseCase()
 export class LinkReport extends Command<void> {

@@ -8,8 +8,8 @@ import { ReportLinks } from './report-links.js';
 import { ReportViewer } from './report-viewer.js';
 
 /**
- * Opens the report of a renter for an agent or organization to which it is linked: what was released then, without any billing
- * (docs/contract/direct.md#links).
+ * Opens the report of a renter for an agent or organization that it is linked to.
+ * They see the report as released, and nothing is billed (docs/contract/direct.md#links).
  */
 @UseCase()
 export class OpenLinkedReport extends Command<PartyReport> {

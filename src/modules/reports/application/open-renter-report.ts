@@ -7,7 +7,7 @@ import { RenterReports } from './renter-reports.js';
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
-/** Opens the report of a renter for the account's server, which pulls and pays the first time (docs/contract/direct.md#reports). */
+/** Opens the report of a renter for the account's server. The first read pulls and bills it (docs/contract/direct.md#reports). */
 @UseCase()
 export class OpenRenterReport extends Command<PartyReport> {
   constructor(

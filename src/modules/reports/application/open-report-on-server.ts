@@ -12,8 +12,9 @@ import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
 /**
- * Opens the report of a session for a server with a secret key: its own account's or a direct child's
- * (docs/contract/server.md#readable-sessions). Anything else is the same 404. The first read pulls, and the session's account pays.
+ * Opens the report of a session for a server with a secret key, of its own account or a direct child
+ * (docs/contract/server.md#readable-sessions).
+ * Any other session gets the same 404. The first read pulls the report, and the session's account pays.
  */
 @UseCase()
 export class OpenReportOnServer extends Command<OpenedReport> {

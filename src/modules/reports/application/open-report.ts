@@ -11,8 +11,8 @@ import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
 /**
- * Opens the report of a session on the platform: for the session's own account, which pulls and pays the first time, or for
- * an account with which the consumer has shared it.
+ * Opens the report of a session on the platform API, for the session's own account or an account that the consumer shared it with.
+ * The own account's first read pulls and bills it.
  */
 @UseCase()
 export class OpenReport extends Command<OpenedReport> {
@@ -44,7 +44,7 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
       return this.showing.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
     await this.access.admitOwner(session);
     const released = await this.release.released(session, context);
-    // The consumer may have consented that this very account sees it for longer.
+    // The consumer may have shared the report with this very account for longer.
     const shared = isExpired(released, this.clock.now()) ? await this.access.ownShare(session) : null;
     return shared ? this.showing.byShare(session, shared, viewing) : this.showing.toOwner(session, released, viewing);
   }

@@ -1,4 +1,4 @@
-// How servers of the direct API open reports: what they ask for, what they are given, and how often they may.
+// The rules for servers of the direct API that open reports: their query, the sections they get, and their rate limit.
 import { Injectable } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
@@ -11,7 +11,7 @@ import type { OpenedReport } from './report-viewer.js';
 
 export interface ReportQuery {
   readonly format: ReportFormat;
-  /** Whether a section is left out; of those that are not named, the renter's checkout says it. */
+  /** Whether a section is left out. The renter's checkout decides about sections without a flag here. */
   readonly leaveOut: Readonly<Partial<Record<Section, boolean>>>;
 }
 
@@ -28,7 +28,7 @@ export class PartyReading {
     private readonly policy: ReportPolicy,
   ) {}
 
-  /** Refuses an account that has read too much. */
+  /** Refuses an account that has read too often. */
   async admit(context: CallerContext): Promise<void> {
     await this.limiter.admit([this.policy.reading(context)]);
   }

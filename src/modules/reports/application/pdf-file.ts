@@ -1,5 +1,5 @@
-// A rendered PDF and what it is called, in one piece for the temporary store: the name may be a person's, so it is encrypted
-// with the file and never part of an address.
+// A rendered PDF and its name, packed together for the temporary store. The name may be a person's, so it is encrypted with the file and
+// never part of an address.
 
 export interface PdfFile {
   readonly filename: string;
@@ -9,7 +9,7 @@ export interface PdfFile {
 const DEFAULT = 'report';
 const MAX_LENGTH = 100;
 
-/** A name that is plain everywhere: no path, no quotes, no control characters, ends in `.pdf`. */
+/** A name that is safe everywhere: without path, quotes and control characters, and with the ending `.pdf`. */
 export function plainFilename(given: string | null): string {
   const last = (given ?? '').normalize('NFKD').split(/[\\/]/).at(-1) ?? '';
   const plain = last
@@ -21,7 +21,7 @@ export function plainFilename(given: string | null): string {
   return `${plain === '' ? DEFAULT : plain}.pdf`;
 }
 
-/** One byte that counts the characters of the name, the name, the file. */
+/** One byte with the length of the name, then the name, then the file. */
 export function packed({ filename, content }: PdfFile): Uint8Array {
   const name = Buffer.from(filename, 'latin1');
   return Buffer.concat([Buffer.from([name.length]), name, content]);

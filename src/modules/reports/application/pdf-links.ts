@@ -4,7 +4,7 @@ import { isId } from '../../../kernel/ids.js';
 import { Vault } from '../../../ports/vault.js';
 import { ReportPolicy } from './report-policy.js';
 
-/** The parts of a link as they arrive: anything. */
+/** The parts of a link, as the request has them. They may hold any text. */
 export interface PdfLink {
   readonly fileId: string;
   readonly expires: unknown;
@@ -13,7 +13,7 @@ export interface PdfLink {
 
 const WHOLE_MS = /^[0-9]{1,15}$/;
 
-/** Signs links to rendered PDFs: a link needs no other credential, until it expires. */
+/** Signs links to rendered PDFs. A link needs no other credential until it expires. */
 @Injectable()
 export class PdfLinks {
   constructor(
@@ -27,7 +27,7 @@ export class PdfLinks {
     return `${this.policy.pdfUrl.replace(/\/$/, '')}/reports/pdf/${fileId}?${query.toString()}`;
   }
 
-  /** Whether the link is one of ours and still good. */
+  /** Whether the service signed the link, and it has not expired. */
   async isGood({ fileId, expires, signature }: PdfLink, now: Date): Promise<boolean> {
     if (!isId(fileId) || typeof expires !== 'string' || !WHOLE_MS.test(expires) || typeof signature !== 'string')
       return false;

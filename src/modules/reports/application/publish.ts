@@ -5,7 +5,7 @@ import { share, type ShareEvent } from '../domain/share.js';
 
 const TYPES = ['ReportShared', 'SharingRevoked'] as const satisfies readonly ShareEvent['type'][];
 
-/** What account holders hear of shares. */
+/** The published events of shares, for account holders. */
 export const sharePublisher: Publisher = {
   category: share.category,
   types: new Set(TYPES),
@@ -40,14 +40,17 @@ export const sharePublisher: Publisher = {
   },
 };
 
-/** Why no report came of an event that is told. One without its time was stored before it was told: it is old news, and takes no reason away. */
+/**
+ * The reason of an event without a report that is published. An event without a time is older than this rule: it is not published and
+ * uses up no reason.
+ */
 function reasonIn(event: ReportEvent): EventData['report.unavailable']['reason_code'] | null {
   if (event.type === 'ReportPullRefused') return event.data.refusedAt === undefined ? null : event.data.reason;
   if (event.type !== 'ReportPullFailed' || event.data.failedAt === undefined) return null;
   return event.data.cause as FinalFailure;
 }
 
-/** What account holders hear of reports that the bureau refuses, or cannot be asked for any more: each reason of a session once. */
+/** The published events of reports that the bureau refuses or can no longer be asked for. Each reason of a session is published once. */
 export const reportPublisher: Publisher = {
   category: report.category,
   types: new Set(['ReportPullRefused', 'ReportPullFailed'] satisfies ReportEvent['type'][]),

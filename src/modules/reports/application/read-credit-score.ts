@@ -8,8 +8,8 @@ import { ReportLinks } from './report-links.js';
 import { ReportViewer } from './report-viewer.js';
 
 /**
- * The score of the report that is linked to an agent or organization; null where the recipient could not open that report, for
- * whatever reason, and where the file is too thin for a score (docs/contract/direct.md#links).
+ * The score of the report that is linked to an agent or organization (docs/contract/direct.md#links).
+ * Null when the recipient could not open that report, and when the file is too thin for a score.
  */
 @UseCase()
 export class ReadCreditScore extends Command<number | null> {

@@ -5,7 +5,7 @@ import { Reports } from '../../../published/reports.js';
 import { KnownParties, refuseLocked } from './known-parties.js';
 import { RenterReports } from './renter-reports.js';
 
-/** When the report of a renter expires or expired, ISO 8601 UTC; null while none was pulled. */
+/** The expiry of a renter's report, past or future, ISO 8601 UTC; null before the first pull. */
 @UseCase()
 export class ReadReportExpiry extends Command<string | null> {
   constructor(

@@ -7,13 +7,13 @@ import { isOver, share, shareIdOf, type ActiveShare, type RevokedShare } from '.
 import { ReportAccess } from './report-access.js';
 import { ShareRecipient } from './share-recipient.js';
 
-/** EXPIRED: the recipient's time is over. Neither that nor REVOKED can be shared again. */
+/** EXPIRED: the recipient's time is over. A report in this state, or REVOKED, cannot be shared again. */
 export type Sharing =
   | { readonly status: 'NOT_SHARED'; readonly recipientAccountId: string }
   | (Omit<ActiveShare, 'status'> & { readonly status: 'SHARED' | 'EXPIRED' })
   | RevokedShare;
 
-/** How the report stands with the account that a consent of this caller, who names none, would share it with. */
+/** The state of sharing with the default recipient: the account that this caller's consent would name. */
 @UseCase()
 export class ReadSharing extends Command<Sharing> {
   constructor(

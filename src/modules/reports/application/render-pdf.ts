@@ -28,12 +28,15 @@ export interface RenderedReport {
   readonly expiresAt: string;
 }
 
-/** Prints a page that the caller has already, for a report that it may see. Hands out no report data, pulls and bills nothing. */
+/**
+ * Prints a page that the caller already has, for a report that the caller may see. Returns no report data, pulls nothing and bills
+ * nothing.
+ */
 @UseCase()
 export class RenderPdf extends Command<RenderedReport> {
   constructor(
     readonly sessionId: string,
-    /** Names the file; a request made again names it again. */
+    /** The name of the file. A repeated request has the same name. */
     readonly fileId: string,
     readonly page: { readonly html: string; readonly filename: string | null },
     readonly context: CallerContext,
@@ -43,22 +46,22 @@ export class RenderPdf extends Command<RenderedReport> {
   }
 }
 
-/** Longer than any page takes: after it, the turn of a process that died ends by itself. */
+/** Longer than any page takes to print. If the process dies, its turn ends after this time. */
 const TURN_SECONDS = 60;
 
 interface Page {
   readonly html: string;
   readonly filename: string | null;
   readonly source: PageSource;
-  /** Names the file. */
+  /** The name of the file. */
   readonly fileId: string;
 }
 
 type Printed = 'printed' | 'person-erased' | Exclude<RenderedPdf['kind'], 'pdf'>;
 
 /**
- * Printing is queued and waited for like a call to a vendor: browsers run in workers only. Nothing is recorded in an aggregate; the
- * file goes where it is fetched from.
+ * Printing is queued and awaited like a call to a vendor, because only workers run browsers. No aggregate records it.
+ * The file goes to the store that the link reads.
  */
 @Injectable()
 export class PrintPage extends ExternalCall<Page, Printed> {
@@ -121,14 +124,17 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
     const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, source, fileId });
     const end = await this.inTurn(context, clientAddress, print);
-    // Where the end was not heard, the file says that the page was printed.
+    // If the call's end was not heard, the stored file proves that the page was printed.
     const isThere = end === null && (await this.files.get(nameOf(fileId))) !== null;
     refuseUnlessPrinted(isThere ? 'printed' : end);
     const expiresAt = new Date(this.clock.now().getTime() + this.policy.limits.pdfLinkSeconds * 1_000);
     return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
   }
 
-  /** One page at a time: of a session grant, and of all strangers of an account, so that strangers use up nothing of a grant. */
+  /**
+   * Prints one page at a time for each session grant, and one for all other callers of an account. So unknown callers use nothing of a
+   * grant.
+   */
   private async inTurn<Result>(
     { accountId, environment, grantId, lineage }: CallerContext,
     clientAddress: string,
@@ -187,7 +193,7 @@ function refuseUnlessPrinted(end: Printed | null): void {
   }
 }
 
-/** Where the temporary store has it. */
+/** The file's name in the temporary store. */
 export function nameOf(fileId: string): string {
   return `report-pdf:${fileId}`;
 }

@@ -11,7 +11,7 @@ import { ReportBodyStore } from './report-body-store.js';
 import { refusalOf } from './report-pull.js';
 import { ReportRelease, type PulledReport } from './report-release.js';
 
-/** The report of a renter: that of the newest session in which the renter was verified. */
+/** The report of a renter belongs to the newest session in which the renter was verified. */
 @Injectable()
 export class RenterReports {
   constructor(
@@ -32,8 +32,9 @@ export class RenterReports {
   }
 
   /**
-   * Of a renter who is not locked out and whose identity is confirmed now. For a report that was pulled and still holds it is enough
-   * that the newest registration was confirmed: a confirmation that is too old keeps nobody from it (docs/contract/direct.md#reports).
+   * The session of a renter who is not locked and whose identity is confirmed now.
+   * While a pulled report is still valid, it is enough that the newest registration was confirmed, however long ago
+   * (docs/contract/direct.md#reports).
    */
   async confirmedSession(renter: PartyFacts): Promise<ScreeningFacts> {
     refuseLocked(renter);
@@ -49,9 +50,9 @@ export class RenterReports {
     return expiresAt !== null && this.clock.now() < new Date(expiresAt);
   }
 
-  /** As `ReportRelease.released`, but where the bureau gave no report, what it said is the answer. */
+  /** As `ReportRelease.released`, but a bureau's reply without a report is passed on as the error. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
-    // A reply of the bureau is passed on as it came; one that is given again says when to come back.
+    // A new reply of the bureau is passed on as it came. A reply that is repeated adds the time of the next try.
     const again = await this.release.stands(session.sessionId);
     const pulled = await this.release.pulled(session, context);
     if (pulled.status === 'RELEASED') return pulled;

@@ -1,4 +1,5 @@
-// Who may see the report of a session, and why not (docs/contract/platform.md#checks-before-a-report). Nothing here pulls or bills.
+// Decides whether an account may see a session's report (docs/contract/platform.md#checks-before-a-report). Pulls nothing and bills
+// nothing.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
@@ -17,7 +18,7 @@ export class ReportAccess {
     private readonly clock: Clock,
   ) {}
 
-  /** Unknown, malformed, in another environment and opened under another grant are the same. */
+  /** An unknown and a malformed id get the same error. So do a session of another environment and one of another grant. */
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
     if (!session || session.environment !== context.environment) throw new DomainError('screening.not_found');
@@ -26,20 +27,20 @@ export class ReportAccess {
     return session;
   }
 
-  /** The caller's own session, for those who act on behalf of the consumer. */
+  /** The caller's own session, for callers that act for the consumer. */
   async ownSession(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.session(sessionId, context);
     if (session.accountId !== context.accountId) throw new DomainError('screening.not_found');
     return session;
   }
 
-  /** What stands between the session's own account and its report, up to the question of credit. */
+  /** All checks between the session's own account and its report, except the credit. */
   async admitOwner(session: ScreeningFacts): Promise<void> {
     await this.admitPull(session);
     if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
   }
 
-  /** As `admitOwner`, where nobody asks whether the consumer has paid. */
+  /** As `admitOwner`, without the check that the consumer has paid. */
   async admitPull(session: ScreeningFacts): Promise<void> {
     if (session.userType !== 'CONSUMER') throw new DomainError('report.access_denied');
     if (session.status === 'BLOCKED') throw this.blocked(session.block);
@@ -49,12 +50,12 @@ export class ReportAccess {
       throw new DomainError('account.not_live');
   }
 
-  /** The share that lets the account see the report now. Read from its stream, so that a revoke counts at once. */
+  /** The share with which the account may see the report now. It is read from its stream, so that a revocation counts at once. */
   async shareWith(session: ScreeningFacts, accountId: string): Promise<ActiveShare> {
     const { state } = await this.aggregates.load(share, shareIdOf(session.sessionId, accountId));
     switch (state.status) {
       case 'NONE':
-        // Named as the recipient, but the consumer has not consented.
+        // The session names the account as recipient, but the consumer has not consented.
         throw new DomainError(session.intendedRecipientId === accountId ? 'sharing.expired' : 'sharing.not_found');
       case 'REVOKED':
         throw new DomainError('sharing.revoked');
@@ -66,7 +67,7 @@ export class ReportAccess {
     }
   }
 
-  /** As `shareWith`, for an account that needs none but may have one; null instead of a refusal. */
+  /** As `shareWith`, for an account that needs no share but may have one. Returns null instead of throwing. */
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;

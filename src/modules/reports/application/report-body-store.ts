@@ -9,16 +9,16 @@ import { report, type ReportEvent } from '../domain/report.js';
 
 export type { CreditScore, VendorReport };
 
-/** What the bureau gave, as it is kept: encrypted, under the person's subject, never anywhere else. */
+/** The bureau's data, as the vault stores it: encrypted, under the person's subject, and in no other place. */
 export interface ReportBody {
-  /** Null for a file that is too thin for one. */
+  /** Null for a file that is too thin for a score. */
   readonly score: CreditScore | null;
   readonly report: VendorReport;
-  /** The bureau's whole answer as it came, JSON text; kept for sessions of a party of the direct API only. */
+  /** The bureau's whole answer as JSON text. Stored only for sessions of a party of the direct API. */
   readonly text?: string | undefined;
 }
 
-/** Parsed when it is asked for: who passes it on as JSON does not ask. */
+/** A stored body. It is parsed only when a field is read, because callers that pass on the JSON need no fields. */
 export class KeptBody implements ReportBody {
   private body: ReportBody | null = null;
 
@@ -36,7 +36,7 @@ export class KeptBody implements ReportBody {
     return this.parsed().text;
   }
 
-  /** JSON text of an object of score and report; null where more is kept. */
+  /** JSON text of an object of score and report; null when the body holds more. */
   get json(): Uint8Array | null {
     return Buffer.from(this.kept.buffer, this.kept.byteOffset, this.kept.byteLength).includes('"text":')
       ? null
@@ -67,13 +67,13 @@ interface Place {
   readonly reportId: string;
 }
 
-/** What the bureau said when it gave no report. */
+/** The bureau's answer when it gave no report. */
 interface Refusal {
   readonly attemptId: string;
   readonly reply: VendorReply;
 }
 
-/** The vault as reports use it. */
+/** The vault, for reports. */
 @Injectable()
 export class ReportBodyStore {
   constructor(private readonly vault: Vault) {}
@@ -83,19 +83,19 @@ export class ReportBodyStore {
     return (await keepEntry(this.vault, subjectId, entryOf(reportId), body)) === 'kept';
   }
 
-  /** Of a released report; null after the person was erased. */
+  /** The body of a released report; null after the person was erased. */
   async of({ subjectId, reportId }: Place): Promise<KeptBody | null> {
     const kept = await unlessErased(this.vault.get(subjectId, entryOf(reportId)));
     if (kept === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
     return kept === 'erased' ? null : new KeptBody(kept);
   }
 
-  /** The newest one of a report; nothing is kept of an erased person. */
+  /** Replaces the stored refusal of a report. Stores nothing for an erased person. */
   async keepRefusal({ subjectId, reportId }: Place, refusal: Refusal): Promise<void> {
     await keepEntry(this.vault, subjectId, refusalEntryOf(reportId), refusal);
   }
 
-  /** Null where the bureau said nothing when the attempt was made, or another attempt was made since, or the person was erased. */
+  /** Null when the bureau gave no answer to that attempt, when a later attempt replaced it, or when the person was erased. */
   async refusal({ subjectId, reportId }: Place, attemptId: string): Promise<VendorReply | null> {
     const refusal = await readEntry<Refusal>(this.vault, subjectId, refusalEntryOf(reportId));
     return refusal !== null && refusal !== 'erased' && refusal.attemptId === attemptId ? refusal.reply : null;

@@ -5,7 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { PartyFacts } from '../../../published/parties.js';
 import { idOfShare, isOver, share, shareIdOf, type ActiveShare } from '../domain/share.js';
 
-/** The links of a renter's reports to one agent or organization: a share for every session whose report was linked. */
+/** The links of a renter's reports to one agent or organization: one share per session whose report was linked. */
 @Injectable()
 export class ReportLinks {
   constructor(
@@ -13,7 +13,7 @@ export class ReportLinks {
     private readonly clock: Clock,
   ) {}
 
-  /** The newest one whose window is open; `over` when there are others only. Read from the streams, so that an unlink counts at once. */
+  /** The newest link whose window is open; `over` when all windows have closed. Read from the streams, so that an unlink counts at once. */
   async newest(renter: PartyFacts, recipient: PartyFacts): Promise<ActiveShare | 'over' | null> {
     const links = await this.between(renter, recipient);
     const now = this.clock.now();

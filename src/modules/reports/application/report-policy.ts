@@ -4,7 +4,7 @@ import { attemptTimes } from '../../../external-calls/attempt-times.js';
 
 const MINUTE = 60;
 
-/** The limits reports run by (docs/contract/platform.md#reports), given at start. Durations in seconds. */
+/** The limits of reports (docs/contract/platform.md#reports), set at the start. Durations in seconds. */
 export class ReportPolicy {
   constructor(
     readonly limits: {
@@ -12,30 +12,30 @@ export class ReportPolicy {
       /** Null: 24 calendar months. */
       readonly shareWindowSeconds: number | null;
       readonly vendorTimeoutSeconds: number;
-      /** Between two pulls of a report that the bureau refuses. */
+      /** The time between two pulls of a report that the bureau refuses. */
       readonly retryIntervalSeconds: number;
       readonly pdfLinkSeconds: number;
-      /** Of one lineage, or of the account of a server; 0 is no limit. */
+      /** Per lineage, or per account for a server; 0 means unlimited. */
       readonly readsPerMinute: number;
-      /** Of one report, taken back ones counted; 0 is no limit. */
+      /** Per report; shares that were revoked count too. 0 means unlimited. */
       readonly sharesPerMinute: number;
-      /** Of one account; 0 is no limit. */
+      /** Per account; 0 means unlimited. */
       readonly pdfsPerMinute: number;
       /** Whether pages that the service did not serve are refused. */
       readonly servedPagesOnly: boolean;
     },
-    /** Links to PDFs begin with it. */
+    /** The beginning of every link to a PDF. */
     readonly pdfUrl: string,
   ) {}
 
-  /** What one more look at a report uses. */
+  /** The limit for one more read of a report. */
   reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
-    // A grant gives one token, which each renewal replaces.
+    // A grant gives one token, and each renewal replaces that token.
     const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
     return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
   }
 
-  /** What sharing a report, or taking it back, uses. `reported`: the session of the report, or the party whose reports they are. */
+  /** The limit for sharing a report or revoking a share. `reported`: the session of the report, or the party whose reports are linked. */
   sharing(reported: string): RateUse {
     return { key: `shares:${reported}`, limit: this.limits.sharesPerMinute, windowSeconds: MINUTE };
   }

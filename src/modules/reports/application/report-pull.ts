@@ -23,8 +23,9 @@ import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
- * One pull of a report: sets the credit aside, asks the bureau, records the verdict and settles the credit. To be made again
- * where nobody recorded a verdict: the bureau bills an inquiry once. The context of the attempt is of the account that pays.
+ * One pull of a report: reserves the credit, asks the bureau, records the verdict and settles the credit.
+ * A pull without a recorded verdict is repeated, because the bureau bills an inquiry only once. The attempt's context belongs to the
+ * account that pays.
  */
 @Injectable()
 export class ReportPull extends ExternalCall<null> {
@@ -54,7 +55,7 @@ export class ReportPull extends ExternalCall<null> {
     await this.record(attempt, this.noVerdict(attempt, 'unavailable'));
   }
 
-  /** What the bureau knows the person of a verified session by, or why it cannot be asked about them: for ever. */
+  /** The bureau's reference to the person of a verified session, or the reason why the bureau can never be asked about them. */
   async referenceOf(sessionId: string): Promise<{ readonly vendor: string; readonly token: string } | FinalFailure> {
     const { vendor, token = null } = (await this.screenings.reference(sessionId, 'credit')) ?? {};
     if (vendor !== undefined && token !== null) return { vendor, token };
@@ -69,7 +70,7 @@ export class ReportPull extends ExternalCall<null> {
     { attempt: { inquiryId }, subjectId, reportId }: RequestedReport,
   ): Promise<ReportCommand> {
     const { id, attemptId, context } = attempt;
-    // Once for all who ask.
+    // Recorded once, for all callers that wait for this pull.
     const fail = (cause: Extract<ReportCommand, { kind: 'fail' }>['cause']): ReportCommand => ({
       kind: 'fail',
       now: this.clock.now(),
@@ -81,13 +82,13 @@ export class ReportPull extends ExternalCall<null> {
     if (typeof reference === 'string') return fail(reference);
     const { vendor, token } = reference;
     const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
-    // It is in the vault before the log says what came of the attempt.
+    // The reply is in the vault before the log records the attempt's end.
     const passedOn = await this.passedOn(id, verdict);
     if (passedOn !== null && verdict.kind !== 'report')
       await this.bodies.keepRefusal({ subjectId, reportId }, { attemptId, reply: passedOn });
     switch (verdict.kind) {
       case 'report': {
-        // The body is in the vault before the log says that there is one.
+        // The body is in the vault before the log records it.
         const { score, report } = verdict;
         const body = { score, report, ...(passedOn !== null && { text: passedOn.body }) };
         if (!(await this.bodies.keep({ subjectId, reportId }, body))) return fail('PERSON_ERASED');
@@ -118,7 +119,7 @@ export class ReportPull extends ExternalCall<null> {
     }
   }
 
-  /** What the bureau said, where the direct API passes it on: of sessions that belong to a party. */
+  /** The bureau's reply, if the direct API will pass it on: only sessions of a party need it. */
   private async passedOn(sessionId: string, { reply }: ReportVerdict): Promise<VendorReply | null> {
     if (reply === undefined) return null;
     const session = await this.screenings.find(sessionId);
@@ -132,7 +133,7 @@ export class ReportPull extends ExternalCall<null> {
     return { kind: 'no-verdict', now: this.clock.now(), attemptId, reason };
   }
 
-  /** Settles the credit by what became of the attempt, whoever recorded that. */
+  /** Settles the credit by the recorded end of the attempt, even if another process recorded that end. */
   private async record(attempt: Attempt, command: ReportCommand, known?: LoadedAggregate<ReportState>): Promise<void> {
     const { id, attemptId, context } = attempt;
     const { state } = await this.aggregates.execute(report, id, command, context, known);
@@ -156,7 +157,7 @@ const REFUSED: Readonly<Record<PullRefusal, ErrorCode>> = {
   FILE_CONDITION: 'report.file_condition',
 };
 
-/** What the caller hears of an attempt that ended without a report. `again`: when a refused one is made again. */
+/** The caller's error for an attempt that ended without a report. `again`: when a refused pull may be repeated. */
 export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAfterSeconds'>): DomainError {
   if (end.kind === 'refused') return new DomainError(REFUSED[end.reason], { reasonCode: end.reason, ...again });
   switch (end.cause) {
@@ -175,7 +176,7 @@ export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAft
   }
 }
 
-/** There was no report, and with this verification none can be made. What was paid counts for the next one. */
+/** The session has no report, and this verification can bring none. The payment counts for the next one. */
 function outOfReach(): DomainError {
   return new DomainError('report.expired', { reasonCode: 'REPORT_NOT_AVAILABLE' });
 }

@@ -21,12 +21,13 @@ import { ReportPull, refusalOf } from './report-pull.js';
 
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
-/** Between two looks at a pull that another caller makes: short at first, because most are nearly done. */
+/** The time between two looks at another caller's pull. It is short at first, because most pulls are nearly done. */
 const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
 
 /**
- * Sees to it that a session's report is released: pulled from the bureau once, however many callers and processes ask, and
- * paid with one report of the account's credit. Admission is checked before (`ReportAccess`).
+ * Releases a session's report. It is pulled from the bureau once, however many callers and processes ask, and costs one report of the
+ * account's credit.
+ * `ReportAccess` has checked the caller before.
  */
 @Injectable()
 export class ReportRelease {
@@ -39,7 +40,7 @@ export class ReportRelease {
     private readonly clock: Clock,
   ) {}
 
-  /** The report, pulled first if it was not. May be expired. */
+  /** The report, pulled first if needed. It may have expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;
@@ -47,20 +48,20 @@ export class ReportRelease {
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
-  /** As `again`, of what was recorded before this request. */
+  /** As `again`, for the state before this request. */
   async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
     return this.again((await this.aggregates.load(report, sessionId)).state);
   }
 
-  /** When the next request asks the bureau again after it refused; empty: it does so at once. */
+  /** The time until a request asks the bureau again after a refusal. Empty: the next request asks at once. */
   again(state: ReportState): Pick<DomainErrorDetail, 'retryAfterSeconds'> {
     const seconds = secondsToNextPull(state, this.clock.now(), this.policy.limits.retryIntervalSeconds);
     return seconds === 0 ? {} : { retryAfterSeconds: seconds };
   }
 
   /**
-   * What came of the pull, which is made first if it was not; REQUESTED: its end is not known yet. After the bureau refused, a pull is
-   * made again when its interval is over. That the bureau cannot even be asked is recorded as the end of a pull, once.
+   * The state after the pull, which is made first if needed. REQUESTED: the pull's end is not known yet.
+   * A refused pull is repeated after its interval. If the bureau cannot even be asked, this is recorded once, as the end of a pull.
    */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors, paidBy } = session;
@@ -89,18 +90,18 @@ export class ReportRelease {
       await this.aggregates.execute(report, sessionId, { ...command, lost: { cause: reference, now } }, own);
       return this.awaited(sessionId);
     }
-    // An account without credit leaves nothing in the log, however often it asks.
+    // An account without credit must not grow the log with its requests.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     await this.calls.admit(this.pull, attempt);
     let pending = false;
     let requested = false;
     try {
-      // The request comes before the credit, so that the recovery job knows of whatever is set aside.
+      // The request is recorded before the credit is reserved, so that the recovery job knows of every reservation.
       const { state, events } = await this.aggregates.execute(report, sessionId, command, attempt.context);
       pending = isPending(state, attemptId);
       requested = events.length > 0;
     } finally {
-      // Attempts of one name share a place: of a pull that another caller makes it is given back there.
+      // Attempts with one id share a place in the queue. If another caller makes this pull, it will give the place back.
       if (!pending) await this.calls.withdraw(this.pull, attempt);
     }
     if (!requested) return this.awaited(sessionId);
@@ -109,9 +110,9 @@ export class ReportRelease {
   }
 
   /**
-   * The end of a pull that another caller makes, here or in another process; patient for as long as a pull may take. For the
-   * attempt that was `made` here there is nothing to wait for, nor for one that the bureau has answered unintelligibly: a worker or
-   * the recovery job records its end later.
+   * Waits for the end of a pull that another caller makes, in this process or another, for as long as a pull may take.
+   * Returns at once for the attempt `made` here and for an unintelligible answer: a worker or the recovery job records their end
+   * later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;

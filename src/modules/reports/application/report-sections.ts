@@ -1,9 +1,9 @@
-// The sections of a report that a caller may leave out, and the bureau's own JSON without them.
+// The sections of a report that a caller may leave out, and the bureau's JSON without them.
 
 export const SECTIONS = ['background', 'housingCourt'] as const;
 export type Section = (typeof SECTIONS)[number];
 
-/** Every character of what remains is the bureau's: numbers are not read and written anew. `json` is JSON text. */
+/** Keeps every remaining character of the bureau's text, because parsing could change its numbers. `json` is JSON text. */
 export function withoutSections(json: string, leftOut: ReadonlySet<Section>): string {
   if (leftOut.size === 0) return json;
   return withMembers(json, (name, value) =>
@@ -15,10 +15,10 @@ function isIn(sections: ReadonlySet<string>, name: string): boolean {
   return sections.has(name);
 }
 
-/** What of a member's value is kept; null leaves the member out. */
+/** Returns the part of a member's value to keep; null leaves the member out. */
 type Keep = (name: string, value: string) => string | null;
 
-/** The object with the members that are kept; any other value as it is. */
+/** The object with the members that are kept. Any other value stays unchanged. */
 function withMembers(json: string, keep: Keep): string {
   const text = json.trim();
   if (!text.startsWith('{')) return json;
@@ -31,7 +31,7 @@ function withMembers(json: string, keep: Keep): string {
 }
 
 interface Member {
-  /** The name as it is written, and what stands between it and the value. */
+  /** The name as written, up to the value. */
   readonly head: string;
   readonly name: string;
   readonly value: string;
@@ -55,7 +55,7 @@ function* membersOf(object: string): Generator<Member> {
 
 const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|[[\]{},:]/gu;
 
-/** Where one of the characters stands first from `start` on, outside of texts and of whatever is nested. */
+/** The first place, from `start` on, of one of the characters outside of strings and nested values. */
 function endOf(json: string, start: number, ends: string): number {
   const tokens = new RegExp(TOKEN);
   tokens.lastIndex = start;

@@ -11,14 +11,14 @@ import { idOfShare, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { ReportBodyStore, type ReportBody } from './report-body-store.js';
 
-/** A report as a viewer sees it. Times are ISO 8601 UTC. */
+/** A report for one viewer. Times are ISO 8601 UTC. */
 export interface OpenedReport extends ReportBody {
   readonly id: string;
   readonly sessionId: string;
   readonly generatedAt: string;
-  /** Until when this viewer may see it. */
+  /** The end of the time in which this viewer may see it. */
   readonly expiresAt: string;
-  /** Score and report as JSON text of an object, where nothing else was kept. */
+  /** Score and report as JSON text of an object; null when the body holds more. */
   readonly json?: Uint8Array | null;
 }
 
@@ -29,7 +29,7 @@ interface Viewing {
 
 type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId'>;
 
-/** Hands out released reports, each time with a record of who looked. */
+/** Returns released reports, and records each view. */
 @Injectable()
 export class ReportViewer {
   constructor(
@@ -39,18 +39,18 @@ export class ReportViewer {
     private readonly clock: Clock,
   ) {}
 
-  /** To the session's own account or its parent, within the owner's window. */
+  /** For the session's own account or its parent, within the owner's window. */
   async toOwner(session: Session, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
     if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
     return (await this.show(session, released, released.expiresAt, null, viewing)) ?? refuse('report.expired');
   }
 
-  /** To a recipient: what was released then, however long ago, without any billing. */
+  /** For a recipient: the report as it was released, however old, without billing. */
   async byShare(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
     return (await this.showShared(session, shared, viewing)) ?? refuse('sharing.expired');
   }
 
-  /** To an agent or organization of the account; null after the person was erased. */
+  /** For an agent or organization of the account; null after the person was erased. */
   byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
     return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
   }
@@ -74,7 +74,7 @@ export class ReportViewer {
     const { reportId, generatedAt } = released;
     const body = await this.bodies.of(released);
     if (!body) return null;
-    // No report is shown without a record of it.
+    // A report is never shown without a record of the view.
     await this.looks.execute(
       reportLooks,
       sessionId,

@@ -11,12 +11,12 @@ import { ReportAccess } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 import { ShareRecipient } from './share-recipient.js';
 
-/** The consumer takes a share back, for good and at once: from the named account, or in all the shares (docs/contract/platform.md#sharing). */
+/** The consumer revokes a share, at once and for good: with the named account, or all shares (docs/contract/platform.md#sharing). */
 @UseCase()
 export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(
     readonly sessionId: string,
-    /** `listedIds`: of the shares that the read models list, for those that are not registered. */
+    /** `listedIds`: the shares that the read models list. Some of them may be older than the register. */
     readonly from: { readonly recipientAccountId: string } | { readonly listedIds: readonly string[] },
     readonly context: CallerContext,
   ) {

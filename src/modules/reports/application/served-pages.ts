@@ -1,4 +1,4 @@
-// Knows a page of a report again that the service served, in whichever process: the page ends with a keyed digest of itself.
+// Recognises a report's page that any process of the service served: the page ends with a keyed digest of itself.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Vault } from '../../../ports/vault.js';
@@ -7,13 +7,13 @@ import { Vault } from '../../../ports/vault.js';
 export class ServedPages {
   constructor(private readonly vault: Vault) {}
 
-  /** The page of the session's report with the mark at its end. */
+  /** The page of the session's report, with the mark at its end. */
   async marked(sessionId: string, page: string): Promise<string> {
     const digest = createHmac('sha256', await this.vault.installationKey('served-pages'));
     return page + markOf(digest.update(JSON.stringify([sessionId, page])).digest('base64'));
   }
 
-  /** Whether the page is, to the character, one that the service served of this session's report. */
+  /** Whether the service served exactly this page for this session's report. */
   async isServed(sessionId: string, page: string): Promise<boolean> {
     const given = Buffer.from(page);
     const right = Buffer.from(await this.marked(sessionId, page.slice(0, -MARK_LENGTH)));
@@ -21,7 +21,7 @@ export class ServedPages {
   }
 }
 
-/** It is the last thing of a page, and shows nothing. */
+/** The end of the page; it shows nothing. */
 function markOf(digest: string): string {
   return `<!-- As served: ${digest} -->`;
 }

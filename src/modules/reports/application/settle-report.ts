@@ -8,8 +8,8 @@ import { report } from '../domain/report.js';
 import { ReportPull } from './report-pull.js';
 
 /**
- * Looks after a pull without a recorded verdict (its process died, or the bureau was late): makes it again under the same
- * attempt. Safe to repeat.
+ * Repeats a pull that has no recorded verdict, under the same attempt. Its process died, or the bureau was late.
+ * Safe to repeat.
  */
 @UseCase()
 export class SettleReport extends Command<void> {

@@ -5,7 +5,7 @@ import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 
-/** What a request says about whom the report is shared with. */
+/** The recipient, as far as a request names one. */
 export interface NamedRecipient {
   /** The grant of the caller's token. */
   readonly grantId: string | null;
@@ -13,7 +13,7 @@ export interface NamedRecipient {
   readonly recipientAccountId: string | null;
 }
 
-/** Finds out whom a consent is for (docs/contract/platform.md#sharing). */
+/** Finds the recipient of a consent (docs/contract/platform.md#sharing). */
 @Injectable()
 export class ShareRecipient {
   constructor(
@@ -22,8 +22,10 @@ export class ShareRecipient {
   ) {}
 
   /**
-   * The recipient that the server named when it made the grant, of this token or of the one the session was opened with, so
-   * that no page can send the report elsewhere; else the page's, which without a grant is one of the account's relations; else the account that embeds the session.
+   * The recipient that the server named in the grant, of this token or of the session. It comes first, so that no page can send the
+   * report elsewhere.
+   * Otherwise the page's recipient counts, which without a grant must be related to the account. Otherwise the account that embeds the
+   * session.
    */
   async of(session: ScreeningFacts, { grantId, recipientAccountId }: NamedRecipient): Promise<string> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
@@ -36,7 +38,7 @@ export class ShareRecipient {
     return recipientAccountId;
   }
 
-  /** An account that a request names; anything else is refused. */
+  /** The account that a request names. Throws for any other id. */
   async named(recipientAccountId: string): Promise<AccountFacts> {
     const recipient = isId(recipientAccountId) ? await this.accounts.find(recipientAccountId) : null;
     if (!recipient) throw fieldError('request.invalid', 'share.recipient', 'must be the id of an account');

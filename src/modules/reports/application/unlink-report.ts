@@ -7,8 +7,8 @@ import { ReportLinks } from './report-links.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
- * Takes every report of a renter back from an agent or organization, at once. Nothing happens where none is linked. Nobody's lock is in
- * the way: what the consumer takes back must not be seen again when the lock is over.
+ * Revokes all links of a renter's reports to an agent or organization, at once. Without links it does nothing.
+ * Works even for locked parties, because a revoked report must not reappear when a lock ends.
  */
 @UseCase()
 export class UnlinkReport extends Command<void> {

@@ -1,6 +1,6 @@
 /**
- * The same day and time of day so many calendar months later, in UTC; the last day of the month where that day does not
- * exist (29 February, 31 January).
+ * The same day and time of day that many calendar months later, in UTC.
+ * The last day of the month where that day does not exist (29 February, 31 January).
  */
 export function monthsAfter(from: Date, months: number): Date {
   const after = new Date(from);

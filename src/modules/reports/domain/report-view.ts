@@ -1,9 +1,9 @@
-// One look at a report: who, when and for what purpose (docs/contract/platform.md#reports). Who and when are the event's metadata.
+// One view of a report: viewer, time and purpose (docs/contract/platform.md#reports). The event's metadata hold viewer and time.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { PermissiblePurpose } from './report.js';
 
-/** `score`: nothing but the score was shown. */
+/** `score`: only the score was shown. */
 export type ReportFormat = 'json' | 'html' | 'score';
 
 export interface ViewedReport {
@@ -12,13 +12,13 @@ export interface ViewedReport {
   readonly viewerAccountId: string;
   readonly purpose: PermissiblePurpose;
   readonly format: ReportFormat;
-  /** The share that allowed it; null for the session's own account and its parent. */
+  /** The share that allowed the view; null for the session's own account and its parent. */
   readonly shareId: string | null;
 }
 
 export type ReportViewEvent = DomainEvent<'ReportViewed', ViewedReport>;
 
-/** All looks at the report of a session, by the session's id: one stream, and many looks at once are one append. */
+/** All views of a session's report are one stream, by the session's id, so that many concurrent views are one append. */
 export const reportLooks: Decider<object, { readonly kind: 'record' } & ViewedReport, ReportViewEvent> = {
   category: 'report_looks',
   initial: {},
@@ -33,7 +33,7 @@ export const reportLooks: Decider<object, { readonly kind: 'record' } & ViewedRe
 
 export type ReportViewState = { readonly status: 'NONE' } | ({ readonly status: 'RECORDED' } & ViewedReport);
 
-/** A look that an earlier release recorded, in a stream of its own. None is recorded so any more. */
+/** A view that an earlier release recorded in its own stream. New views are not recorded in this form. */
 export const reportView: Decider<ReportViewState, never, ReportViewEvent> = {
   category: 'report_view',
   initial: { status: 'NONE' },

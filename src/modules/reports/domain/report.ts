@@ -1,4 +1,4 @@
-// The credit report of one screening session: requested from the bureau, released, or not to be had for now.
+// The credit report of one screening session: requested from the bureau, released, or not available for now.
 // Source: docs/contract/platform.md#reports, #checks-before-a-report.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -6,22 +6,22 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { RefundReason } from '../../../kernel/refund-reason.js';
 
-/** Why the bureau has nothing to give: facts about the consumer's file. */
+/** The bureau's reason for giving no report: a fact about the consumer's file. */
 export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
-/** Why no later pull will bring a report either. */
+/** The reason why no later pull can bring a report either. */
 export type FinalFailure =
-  /** The vendor's session does not entitle to a report: not any more, or not at this bureau. Or the service has lost what names it. */
+  /** The vendor's session gives no right to a report, no longer or not at this bureau. Or the service has lost its reference. */
   'VENDOR_SESSION_OVER' | 'PERSON_ERASED';
-/** Why a pull came to nothing. */
+/** The reason why a pull brought no report. */
 export type PullFailure =
   | FinalFailure
   | 'VENDOR_UNAVAILABLE'
-  /** The account had no credit left when it was to be set aside. */
+  /** The account had no credit to reserve. */
   | 'CREDIT_EXHAUSTED'
-  /** Its end is not known. */
+  /** The pull's end is not known. */
   | 'NO_VERDICT';
 
-/** The permissible purpose under which the service pulls and shows reports: the only one that it has. */
+/** The permissible purpose under which the service pulls and shows reports. It has only this one. */
 export type PermissiblePurpose = 'TENANT_SCREENING';
 
 export type ReportEvent =
@@ -29,17 +29,17 @@ export type ReportEvent =
       'ReportRequested',
       {
         readonly reportId: string;
-        /** The name of the credit reservation, and the bureau's idempotency key unless `inquiryId` is. */
+        /** The id of the credit reservation. It is also the bureau's idempotency key, unless `inquiryId` is present. */
         readonly attemptId: string;
-        /** The key of an earlier attempt that was given up without a verdict: the bureau may have billed it, and does so only once. */
+        /** The key of an earlier attempt that ended without a verdict. The bureau may have billed that inquiry, and bills it only once. */
         readonly inquiryId?: string;
-        /** Absent in what was stored before it was recorded. */
+        /** Absent in older events. */
         readonly purpose?: PermissiblePurpose;
-        /** Under which the vault keeps the report. */
+        /** The vault subject of the report. */
         readonly subjectId: string;
-        /** ISO 8601 UTC. From then on the recovery job asks the bureau again. */
+        /** ISO 8601 UTC. After this time the recovery job asks the bureau again. */
         readonly settleAfter: string;
-        /** ISO 8601 UTC. From then on the attempt is given up. */
+        /** ISO 8601 UTC. After this time the attempt is given up. */
         readonly giveUpAfter: string;
       }
     >
@@ -60,7 +60,7 @@ export type ReportEvent =
         readonly attemptId: string;
         readonly reason: PullRefusal;
         readonly upstreamCode: number | null;
-        /** ISO 8601 UTC. Absent in what was stored before it was recorded. */
+        /** ISO 8601 UTC. Absent in older events. */
         readonly refusedAt?: string;
       }
     >
@@ -69,21 +69,21 @@ export type ReportEvent =
       {
         readonly attemptId: string;
         readonly cause: PullFailure;
-        /** ISO 8601 UTC, of a final failure. Absent in what was stored before it was recorded. */
+        /** ISO 8601 UTC, for a final failure. Absent in older events. */
         readonly failedAt?: string;
       }
     >
-  /** The bureau gave an answer that cannot be classified. The attempt stays open: only its own key is never billed twice. */
+  /** The bureau's answer cannot be classified. The attempt stays open, because only its own key is safe from double billing. */
   | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>
-  /** This payment is to be given back: no pull for it begins any more. The payment hears of it after this is recorded. */
+  /** This payment will be refunded, so no further pull for it begins. The payment is notified after this is recorded. */
   | DomainEvent<'ReportPullsEnded', PullsEnded>
-  /** This payment is to count for a newer session: no pull for it begins here any more. The payment hears of it after this is recorded. */
+  /** This payment will count for a newer session, so no further pull for it begins here. The payment is notified after this is recorded. */
   | DomainEvent<'ReportPaymentCarriedOver', { readonly transactionId: string }>;
 
 export interface PullsEnded {
   readonly transactionId: string;
   readonly reasonCode: RefundReason;
-  /** The report was released before, and stays what it is. */
+  /** The report was already released, and stays valid. */
   readonly released?: true;
 }
 
@@ -93,11 +93,11 @@ export interface PullAttempt {
   readonly inquiryId: string;
   readonly settleAfter: string;
   readonly giveUpAfter: string;
-  /** Whether the bureau gave an answer that cannot be classified. */
+  /** Whether the bureau's answer could not be classified. */
   readonly unintelligible?: true;
 }
 
-/** How an attempt ended without a report. */
+/** The end of an attempt without a report. */
 export type PullEnd =
   | {
       readonly kind: 'refused';
@@ -109,21 +109,21 @@ export type PullEnd =
   | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure; readonly failedAt?: string };
 
 interface BeforePulls {
-  /** Payments that are given back: nothing is pulled for them. */
+  /** Refunded payments. Nothing is pulled for them. */
   readonly endedFor: readonly PullsEnded[];
-  /** Transactions that count for newer sessions: nothing is pulled for them here. */
+  /** Transactions that count for newer sessions. Nothing is pulled for them here. */
   readonly carriedOver: readonly string[];
 }
 
 interface Known extends BeforePulls {
-  /** Named with the first attempt, the same for all of them. */
+  /** Chosen with the first attempt, and the same for all of them. */
   readonly reportId: string;
   readonly subjectId: string;
-  /** How often a pull was begun. */
+  /** The number of pulls that were begun. */
   readonly attempts: number;
-  /** The bureau's key of an attempt whose end is not known; null when the bureau has told the end of all of them. */
+  /** The bureau's key of an attempt whose end is not known; null when the bureau has reported the end of every attempt. */
   readonly unresolved: string | null;
-  /** ISO 8601 UTC: when the bureau refused first; null when it has not, or nobody recorded the time. */
+  /** The time of the bureau's first refusal, ISO 8601 UTC; null before it, or when its time was not recorded. */
   readonly firstRefusedAt: string | null;
 }
 
@@ -144,8 +144,8 @@ export type ReportState =
 
 export type ReportCommand =
   /**
-   * `reportId` counts only the first time. Decides nothing unless `attemptId` is the next one, so that an attempt that ended never begins
-   * again, nor when it ended with the same `lost` before.
+   * `reportId` counts only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts.
+   * Does nothing either when the last attempt ended with the same `lost`.
    */
   | {
       readonly kind: 'request';
@@ -154,21 +154,21 @@ export type ReportCommand =
       readonly attemptId: string;
       readonly purpose: PermissiblePurpose;
       readonly subjectId: string;
-      /** The transaction that it is pulled for; null where nobody has to pay first. */
+      /** The transaction that pays for the pull; null where no payment is needed. */
       readonly paidBy: string | null;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
-      /** Why the bureau cannot even be asked, since `now`. Absent: it can. */
+      /** The reason why the bureau cannot be asked at all, since `now`. Absent: it can. */
       readonly lost?: { readonly cause: FinalFailure; readonly now: Date };
     }
-  /** Throws while a pull is under way, and when the report is released unless `evenIfReleased`. */
+  /** Throws while a pull is in progress, and when the report is released unless `evenIfReleased`. */
   | {
       readonly kind: 'end-pulls';
       readonly transactionId: string;
       readonly reasonCode: RefundReason;
       readonly evenIfReleased: boolean;
     }
-  /** Decides nothing while a pull is under way, and when the report is released. */
+  /** Does nothing while a pull is in progress, and when the report is released. */
   | { readonly kind: 'carry-over'; readonly transactionId: string }
   | {
       readonly kind: 'release';
@@ -190,7 +190,7 @@ export type ReportCommand =
       readonly attemptId: string;
       readonly cause: Exclude<PullFailure, 'NO_VERDICT' | 'VENDOR_UNAVAILABLE'>;
     }
-  /** The bureau could not say it or was not asked. */
+  /** The bureau gave no verdict, or was not asked. */
   | {
       readonly kind: 'no-verdict';
       readonly now: Date;
@@ -198,7 +198,7 @@ export type ReportCommand =
       readonly reason: 'unavailable' | 'timed-out' | 'unintelligible';
     };
 
-/** One stream a screening session, named after it. */
+/** One stream per screening session, with its id. */
 export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   category: 'report',
   initial: { status: 'NONE', endedFor: [], carriedOver: [] },
@@ -206,7 +206,7 @@ export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   evolve,
 };
 
-/** The name of the pull that would come next. Derived, so that every process that makes it sets aside the same credit. */
+/** The id of the next pull. It is derived, so that every process that makes this pull reserves the same credit. */
 export function nextAttemptId(sessionId: string, state: ReportState): string {
   return derivedId('report-pull', sessionId, String(state.status === 'NONE' ? 1 : state.attempts + 1));
 }
@@ -302,7 +302,7 @@ function withoutVerdict(
   { attemptId, settleAfter, giveUpAfter, unintelligible }: PullAttempt,
 ): readonly ReportEvent[] {
   if (now >= new Date(giveUpAfter)) return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'NO_VERDICT' } }];
-  // From then on the bureau is asked again; that it cannot say it now says nothing about the first time.
+  // After this time the bureau is asked again. An answer without a verdict now says nothing about the first request.
   if (now >= new Date(settleAfter)) return [];
   if (reason === 'unavailable') return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
   return reason === 'unintelligible' && !unintelligible
@@ -320,14 +320,14 @@ export function isPending(state: ReportState, attemptId: string): state is Reque
   return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
 }
 
-/** Whole seconds until the bureau is asked again after it refused; 0: a request asks it at once. */
+/** Whole seconds until a refused pull may be repeated; 0: the next request asks the bureau at once. */
 export function secondsToNextPull(state: ReportState, now: Date, intervalSeconds: number): number {
   if (state.status !== 'NOT_TO_BE_HAD' || state.end.kind !== 'refused' || state.end.refusedAt === undefined) return 0;
   const waitMs = Date.parse(state.end.refusedAt) + intervalSeconds * 1_000 - now.getTime();
   return Math.max(0, Math.ceil(waitMs / 1_000));
 }
 
-/** The owner's window; a recipient's is the share's. */
+/** For the owner's window. A recipient's window belongs to the share. */
 export function isExpired(released: ReleasedReport, now: Date): boolean {
   return now >= new Date(released.expiresAt);
 }
@@ -390,7 +390,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   }
 }
 
-/** That the bureau could not be asked, or was not, says nothing of an earlier time under the same key. */
+/** A failure before the bureau was asked says nothing about an earlier request under the same key. */
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
   if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;
   return state.unresolved;

@@ -1,11 +1,11 @@
-// Which shares the report of a session has, by the session's id. A consent that is taken back from all is taken back from each of them.
+// The shares of a session's report, by the session's id. Revoking all of them revokes each one.
 import type { CommandTo } from '../../../kernel/change.js';
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 export type ShareRegisterEvent = DomainEvent<'ShareRegistered', { readonly shareId: string }>;
 
-/** The state is the ids of the shares, oldest first; those that were made before there was a register are missing. */
+/** The state: ids of the shares, oldest first. Shares from before the register existed are missing. */
 export const shareRegister: Decider<
   readonly string[],
   { readonly kind: 'register'; readonly shareId: string },

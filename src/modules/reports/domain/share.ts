@@ -1,5 +1,6 @@
-// A report shared with one account, with the consumer's consent: revoking is for good (docs/contract/platform.md#sharing). Or linked by
-// the account itself to one of its agents or organizations: a link can be made again (docs/contract/direct.md#links).
+// A report shared with one account, with the consumer's consent; a revocation is final (docs/contract/platform.md#sharing).
+// Or a report that the account itself links to one of its agents or organizations; a link can be made again
+// (docs/contract/direct.md#links).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
@@ -7,7 +8,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { monthsAfter } from './calendar-months.js';
 import type { PermissiblePurpose } from './report.js';
 
-/** How long a recipient may look (docs/contract/platform.md#sharing). */
+/** How long a recipient may see the report (docs/contract/platform.md#sharing). */
 const WINDOW_MONTHS = 24;
 
 export type ShareEvent =
@@ -17,11 +18,11 @@ export type ShareEvent =
         readonly reportId: string;
         readonly sessionId: string;
         readonly recipientAccountId: string;
-        /** The agent or organization of that account to which the report is linked; absent for a share with the account. */
+        /** The agent or organization of that account that the report is linked to; absent for a share with the account. */
         readonly recipientPartyId?: string;
-        /** Absent in what was stored before it was recorded. */
+        /** Absent in older events. */
         readonly purpose?: PermissiblePurpose;
-        /** ISO 8601 UTC, as all times here. */
+        /** ISO 8601 UTC, like every time in this file. */
         readonly sharedAt: string;
         readonly expiresAt: string;
       }
@@ -57,7 +58,7 @@ export type ShareCommand =
       readonly reportId: string;
       readonly sessionId: string;
       readonly recipientAccountId: string;
-      /** Makes it a link. */
+      /** Makes the share a link. */
       readonly recipientPartyId?: string;
       readonly purpose: PermissiblePurpose;
       /** Null: 24 calendar months. */
@@ -72,7 +73,7 @@ export const share: Decider<ShareState, ShareCommand, ShareEvent> = {
   evolve,
 };
 
-/** One share a session and recipient, which is an account or a party. */
+/** One share per session and recipient. The recipient is an account or a party. */
 export function shareIdOf(sessionId: string, recipientId: string): string {
   return derivedId('share', sessionId, recipientId);
 }
@@ -125,7 +126,7 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
   }
 }
 
-/** What consenting once more finds: neither a revoked share nor one whose window is over can be renewed. */
+/** For a second consent: a revoked share cannot be renewed, and neither can a share whose window has closed. */
 export function stillShared(state: ActiveShare | RevokedShare, now: Date): ActiveShare {
   if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
   if (isOver(state, now)) throw new DomainError('sharing.expired');

@@ -4,7 +4,7 @@ import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/proje
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
-/** One document a share. It never decides whether a viewer may look: a revoke counts at once. */
+/** One document per share. It never decides whether a viewer may see a report, because a revocation must count at once. */
 export interface ReportShareView {
   readonly sessionId: string;
   readonly status: 'SHARED' | 'REVOKED';
@@ -30,12 +30,12 @@ export const reportShares: Projection<ReportShareView, ActiveShare | RevokedShar
 
 const known = exhaustiveEvents<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
 
-/** Lists that miss nothing, however far the read models are (see platform/subscriptions/complete-lists.ts). */
+/** Lists that are complete even when the read models lag (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
   idsIn(projection: typeof reportShares, list: string, onProgress: () => void): Promise<string[]>;
 }
 
-/** How long the log is read for what the read models do not have. */
+/** The longest time for reading from the log the events that the read models lack. */
 const LIMIT_MS = 5_000;
 
 export class ReportSharesReader {
@@ -45,8 +45,8 @@ export class ReportSharesReader {
   ) {}
 
   /**
-   * Ids of all shares of the session's report, the revoked ones too. Throws Unavailable when it cannot tell all of them in time: a
-   * consent that is taken back in part only would be a lie.
+   * Ids of all shares of the session's report, including revoked ones.
+   * Throws Unavailable when it cannot list all of them in time, because a revocation of only some shares would mislead the consumer.
    */
   async idsOf(sessionId: string): Promise<string[]> {
     if (!isId(sessionId)) return [];

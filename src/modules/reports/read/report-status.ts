@@ -24,13 +24,13 @@ interface Followed {
 /** The report of a session, by the session's id. */
 export interface ReportStatus {
   readonly status: ReportState['status'];
-  /** ISO 8601 UTC; null while no report was released. */
+  /** ISO 8601 UTC; null before a report is released. */
   readonly expiresAt: string | null;
   /** As `Reports.isOutOfReach`. */
   readonly outOfReach: boolean;
 }
 
-/** Has an open call while a pull awaits its verdict. */
+/** Has an open call while a pull waits for its verdict. */
 export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
   version: 7,
@@ -39,7 +39,7 @@ export const reportStatus: Projection<ReportStatus, Followed> = {
   evolve(before, event) {
     const next = report.evolve(before?.report ?? report.initial, known(event));
     const { environment } = event.metadata;
-    // The pulls for a payment can end before the first one.
+    // The pulls for a payment can be ended before the first pull.
     const isEnd = event.type === 'ReportPullsEnded' || event.type === 'ReportPaymentCarriedOver';
     if (environment === null || (next.status === 'NONE' && !isEnd))
       throw new Error(`${event.stream} does not begin with a request`);
@@ -56,7 +56,7 @@ export const reportStatus: Projection<ReportStatus, Followed> = {
     report.status === 'REQUESTED' ? [openCall(environment, report.attempt.settleAfter)] : [],
 };
 
-/** Reports as the other modules and the recovery job see them. */
+/** Reports, for the other modules and the recovery job. */
 @Injectable()
 export class ReportDirectory extends Reports {
   constructor(private readonly readModels: ReadModels) {
@@ -71,7 +71,7 @@ export class ReportDirectory extends Reports {
     return (await this.statusOf(sessionId))?.outOfReach ?? false;
   }
 
-  /** Sessions with a pull without a verdict in time. */
+  /** Sessions whose pull has no verdict in time. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(reportStatus, at, limit, openCallsIn(environment));
   }

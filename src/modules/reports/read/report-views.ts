@@ -3,17 +3,20 @@ import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { listOf, type Projection } from '../../../kernel/projection.js';
 import { reportView, type ReportViewEvent, type ViewedReport } from '../domain/report-view.js';
 
-/** Who looked at a report, when and for what. */
+/** One view of a report: viewer, time and purpose. */
 export interface ReportViewDocument extends ViewedReport {
   readonly actor: Actor;
   /** ISO 8601 UTC. */
   readonly viewedAt: string;
 }
 
-/** The list of the looks at a session's report. */
+/** The list of the views of a session's report. */
 export const viewsOfSession = (session: string): string => listOf({ session });
 
-/** One document a look of an earlier release, when each had a stream of its own: the list finds them. Later ones are in the stream of their session. */
+/**
+ * One document per view of an earlier release, when each had its own stream: the list finds them. Later views are in their session's
+ * stream.
+ */
 export const reportViews: Projection<ReportViewDocument> = {
   name: 'report_view',
   version: 3,

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Rule, TakesAnything } from '../../../../platform/http/body-pipe.js';
 import { ADDRESS_RULES, type Address, addressShape, isAddress } from '../../../../surfaces/wire/address.js';
 
-/** For which unit a report is linked (docs/contract/direct.md#links): looked at, and not kept. */
+/** The unit for which a report is linked (docs/contract/direct.md#links). It is checked and not stored. */
 @TakesAnything()
 export class LinkBody {
   @ApiProperty(addressShape('all'))

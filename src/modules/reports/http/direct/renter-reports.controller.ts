@@ -17,7 +17,7 @@ import { ServedPages } from '../../application/served-pages.js';
 import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
 import { ApiPartyReport, partyReportReply, ReportExpiryResult } from './report-result.js';
 
-/** The reports of renters, for the servers that have registered them (docs/contract/direct.md#reports). */
+/** Reports of renters, for the servers that registered them (docs/contract/direct.md#reports). */
 @ApiTags('reports')
 @ApiSecurity('api-key')
 @Controller('api/idv/renters/:renterId')

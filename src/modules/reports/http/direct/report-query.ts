@@ -1,4 +1,4 @@
-// What requests for a report say beside whose it is (docs/contract/direct.md#reports).
+// The query parameters of requests for a report (docs/contract/direct.md#reports).
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +9,7 @@ import type { ReportQuery } from '../../application/party-reading.js';
 import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
 
-/** As they arrive: anything. */
+/** As the request has them. They may hold any value. */
 export type QueryParameters = Readonly<Record<string, unknown>>;
 
 const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
@@ -19,7 +19,7 @@ const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
 
 export type DirectQuery = ReportQuery & { readonly format: Format };
 
-/** Judged before anything is pulled or billed. `format` goes before what the caller accepts. */
+/** Checked before anything is pulled or billed. `format` takes precedence over the Accept header. */
 export function reportQuery(
   query: QueryParameters,
   { clientClass }: Principal,
@@ -47,7 +47,7 @@ function isTrue(parameter: string, value: unknown): boolean {
   return value === 'true';
 }
 
-/** Every caller accepts what it has named. */
+/** A caller that names a format accepts it. */
 function named(format: unknown, reply: FastifyReply): Format {
   neverCached(reply);
   if (format !== 'json' && format !== 'html') throw new DomainError('request.not_acceptable');
@@ -55,7 +55,7 @@ function named(format: unknown, reply: FastifyReply): Format {
   return format;
 }
 
-/** Without a payload, and with a message of its own (docs/contract/direct.md#reports). */
+/** Has no payload, and a message beside the errors (docs/contract/direct.md#reports). */
 const EXCLUSION_REFUSED = {
   type: 'object',
   required: ['errors', 'message'],
@@ -76,7 +76,7 @@ const EXCLUSION_REFUSED = {
   },
 };
 
-/** Above `ApiRefusals`, whose 400 it goes before. */
+/** Goes above `ApiRefusals`, so that it replaces the 400 described there. */
 export function ApiReportQuery(): MethodDecorator {
   return applyDecorators(
     ApiResponse({

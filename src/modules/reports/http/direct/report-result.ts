@@ -1,4 +1,4 @@
-// What the report routes of the direct API answer with, also for its description.
+// Replies of the direct API's report routes, also for its description.
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -9,7 +9,7 @@ import type { ServedPages } from '../../application/served-pages.js';
 import { pageReply } from '../platform/report-reply.js';
 import type { DirectQuery } from './report-query.js';
 
-/** The page, or the bureau's own JSON; what is left out is in neither. */
+/** The page, or the bureau's own JSON, without the sections that are left out. */
 export async function partyReportReply(
   { opened, leftOut }: PartyReport,
   { format }: DirectQuery,
@@ -17,7 +17,7 @@ export async function partyReportReply(
   pages: ServedPages,
 ): Promise<string> {
   if (format === 'html') return pageReply(opened, reply, pages, { leftOut });
-  // A bureau whose answers are no JSON text of their own is told in the service's words.
+  // If the bureau's answer is not JSON text, the payload is the service's own form.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
   return passOn(reply, withoutSections(text, leftOut));
 }

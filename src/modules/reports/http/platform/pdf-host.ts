@@ -1,15 +1,15 @@
-// PDFs may show what others have written, so they can have a host of their own (docs/contract/platform.md#printing).
+// PDFs may show content of third parties, so they can have a host of their own (docs/contract/platform.md#printing).
 import type { FastifyInstance } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Served at the host of PDFs alone, where there is one. */
+    /** Served only at the host of PDFs, where one is configured. */
     pdf?: true;
   }
 }
 
-/** The host of that address serves PDFs and nothing else, and no other host serves them. */
+/** That host serves only PDFs, and no other host serves them. */
 export function servePdfsApart(fastify: FastifyInstance, pdfUrl: string): void {
   const plain = (name: string): string => name.toLowerCase().replace(/\.$/, '');
   const own = plain(new URL(pdfUrl).hostname);

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
 import { FetchPdf } from '../../application/fetch-pdf.js';
 
-/** PDFs behind signed links. No token: a link is followed by a browser or a mail program, and its signature says enough. */
+/** PDFs behind signed links. They need no token: browsers and mail programs follow the link, and its signature is the credential. */
 @ApiTags('reports')
 @Controller('reports/pdf')
 export class PdfController {

@@ -6,7 +6,7 @@ import { means, Rule } from '../../../../platform/http/body-pipe.js';
 /** Largest page to print, in bytes of UTF-8 (docs/contract/general.md#bodies). */
 const MAX_HTML_BYTES = 2_000_000;
 
-/** Largest body of that route: the page with room for what JSON escapes in it. What is too large in between is told by the page's own limit. */
+/** Largest body of that route: the page, with room for JSON escapes. A page that fits in it may still exceed its own limit. */
 export const MAX_PDF_BODY_BYTES = 3_000_000;
 
 const required = { message: 'is required and must be a string' };

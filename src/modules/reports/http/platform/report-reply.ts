@@ -1,4 +1,4 @@
-// How surfaces answer with a report: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
+// Replies with a report for all surfaces: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
@@ -8,7 +8,7 @@ import { reportPage, type PageOptions } from './report-page/page.js';
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
 export type Format = keyof typeof MEDIA_TYPES;
 
-/** What the caller accepts, before anything is pulled or billed; the first where it does not care. */
+/** The format that the caller accepts, decided before anything is pulled or billed. The first format when the caller has no preference. */
 export function formatFor(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -22,7 +22,7 @@ export function formatFor(
   return accepted === MEDIA_TYPES.json ? 'json' : 'html';
 }
 
-/** Whatever the answer to a request for a report becomes, no cache may keep it. */
+/** No cache may keep any reply to a request for a report. */
 export function neverCached(reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept');
 }
@@ -37,7 +37,7 @@ export async function reportReply(
   if (format === 'html') return pageReply(opened, reply, pages, options);
   void reply.header('content-type', 'application/json; charset=utf-8');
   const { id, sessionId, generatedAt, expiresAt, json } = opened;
-  // The body is passed on without being read and written anew.
+  // The stored body is passed on without being parsed.
   const body = json ?? Buffer.from(JSON.stringify({ score: opened.score, report: opened.report }));
   return Buffer.concat([
     Buffer.from(`${JSON.stringify({ id, sessionId }).slice(0, -1)},`),
@@ -46,7 +46,7 @@ export async function reportReply(
   ]);
 }
 
-/** The page that every surface shows, known again when it is printed. */
+/** The page that every surface shows. Its mark lets the service recognise it for printing. */
 export function pageReply(
   opened: OpenedReport,
   reply: FastifyReply,

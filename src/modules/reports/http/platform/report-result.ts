@@ -1,4 +1,4 @@
-// What the report routes answer with, for the API's description.
+// Replies of the report routes, for the API's description.
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { Sharing } from '../../application/read-sharing.js';
@@ -28,7 +28,7 @@ class ReportResult {
   @ApiProperty({ format: 'date-time', description: 'Until when the caller may see it' }) readonly expiresAt!: string;
 }
 
-/** JSON, or the same as a page. */
+/** JSON, or the same data as a page. */
 export function ApiReport(): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(ReportResult),

@@ -9,7 +9,7 @@ import { ServedPages } from '../../application/served-pages.js';
 import { formatFor, reportReply } from '../platform/report-reply.js';
 import { ApiReport } from '../platform/report-result.js';
 
-/** Reports as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
+/** Reports for servers with a secret key: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('reports')
 @ApiSecurity('secret-key')
 @Controller('v1/reports')

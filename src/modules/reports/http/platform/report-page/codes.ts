@@ -1,4 +1,4 @@
-// What codes that bureaus are known to send mean, for people.
+// Plain words for the known codes of bureaus.
 import type { PageLanguage } from './wording.js';
 
 const MEANINGS: Readonly<Record<string, Readonly<Record<PageLanguage, string>>>> = {
@@ -28,7 +28,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<PageLanguage, string>>>>
   SETTLED: { en: 'Settled', es: 'Acuerdo entre las partes' },
 };
 
-/** Null for a code that is not known. */
+/** Null for an unknown code. */
 export function meaningOf(code: string, language: PageLanguage): string | null {
   return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.[language] ?? null) : null;
 }

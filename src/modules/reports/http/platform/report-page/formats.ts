@@ -1,21 +1,21 @@
-// Days, times and amounts as people read them.
+// Days, times and amounts in a reader's form.
 import type { PageLanguage } from './wording.js';
 
 const FORMATS = { en: formatsOf('en-US'), es: formatsOf('es-US') } satisfies Record<PageLanguage, unknown>;
 
-/** Of YYYY-MM-DD. What is no day of the calendar stays as it is. */
+/** For YYYY-MM-DD. A text that is not a calendar day stays unchanged. */
 export function dayOf(date: string, language: PageLanguage): string {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(date) ? new Date(date) : null;
   if (time === null || Number.isNaN(time.getTime()) || !time.toISOString().startsWith(date)) return date;
   return FORMATS[language].day.format(time);
 }
 
-/** Of ISO 8601. In UTC, because a page that is kept or passed on is read in any zone. */
+/** For ISO 8601. In UTC, because a page that is kept or passed on is read in any zone. */
 export function momentOf(time: string, language: PageLanguage): string {
   return `${FORMATS[language].moment.format(new Date(time))} UTC`;
 }
 
-/** US dollars; null: nothing. */
+/** US dollars; empty for null. */
 export function moneyOf(cents: number | null, language: PageLanguage): string {
   return cents === null ? '' : FORMATS[language].money.format(cents / 100);
 }

@@ -1,4 +1,4 @@
-// The report as a page: all of it in one answer, printable, without a script.
+// The report as a page: complete in one reply, printable, without scripts.
 import { REPORT_STYLE } from '../../../../../surfaces/platform/report-style.js';
 import type { OpenedReport } from '../../../application/report-viewer.js';
 import type { Section } from '../../../application/report-sections.js';
@@ -23,7 +23,7 @@ export interface PageOptions {
   readonly leftOut?: ReadonlySet<Section>;
 }
 
-/** A complete document, without the sections that are left out. Everything that is not ours is escaped. */
+/** A complete document, without the sections that are left out. Everything from outside is escaped. */
 export function reportPage(
   { id, sessionId, score, report, generatedAt, expiresAt }: OpenedReport,
   { language = 'en', leftOut = new Set() }: PageOptions = {},

@@ -1,4 +1,4 @@
-// The parts of the report as a page shows them, one function each. Pure.
+// The parts of the report's page, one function each. Pure.
 import type { CreditScore, VendorReport } from '../../../application/report-body-store.js';
 import { meaningOf } from './codes.js';
 import { dayOf, moneyOf } from './formats.js';
@@ -148,12 +148,12 @@ ${note === null ? null : html`<p class="none">${note}</p>`}`,
   );
 }
 
-/** A code that is not known is shown as it is. */
+/** An unknown code is shown as it is. */
 function coded(code: string, language: PageLanguage): Content {
   return meaningOf(code, language) ?? html`<code>${code}</code>`;
 }
 
-/** What the bureau says in words of its own, which are English. */
+/** The bureau's own words, which are English. */
 function written(text: string, { language }: Wording): Content {
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }

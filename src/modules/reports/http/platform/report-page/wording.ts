@@ -1,4 +1,4 @@
-// The words of the report page in the languages that it is shown in.
+// The words of the report's page in its languages.
 
 export const PAGE_LANGUAGES = ['en', 'es'] as const;
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
@@ -17,7 +17,7 @@ export interface Wording {
   readonly screening: string;
   readonly generated: string;
   readonly seenUntil: string;
-  /** Of what is left as the bureau wrote it; null where that is the language of the page. */
+  /** For text that stays in the bureau's language; null where the page has that language. */
   readonly asWritten: string | null;
   readonly score: string;
   readonly noScore: string;
@@ -34,7 +34,7 @@ export interface Wording {
   readonly tables: Readonly<Record<Table, TableWords>>;
   readonly paymentHistory: string;
   readonly noEntries: string;
-  /** What the Fair Credit Reporting Act gives the person in the file, in short. */
+  /** The rights of the person in the file under the Fair Credit Reporting Act, in short. */
   readonly rights: {
     readonly title: string;
     readonly lead: string;
