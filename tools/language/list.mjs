@@ -57,6 +57,7 @@ export const FINISHED_FOLDERS = [
   'src/config',
   'src/ops',
   'src/modules/accounts',
+  'web',
   'tools',
   'test/unit/language',
 ];

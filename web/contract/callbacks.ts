@@ -1,7 +1,7 @@
-// What the page that embeds the component is told. Payloads hold identifiers, statuses and scores, and nothing personal.
+// The callbacks to the page that embeds the component. Payloads hold identifiers, statuses and scores, and nothing personal.
 // docs/how-to/embed-the-component.md describes them for integrators; the types are published with the host script.
 
-/** Screening: from the details to the shared report. Report: of a screening that there is. */
+/** `screening`: from the details to the shared report. `report`: the report of an existing screening. */
 export type View = 'screening' | 'report' | 'income';
 
 export type Step = 'details' | 'choice' | 'otp' | 'kba' | 'payment' | 'report' | 'share' | 'income';
@@ -17,16 +17,16 @@ export type IncomeRoute = 'PAYROLL' | 'BANKING';
 
 /** By the name of the callback. */
 export interface CallbackPayloads {
-  /** The first step can be used. */
+  /** The first step is ready for use. */
   onReady: { readonly view: View };
   /** CSS pixels that the component needs; at least 200. */
   onResize: { readonly height: number };
-  /** Something was typed or chosen; `complete`: the step could be sent. */
+  /** The person typed or chose something. `complete`: the step could be sent. */
   onChange: { readonly step: Step; readonly complete: boolean };
   onStepStart: { readonly step: Step };
   onStepComplete: { readonly step: Step };
   onVerificationSuccess: { readonly sessionId: string; readonly status: VerificationStatus };
-  /** `sessionId` is null where no session was made known. */
+  /** `sessionId` is null when no session became known. */
   onVerificationFailure: {
     readonly sessionId: string | null;
     readonly status: VerificationStatus;
@@ -51,9 +51,9 @@ export interface CallbackPayloads {
     readonly route: IncomeRoute;
     readonly reasonCode: string;
   };
-  /** `recoverable`: the person can go on by trying again. Codes may be added: keep a default branch. */
+  /** `recoverable`: the person can continue by trying again. New codes may be added: keep a default branch. */
   onError: { readonly code: string; readonly message: string; readonly recoverable?: boolean };
-  /** Nothing stopped. `fields`: names, never values. */
+  /** The component continues. `fields`: names, never values. */
   onWarning: { readonly code: WarningCode; readonly message: string; readonly fields?: readonly string[] };
   /** Replaces the print dialog of the component. */
   handlePrintRequested: { readonly sessionId: string };

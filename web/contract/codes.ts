@@ -1,8 +1,9 @@
-// The error codes of the component itself, as docs/how-to/embed-the-component.md lists them. A call that the API refuses is told
-// with the API's own code (docs/errors.md). test/architecture compares both with what integrators are promised.
+// The error codes of the component itself, as docs/how-to/embed-the-component.md lists them. An API error keeps the API's own code
+// (docs/errors.md).
+// A test in test/architecture compares both lists with the documents.
 import type { CallbackPayloads } from './callbacks.js';
 
-/** `recoverable` null: nothing is said of it. `server`: true where the reply was a 5xx. */
+/** `recoverable` is null when it is unknown. `server`: its value after a 5xx reply. */
 export interface ComponentError {
   readonly message: string;
   readonly recoverable: boolean | null | 'server';
@@ -37,7 +38,7 @@ export const COMPONENT_ERRORS = {
 
 export type ComponentErrorCode = keyof typeof COMPONENT_ERRORS;
 
-/** The payload of `onError` for a code of the component. `status`: of the reply that was the reason, where there was one. */
+/** The `onError` payload for a code of the component. `status`: the status of the reply that caused it, if there was one. */
 export function componentError(code: ComponentErrorCode, status = 0): CallbackPayloads['onError'] {
   const { message, recoverable } = COMPONENT_ERRORS[code];
   if (recoverable === null) return { code, message };

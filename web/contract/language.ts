@@ -1,10 +1,10 @@
-// Which of the languages of the component a reader gets: in the frame, and in the title that the page gives it.
+// Chooses the reader's language, for the frame and for its title in the page.
 
 export type Language = 'en' | 'es';
 
 const SPOKEN: readonly string[] = ['en', 'es'] satisfies Language[];
 
-/** `wanted`: BCP 47 tags in the order of preference. English where none of them is spoken. */
+/** `wanted`: BCP 47 tags in the order of preference. English when none of them is supported. */
 export function languageOf(wanted: readonly (string | null)[]): Language {
   const found = wanted
     .map((tag) => tag?.toLowerCase().split('-')[0] ?? '')

@@ -1,5 +1,6 @@
-// What the page and the frame say to each other. Both ends read whatever arrives as unknown (read-messages.ts): it is copied field by
-// field, and is nothing when it has not the shape. Names that are not here do not exist.
+// The messages between the page and the frame. Both ends treat them as unknown values (read-messages.ts): they copy field by field, and
+// drop a message of the wrong shape.
+// Names that are missing here do not exist.
 import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
 import type { Appearance, Prefill, UnitAddress } from './options.js';
 
@@ -11,14 +12,14 @@ export interface Token {
 }
 
 /**
- * Pages bundle the host script, or pin it, so a frame meets older ones. A field that is added has a default, and one that is not known is
- * left out; only where a page and a frame can no longer understand each other is this number raised.
+ * Pages bundle or pin the host script, so a frame may meet an older one. A new field has a default, and an unknown field is ignored.
+ * This number rises only when a page and a frame can no longer understand each other.
  */
 export const PROTOCOL = 1;
 
-/** What the frame is told when it is loaded. */
+/** The frame's instructions once it is loaded. */
 export interface FrameStart {
-  /** Of the host script. */
+  /** The version of the host script's protocol. */
   readonly protocol: number;
   readonly view: View;
   readonly token: Token;
@@ -39,36 +40,36 @@ export interface Area {
   readonly bottom: number;
 }
 
-/** A callback that the frame causes. */
+/** A callback that the frame triggers. */
 export type FrameEvent = {
   readonly [Name in CallbackName]: { readonly name: Name; readonly payload: CallbackPayloads[Name] };
 }[CallbackName];
 
-/** What the frame can ask the page for. Types for penpal: each returns a promise on the other side. */
+/** The frame's requests to the page. The types are for penpal: each method returns a promise on the other side. */
 export type PageMethods = {
-  /** Arguments are read as unknown. True: somebody listens to this callback. */
+  /** Arguments are read as unknown. True: the page listens to this callback. */
   emit(event: unknown): boolean;
-  /** The screening session that the frame shows, as soon as it is known: a frame that loads again goes on with it. */
+  /** The frame's screening session, as soon as it is known. A frame that loads again continues with it. */
   session(sessionId: unknown): void;
   /**
-   * The token to go on with: a new one if the API refused the one in the argument. Null where none is to be had: the page has told
-   * `onError` why, or the API has refused the new one too.
+   * The token to continue with. If the API refused the token in the argument, it is a new one.
+   * Null when no valid token can be had: the page has sent `onError` with the reason, or the API has refused the new token too.
    */
   token(refused: unknown): Promise<Token | null>;
-  /** The area has the focus: the page shows it. Some browsers do not scroll a page for what a frame in it focuses. */
+  /** The area has the focus, so the page scrolls to it. Some browsers do not scroll a page when an element in a frame gets the focus. */
   show(area: unknown): void;
 };
 
-/** What the page can ask the frame for. */
+/** The page's requests to the frame. */
 export type FrameMethods = {
   /** Once; a second call changes nothing. */
   start(start: unknown): void;
-  /** The page has renewed the token. */
+  /** The page has a new token. */
   renewed(token: unknown): void;
 };
 
 /**
- * The page sends this, with a port, to the window of the frame when it has loaded: the one message between windows, and sent to the
- * exact origin of the frame. All else goes through the port.
+ * The page sends this, with a port, to the frame's window once the frame has loaded. It is the only message between windows.
+ * It goes to the exact origin of the frame. Everything else goes through the port.
  */
 export const PORT_MESSAGE = 'service:port';

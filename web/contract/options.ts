@@ -1,21 +1,21 @@
-// What the page that embeds the component may say. The types are published with the host script.
+// The options of the page that embeds the component. The types are published with the host script.
 import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
 
 export interface InitOptions {
-  /** Address of the service; by default where the host script was loaded from. */
+  /** Address of the service; by default the origin of the host script. */
   readonly baseUrl?: string;
   /** Address of the frame; by default `{baseUrl}/embedded`. */
   readonly embeddedUrl?: string;
-  /** A session grant that the integrator's server has minted (POST /v1/sessions). Good once. */
+  /** A session grant that the integrator's server has issued (POST /v1/sessions). It is valid once. */
   readonly sessionToken?: string;
-  /** A BCP 47 tag; English and Spanish are spoken, and by default the browser's choice. */
+  /** A BCP 47 tag. English and Spanish are supported; by default the browser chooses. */
   readonly locale?: string;
   readonly appearance?: Appearance;
 }
 
-/** CSS values; one that is no value of its kind is left out. */
+/** CSS values. An invalid one is ignored. */
 export interface Appearance {
-  /** By default the browser's. */
+  /** By default the browser's theme. */
   readonly theme?: 'light' | 'dark';
   readonly accentColor?: string;
   readonly backgroundColor?: string;
@@ -29,7 +29,7 @@ export interface Appearance {
 export type UnitAddress =
   string | { readonly address: string; readonly city: string; readonly state: string; readonly zip: string };
 
-/** Fields of the person that the page knows already. They go to the frame and nowhere else. */
+/** Fields of the person that the page already knows. They go only to the frame. */
 export interface Prefill {
   readonly firstName?: string;
   readonly middleName?: string;
@@ -48,42 +48,42 @@ export interface Prefill {
 export type Callbacks = { readonly [Name in CallbackName]?: (payload: CallbackPayloads[Name]) => void };
 
 export interface MountOptions extends Callbacks {
-  /** Where the component goes: a CSS selector, or the element itself. One of the two. */
+  /** The place of the component: a CSS selector, or the element itself. Give one of the two. */
   readonly selector?: string;
   readonly element?: HTMLElement;
   /** The home that the screening is for: 1 to 255 characters, or its parts. */
   readonly unitAddress: UnitAddress;
   readonly endUserType?: EndUserType;
-  /** By default CONSUMER. */
+  /** CONSUMER by default. */
   readonly userType?: UserType;
   /** Cents of the price that the platform keeps; 1 to 1,000,000. */
   readonly applicationFee?: number;
   readonly productId?: number;
-  /** A screening to go on with. The view `report` needs it. */
+  /** A screening to continue. The view `report` needs it. */
   readonly screeningId?: string;
   readonly prefill?: Prefill;
 }
 
 export interface ServiceInstance {
-  /** Rejects with a plain error when an option is not valid; what fails later is told to `onError`. */
+  /** Rejects with a plain error when an option is invalid. Later failures go to `onError`. */
   mount(view: View, options: MountOptions): Promise<MountedView>;
-  /** Hears the callbacks of all views of this instance. Returns what ends that. */
+  /** Receives the callbacks of all views of this instance. Returns a function that ends the subscription. */
   on<Name extends CallbackName>(name: Name, listener: (payload: CallbackPayloads[Name]) => void): () => void;
-  /** Unmounts every view, and forgets the token. */
+  /** Unmounts every view and deletes the token. */
   destroy(): void;
 }
 
 export interface MountedView {
   /**
-   * The screening that the view opened or goes on with; null before there is one. To go on after a reload of the page, keep it and
-   * give it to `mount`.
+   * The screening that the view opened or continues; null before it is known.
+   * To continue after a reload of the page, store it and pass it to `mount`.
    */
   readonly screeningId: string | null;
-  /** Leaves nothing behind. May be called again. */
+  /** Removes every trace of the view. May be called again. */
   unmount(): void;
 }
 
 export interface ServiceGlobal {
-  /** Rejects with a plain error when the key or an option is not valid. */
+  /** Rejects with a plain error when the key or an option is invalid. */
   init(publishableKey: string, options?: InitOptions): Promise<ServiceInstance>;
 }

@@ -1,5 +1,5 @@
-// The readers of both ends of the port: whatever arrives is copied field by field, frozen, and is null when it has not the shape.
-// Callbacks, fields and kinds that are not named here do not pass.
+// The readers of both ends of the port. They copy a value field by field and freeze it; a value of the wrong shape becomes null.
+// Callbacks, fields and kinds that are missing here do not pass.
 import type { CallbackName, CallbackPayloads, UserType } from './callbacks.js';
 import { type Area, type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
 import {
@@ -28,7 +28,7 @@ const HIGHEST = 100_000;
 
 type Payload<Name extends CallbackName> = CallbackPayloads[Name];
 
-/** Whole pixels, and never less than the component needs. */
+/** Whole pixels, and at least the component's smallest height. */
 const height: Reader<number> = (value) =>
   typeof value === 'number' && value >= 0 && value <= HIGHEST ? Math.max(MIN_HEIGHT, Math.ceil(value)) : undefined;
 const sessionOnly = fields<{ readonly sessionId: string }>({ sessionId: readId }, {});
@@ -82,7 +82,7 @@ const PAYLOAD_READERS: { readonly [Name in CallbackName]: Reader<Payload<Name>> 
 
 export const CALLBACK_NAMES = Object.keys(PAYLOAD_READERS) as readonly CallbackName[];
 
-/** For the page: what the frame causes. */
+/** For the page: a callback from the frame. */
 export const readFrameEvent = orNull(
   total<FrameEvent>((value) => {
     const { name, payload } = value as { name: unknown; payload: unknown };
@@ -92,15 +92,15 @@ export const readFrameEvent = orNull(
   }),
 );
 
-/** For the page: what it is to show. */
+/** For the page: the area that it must show. */
 export const readArea = orNull(total(fields<Area>({ top: integer(0, HIGHEST), bottom: integer(0, HIGHEST) }, {})));
 
 const tokenFields = fields<Token>({ token: text(8_192, /^[\w.-]+$/), expiresAt: integer(0) }, {});
 
-/** For the frame: a token that the page hands over. */
+/** For the frame: a token from the page. */
 export const readToken = orNull(total(tokenFields));
 
-/** For the frame: what it is to show. Null also for a page of another protocol. */
+/** For the frame: its instructions. Null also for a page of another protocol. */
 export const readFrameStart = orNull(
   total(
     fields<FrameStart>(

@@ -27,7 +27,7 @@ export const readWarningCode = oneOf<WarningCode>(
   'DELEGATION_UNSUPPORTED',
 );
 
-/** Codes of errors and reasons: more may be added, so any that is spelled like one. */
+/** Codes of errors and reasons. New ones may be added, so any text in their spelling passes. */
 export const readCode = text(100, /^[A-Z][A-Z0-9_]+$/);
 export const readMessage = text(500);
 /** An id of the service or of the payment processor. */

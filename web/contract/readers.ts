@@ -1,10 +1,10 @@
-// How a value that somebody else made is read: a reader copies what is right and tells undefined for everything else.
+// Reads values that came from another window: a reader copies a valid value and returns undefined for any other.
 
 export type Reader<T> = (value: unknown) => T | undefined;
 
 type OptionalKeys<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
 
-/** Reads every value, whatever its getters or traps do. For the outermost reader of a message. */
+/** Reads any value, even if its getters or traps throw. For the outermost reader of a message. */
 export function total<T>(read: Reader<T>): Reader<T> {
   return (value) => {
     try {
@@ -48,7 +48,7 @@ export function list<T>(maxLength: number, read: Reader<T>): Reader<readonly T[]
   };
 }
 
-/** A frozen object of these fields and no others. It is nothing without all the required ones; an optional one that is wrong is left out. */
+/** A frozen object with these fields and no others. Without all required fields it is undefined; an invalid optional field is ignored. */
 export function fields<T extends object>(
   required: { readonly [Key in Exclude<keyof T, OptionalKeys<T>>]: Reader<T[Key]> },
   optional: { readonly [Key in OptionalKeys<T>]: Reader<Exclude<T[Key], undefined>> },

@@ -1,6 +1,6 @@
-// When a call of the service that has failed is made again. The frame and the host script do it alike.
+// Decides when a failed call to the service is repeated. The frame and the host script use the same rules.
 
-/** How a call failed. */
+/** A failed call. */
 export interface Failure {
   /** 0: no reply came. */
   readonly status: number;
@@ -8,7 +8,7 @@ export interface Failure {
   readonly retryAfterSeconds: number | null;
 }
 
-/** The service asks for 5 to 10 seconds before a 503 is repeated, twice at most, and for one repeat of a 504. */
+/** The service asks callers to wait 5 to 10 seconds before they repeat a 503, at most twice, and to repeat a 504 once. */
 const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
   0: [500, 2_000],
   429: [1_000],
@@ -16,10 +16,10 @@ const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
   503: [5_000, 10_000],
   504: [5_000],
 };
-/** Somebody who waits is told after that time, and decides. */
+/** After this time a waiting person gets a message and decides. */
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Milliseconds before a call that was repeated `repeats` times is made again; null: it is not. */
+/** Milliseconds before a call with `repeats` repeats is made again; null: it is not repeated. */
 export function pauseBeforeRepeat(repeats: number, { status, retryAfterSeconds }: Failure): number | null {
   const pauseMs = PAUSES_MS[status]?.[repeats];
   if (pauseMs === undefined) return null;

@@ -1,4 +1,4 @@
-// What a view is called, for those who find their way by the names of frames and regions.
+// The name of each view, for people who navigate by the names of frames and regions.
 import type { View } from './callbacks.js';
 import type { Language } from './language.js';
 

@@ -1,10 +1,10 @@
-// Every callback of the component, passed on to one listener by its name.
+// Passes every callback of the component to one listener, with its name.
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import type { Callbacks } from '../contract/options.js';
 
 type Hear = (name: CallbackName, payload: CallbackPayloads[CallbackName]) => void;
 
-/** A record, so that the compiler misses the callback that is forgotten. True: the component does it itself when nobody listens. */
+/** A record, so that the compiler reports a missing callback. True: without a listener, the component does the work itself. */
 const REPLACES_THE_COMPONENT: Record<CallbackName, boolean> = {
   onReady: false,
   onResize: false,

@@ -1,4 +1,4 @@
-// What was chosen in the form, as the arguments of `init` and `mount`.
+// The choices in the form, as arguments of `init` and `mount`.
 import type { EndUserType, UserType, View } from '../contract/callbacks.js';
 import type { Appearance, InitOptions, MountOptions, Prefill } from '../contract/options.js';
 
@@ -29,7 +29,7 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill | null): Choi
     const value = data.get(name);
     return typeof value === 'string' ? value.trim() : '';
   };
-  /** An option that was left empty is left out. */
+  /** Leaves out an option that is empty. */
   const option = <Value>(name: string, read: (text: string) => Value): Record<string, Value> =>
     text(name) === '' ? {} : { [name]: read(text(name)) };
   const appearance: Appearance = APPEARANCE.reduce((all, name) => ({ ...all, ...option(name, String) }), {});
@@ -55,7 +55,7 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill | null): Choi
   };
 }
 
-/** The same as an integrator would write it. */
+/** The same calls as an integrator would write them. */
 export function asCode({ view, mount, pageHandles }: Choice, publishableKey: string, init: InitOptions): string {
   const shown = init.sessionToken === undefined ? init : { ...init, sessionToken: 'as minted by your server' };
   const callbacks = [

@@ -1,12 +1,12 @@
-// A list of what came, the newest first.
+// A list of entries, the newest first.
 
 export interface Entry {
   readonly title: string;
   readonly at: Date;
   readonly detail: unknown;
-  /** What else is worth a line. */
+  /** A further remark for the entry. */
   readonly note?: string;
-  /** Takes the place of one of the same title just before it: what is told at every letter would hide the rest. */
+  /** Replaces the entry before it when both have the same title. Otherwise a callback for every letter would hide the rest. */
   readonly replaces?: boolean;
 }
 

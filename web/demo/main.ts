@@ -1,4 +1,4 @@
-// An integrator's page: what it does with the component is `mountComponent`; the rest is the form around it and the lists beside it.
+// An integrator's page. `mountComponent` shows how to use the component; the rest is the form around it and the lists beside it.
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import type { InitOptions, MountedView, Prefill, ServiceGlobal, ServiceInstance } from '../contract/options.js';
 import { callbacks } from './callbacks.js';
@@ -9,7 +9,7 @@ import { mintGrant, readConfig } from './server.js';
 import { WebhookPanel } from './webhooks.js';
 
 declare global {
-  /** What the host script sets; missing where it could not be loaded. */
+  /** The host script sets it; undefined when the script could not be loaded. */
   var Service: ServiceGlobal | undefined;
 }
 
@@ -29,7 +29,7 @@ const webhooks = new WebhookPanel({
 let instance: ServiceInstance | null = null;
 let shown: { readonly view: MountedView; readonly choice: Choice } | null = null;
 let prefill: Prefill | null = null;
-/** Counts what was asked for, so that of two mounts the later one stays. */
+/** Counts the mounts, so that the later of two stays. */
 let turn = 0;
 
 async function mountComponent(): Promise<void> {
@@ -70,7 +70,10 @@ function hear(name: CallbackName, payload: CallbackPayloads[CallbackName]): void
   if (shown?.view.screeningId) remember(shown.view.screeningId, shown.choice);
 }
 
-/** What a later visit goes on with, and this page itself when it is reloaded; but a session of a grant is seen under that only. */
+/**
+ * Stores the session for a later visit and for a reload of this page. A session of a grant is left out, because only that grant can see
+ * it.
+ */
 function remember(screeningId: string, { account, grant }: Choice): void {
   const known = byId('sessions', HTMLDataListElement);
   if (![...known.options].some(({ value }) => value === screeningId))
@@ -78,7 +81,7 @@ function remember(screeningId: string, { account, grant }: Choice): void {
   if (grant === 'none') history.replaceState(null, '', `#${new URLSearchParams({ account, screeningId }).toString()}`);
 }
 
-/** Mounts what the address says that was shown before the reload. */
+/** Mounts again, after a reload, the view that the address names. */
 function goOn(): void {
   const before = new URLSearchParams(location.hash.slice(1));
   const screeningId = before.get('screeningId');
@@ -102,7 +105,7 @@ function say(text: string): void {
   byId('status', HTMLElement).textContent = text;
 }
 
-/** The page goes with the theme of the component, and shows what would be mounted as code. */
+/** The page follows the component's theme, and shows the chosen calls as code. */
 function follow(): void {
   const choice = readChoice(form, prefill);
   document.documentElement.dataset['theme'] = choice.init.appearance?.theme ?? '';

@@ -1,5 +1,5 @@
-// The people of the sandbox, by the last name that makes its vendors do something (docs/sandbox.md). The social security number is
-// never prefilled: whoever tries the page types it.
+// The people of the sandbox, by the last names that trigger a behaviour of its vendors (docs/sandbox.md).
+// The social security number is never prefilled, so that the visitor types it.
 import type { Prefill } from '../contract/options.js';
 
 export interface Persona {
@@ -62,7 +62,7 @@ export const PERSONAS: readonly { readonly group: string; readonly people: reado
   },
 ];
 
-/** Another birthday and phone each time, so that who tries much does not meet the limits against abuse. */
+/** A new birthday and phone each time, so that repeated trials do not reach the limits against abuse. */
 export function prefillOf({ lastName }: Persona): Prefill {
   const chance = (below: number): string => String(Math.floor(Math.random() * below)).padStart(2, '0');
   return {

@@ -1,4 +1,4 @@
-// What the page asks its own server: an integrator's page has one too, and only that knows secret keys.
+// The page's calls to its own server. An integrator's page has such a server too, and only the server knows the secret keys.
 import type { GrantChoice } from './choice.js';
 
 export interface Config {
@@ -8,10 +8,10 @@ export interface Config {
 }
 
 export interface WebhookState {
-  /** Why no webhook can arrive here; null where it can. */
+  /** The reason why no webhook can arrive here; null when webhooks can arrive. */
   readonly missing: string | null;
   readonly receiving: boolean;
-  /** The address of an endpoint of the account that is not of this page. */
+  /** The address of another endpoint of the account, which this page did not make. */
   readonly occupiedBy: string | null;
 }
 

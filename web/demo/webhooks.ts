@@ -1,4 +1,4 @@
-// The panel of webhooks: they are received when somebody asks for it, because an account has one endpoint only.
+// The panel of webhooks. It receives them only on request, because an account has a single endpoint.
 import type { Log } from './log.js';
 import { deliveryLog, receiveWebhooks, type Webhook, webhookState, webhookStream } from './server.js';
 
@@ -22,7 +22,7 @@ export class WebhookPanel {
     });
   }
 
-  /** Shows what there is for the account; registers nothing. */
+  /** Shows the account's endpoint and its webhooks. Registers nothing. */
   async show(account: string): Promise<void> {
     this.account = account;
     this.stream?.close();
@@ -51,11 +51,11 @@ export class WebhookPanel {
   private async receive(): Promise<void> {
     await receiveWebhooks(this.account, this.occupied);
     await this.refresh();
-    // The button that was clicked is gone.
+    // The clicked button has disappeared.
     this.parts.status.focus();
   }
 
-  /** The server tells everything again when a connection is made anew. */
+  /** On a new connection the server sends everything again. */
   private listen(): void {
     this.stream?.close();
     this.stream = webhookStream(this.account);

@@ -1,4 +1,4 @@
-// What the author of the page is told in the console of the browser. Nothing personal.
+// Messages to the page's author in the browser's console. They hold nothing personal.
 
 export function hint(text: string): void {
   // eslint-disable-next-line no-console -- the console of the browser is where the author of the page looks

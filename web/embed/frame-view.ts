@@ -1,4 +1,4 @@
-// One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it causes.
+// One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it triggers.
 import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import { componentError } from '../contract/codes.js';
@@ -25,7 +25,7 @@ import type { Tokens } from './tokens.js';
 
 const LOAD_TIMEOUT_MS = 30_000;
 
-/** What a view needs of its instance. */
+/** The parts of the instance that a view needs. */
 export interface Host {
   readonly settings: Settings;
   readonly tokens: Tokens;
@@ -38,7 +38,7 @@ export class FrameView {
   #frame: HTMLIFrameElement | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #connection: Connection<FrameMethods> | null = null;
-  /** The frame, once it has been told what to show. */
+  /** The frame, once it has its instructions. */
   #started: RemoteProxy<FrameMethods> | null = null;
   #isClosed = false;
   #screeningId: string | null;
@@ -55,7 +55,7 @@ export class FrameView {
     return this.#screeningId;
   }
 
-  /** Puts the frame into the page. Whatever fails is told to `onError`, and not before `mount` has resolved. */
+  /** Puts the frame into the page. Failures go to `onError`, and only after `mount` has resolved. */
   open(): void {
     if (this.mount.view === 'report' && this.mount.userType !== 'CONSUMER')
       return this.#failSoon('SYSTEM_CONFIGURATION_ERROR');
@@ -69,7 +69,7 @@ export class FrameView {
     void this.host.tokens.current();
   }
 
-  /** Whether its element still holds it: a page may have emptied the element itself. */
+  /** Whether the element still holds the frame: a page may have emptied the element itself. */
   isInPage(): boolean {
     return this.#frame === null || (this.#frame.isConnected && this.#frame.parentElement === this.mount.element);
   }
@@ -87,7 +87,7 @@ export class FrameView {
     this.host.closed(this);
   }
 
-  /** Of the token of the instance. */
+  /** Receives the result of each exchange of the instance. */
   settled(exchanged: Exchanged): void {
     if ('token' in exchanged) void this.#started?.renewed(exchanged.token).catch(ignore);
     else if (this.#started) this.#tell({ name: 'onError', payload: Object.freeze(exchanged.error) });
@@ -100,14 +100,15 @@ export class FrameView {
     const frame = document.createElement('iframe');
     frame.title = TITLES[this.mount.view][languageOf([locale, ...navigator.languages])];
     frame.allow = 'payment';
-    // The address of the page may say who is at it.
+    // The full address of the page may identify its visitor.
     frame.referrerPolicy = 'origin';
     frame.setAttribute('frameborder', '0');
     frame.setAttribute('width', '100%');
     frame.style.height = `${MIN_HEIGHT}px`;
     frame.addEventListener('load', this.#greet);
     frame.addEventListener('error', this.#loadFailed);
-    // A page that is isolated shows frames without credentials, where the browser has them, and else those alone that isolate themselves.
+    // An isolated page shows a frame without credentials, where the browser supports that. Otherwise it shows only frames that
+    // isolate themselves.
     if (crossOriginIsolated)
       if ('credentialless' in frame) frame.credentialless = true;
       else address += '&isolated';
@@ -115,7 +116,7 @@ export class FrameView {
     return frame;
   }
 
-  /** Hands a port to the document that the frame has just loaded; also when the frame loads again, which it may at any time. */
+  /** Sends a port to the document that the frame has just loaded. A frame may load again at any time, and then gets a new port. */
   readonly #greet = (): void => {
     this.#disconnect();
     if (this.#timer === undefined) this.#waitForHandshake();
@@ -128,7 +129,7 @@ export class FrameView {
 
   readonly #loadFailed = (): void => this.#fail(componentError('IFRAME_LOAD_FAILED'));
 
-  /** Without a prototype: penpal calls whatever the frame names that it finds here. */
+  /** Has no prototype, because penpal calls any method here that the frame names. */
   readonly #methods: PageMethods = Object.assign(Object.create(null) as object, {
     emit: (event: unknown) => {
       const read = readFrameEvent(event);
@@ -171,7 +172,7 @@ export class FrameView {
     };
   }
 
-  /** Of what the page knows before the frame does. */
+  /** Warnings that the page knows before the frame does. */
   #warn(): void {
     const fields = this.mount.invalidPrefillFields;
     if (fields.length > 0)
@@ -192,7 +193,7 @@ export class FrameView {
     this.#tell({ name: 'onWarning', payload: Object.freeze(payload) });
   }
 
-  /** Whether anybody listens. */
+  /** Returns whether the page listens to the callback. */
   #tell(event: FrameEvent): boolean {
     const isHeard = this.#listeners.has(event.name) || this.host.listeners.has(event.name);
     if (event.name === 'onResize' && this.#frame) this.#frame.style.height = `${event.payload.height}px`;
@@ -201,7 +202,7 @@ export class FrameView {
     return isHeard;
   }
 
-  /** As little as is needed, at once, and whatever it is that scrolls: the page or an element in it. */
+  /** Scrolls at once and as little as needed, the page or an element in it. */
   #show(area: Area | null): void {
     const frame = this.#frame;
     if (!area || !frame || (frame.getRootNode() as Document | ShadowRoot).activeElement !== frame) return;
@@ -233,7 +234,7 @@ export class FrameView {
   /** The view cannot be shown. It leaves the page, so that the page can mount it again. */
   #fail(error: ErrorPayload): void {
     if (this.#isClosed) return;
-    // Closing ends the listeners of the view, and these are to hear why.
+    // Closing removes the view's listeners, but they must still receive the reason.
     const { onError } = this.mount.callbacks;
     this.close();
     if (onError) this.#listeners.add('onError', onError);
@@ -248,5 +249,5 @@ export class FrameView {
   }
 }
 
-/** The frame has gone, or is about to load again: nothing is lost that it could still show. */
+/** The frame is gone or is loading again, so it has no use for the message. */
 function ignore(): void {}

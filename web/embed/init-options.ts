@@ -6,10 +6,10 @@ import type { Settings } from './settings.js';
 const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Of `…/embed/v1/service.js` and of its address with a hash. */
+/** The address `…/embed/v1/service.js`, also with a hash in it. */
 const SERVED_SCRIPT = /^(.*)\/embed\/v1\/(?:[\da-f]+\/)?service\.m?js$/;
 
-/** The address of the service that a script was loaded from; null for a script that somebody else serves, or a bundler took in. */
+/** The service's address, from the address of its script; null when another server serves the script, or a bundler included it. */
 export function serviceOf(scriptUrl: string | undefined): string | null {
   if (scriptUrl === undefined || !URL.canParse(scriptUrl)) return null;
   const { origin, pathname } = new URL(scriptUrl);
@@ -17,7 +17,7 @@ export function serviceOf(scriptUrl: string | undefined): string | null {
   return prefix === undefined ? null : origin + prefix;
 }
 
-/** Throws the plain error that `init` rejects with. */
+/** Throws the plain error with which `init` rejects. */
 export function readSettings(publishableKey: unknown, given: unknown, defaultBaseUrl: string | null): Settings {
   if (typeof publishableKey !== 'string' || !KEY.test(publishableKey)) throw rejection('publishableKey');
   if (typeof given !== 'object' || given === null) throw rejection('initOptions');
@@ -63,5 +63,5 @@ function readAddress(value: unknown, name: keyof typeof REJECTIONS): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** A page that came over TLS may use plain HTTP on its own machine only, where the browser lets it. */
+/** A page that came over TLS may use plain HTTP only to its own machine, where the browser allows it. */
 const mayBePlain = ({ hostname }: URL): boolean => location.protocol !== 'https:' || LOOPBACK.test(hostname);

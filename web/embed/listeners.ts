@@ -1,4 +1,4 @@
-// Who hears the callbacks. A listener that throws or rejects is shown in the console, and disturbs nobody.
+// The listeners of the callbacks. When one throws or rejects, the console shows its error and the others continue.
 import type { CallbackName } from '../contract/callbacks.js';
 import type { FrameEvent } from '../contract/messages.js';
 import { callbackThrew } from './console.js';
@@ -9,7 +9,7 @@ export class Listeners {
   readonly #byName = new Map<CallbackName, Set<{ readonly listener: Listener }>>();
 
   add(name: CallbackName, listener: Listener): () => void {
-    // An entry of its own: a function that is added twice is heard twice, and ended one by one.
+    // A separate entry per call: a function that is added twice is called twice, and each call is removed alone.
     const entry = { listener };
     const entries = this.#byName.get(name) ?? new Set();
     this.#byName.set(name, entries.add(entry));
@@ -23,7 +23,7 @@ export class Listeners {
   tell({ name, payload }: FrameEvent): void {
     const entries = this.#byName.get(name);
     if (entries === undefined) return;
-    // One that another listener has just ended hears nothing more; one that it added hears only what comes next.
+    // A listener that was just removed is not called any more. A listener that was just added gets only later callbacks.
     for (const entry of [...entries]) if (entries.has(entry)) call(name, entry.listener, payload);
   }
 

@@ -25,14 +25,14 @@ export interface Mount {
   readonly productId: number | null;
   readonly screeningId: string | null;
   readonly prefill: Prefill;
-  /** Names of prefill fields that there are not, or whose values are no strings. */
+  /** Names of prefill fields that are unknown or whose values are not strings. */
   readonly invalidPrefillFields: readonly string[];
   readonly callbacks: Callbacks;
 }
 
 type Given = { readonly [Name in keyof MountOptions]?: unknown };
 
-/** Throws the plain error that `mount` rejects with. */
+/** Throws the plain error with which `mount` rejects. */
 export function readMount(givenView: unknown, given: unknown): Mount {
   const view = readView(givenView);
   if (view === undefined) throw rejection('view');

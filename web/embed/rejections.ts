@@ -1,5 +1,5 @@
-// Why `init` and `mount` reject: a plain error with one of these texts and no code, because the page can only be wrong here by a
-// mistake of its author. What fails later is told to `onError` with a code (contract/codes.ts).
+// The texts with which `init` and `mount` reject: plain errors without a code, because only a mistake of the page's author causes them.
+// Later failures go to `onError` with a code (contract/codes.ts).
 
 export const REJECTIONS = {
   publishableKey: 'publishableKey must be pk_live_ or pk_test_ followed by at least 16 letters, digits, "-" or "_".',

@@ -1,4 +1,4 @@
-// One request for a token, made by the page: its origin is what the publishable key allows.
+// One request for a token. The page makes it, because the publishable key allows the page's origin.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
 import type { Token } from '../contract/messages.js';
@@ -25,7 +25,7 @@ export type Exchanged = Given | { readonly error: ErrorPayload };
 
 export interface Refused extends Failure {
   readonly error: ErrorPayload;
-  /** The time was over, or nobody waits any more. */
+  /** The time was over, or the caller no longer waits. */
   readonly isEnded: boolean;
 }
 
@@ -38,9 +38,9 @@ const readGrant = fields<Grant>({ consumed: boolean, reason: nullable(readCode) 
 export interface Wanted {
   /** The grant to redeem. */
   readonly sessionToken: string | null;
-  /** The token whose account and grant the new one keeps. */
+  /** The token to renew. The new token has the same account and grant. */
   readonly renewed: string | null;
-  /** The code of a request that failed outright, or of a reply without a code. */
+  /** The code for a request that failed outright, and for a reply without a code. */
   readonly failed: 'TOKEN_EXCHANGE_FAILED' | 'TOKEN_REFRESH_FAILED';
 }
 
@@ -54,7 +54,7 @@ export async function exchangeToken(
   const abort = (): void => limit.abort();
   const timer = setTimeout(abort, TIMEOUT_MS);
   ended.addEventListener('abort', abort);
-  // A token is good from when the service made it, which is after now.
+  // A token's life begins when the service makes it, which is after this moment.
   const askedAt = Date.now();
   let status = 0;
   let retryAfterSeconds: number | null = null;
@@ -86,7 +86,7 @@ export async function exchangeToken(
     const read = readToken({ token, expiresAt: askedAt + lifetime * 1_000 });
     if (read !== null) return { token: read, grant: readGrant(grant) ?? null };
   } catch {
-    // Refused connection, no answer in time, a body that broke off: told as below.
+    // A refused connection, a late reply and a broken body are reported below.
   } finally {
     clearTimeout(timer);
     ended.removeEventListener('abort', abort);

@@ -1,5 +1,6 @@
-// The token of an instance: exchanged at the first mount, shared by all its views, renewed before it ends and when the service
-// refuses it. One exchange at a time.
+// The token of an instance. It is exchanged at the first mount, shared by all views, and renewed before it expires or when the service
+// refuses it.
+// Only one exchange runs at a time.
 import { componentError } from '../contract/codes.js';
 import type { Token } from '../contract/messages.js';
 import { pauseBeforeRepeat } from '../contract/repeats.js';
@@ -7,30 +8,30 @@ import { hint } from './console.js';
 import type { Settings } from './settings.js';
 import { type Exchanged, exchangeToken, type Grant, type Refused } from './token-exchange.js';
 
-/** Of its life. */
+/** The fraction of its life after which a token is renewed. */
 const RENEWED_AT = 0.9;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Between a renewal that failed and the next one. */
+/** The shortest time between a failed renewal and the next one. */
 const SHORTEST_PAUSE_MS = 5_000;
 
 export class Tokens {
   #token: Token | null = null;
   #renewAt = 0;
-  /** The token that came because the service had refused the one before: it is not replaced for that reason again. */
+  /** The token that replaced a refused one. It is not replaced for the same reason again. */
   #lastResort: string | null = null;
   #grant: Grant | null = null;
   #sessionToken: string | null;
   #running: Promise<Exchanged> | null = null;
-  /** Of the exchange that runs. */
+  /** Aborts the running exchange. */
   #ended = new AbortController();
   #isRedeeming = false;
-  /** A request that redeemed the grant may have reached the service, and its reply has not come. */
+  /** A request that redeemed the grant may have reached the service, but its reply has not come. */
   #mayBeRedeemed = false;
-  /** Nothing renews the token while no view is mounted. */
+  /** While no view is mounted, the token is not renewed. */
   #isResting = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `settled` is told how every exchange ended, before those who wait for it. */
+  /** `settled` receives the result of every exchange before the callers that wait for it. */
   constructor(
     private readonly settings: Settings,
     private readonly settled: (exchanged: Exchanged) => void,
@@ -38,12 +39,12 @@ export class Tokens {
     this.#sessionToken = settings.sessionToken;
   }
 
-  /** What became of the session grant; null where the page gave none, or before the first exchange. */
+  /** The outcome for the session grant; null when the page gave none, and before the first exchange. */
   get grant(): Grant | null {
     return this.#grant;
   }
 
-  /** For a view that is being mounted. Null: there is none, and `settled` was told why. */
+  /** For a view that is being mounted. Null: the exchange failed, and `settled` received the reason. */
   async current(): Promise<Token | null> {
     this.#isResting = false;
     if (this.#token === null || Date.now() >= this.#token.expiresAt) return this.#exchange(false);
@@ -60,16 +61,16 @@ export class Tokens {
     return token;
   }
 
-  /** No view is mounted any more. */
+  /** The last view was unmounted. */
   rest(): void {
     this.#isResting = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // A grant can be redeemed once: the next view needs the reply.
+    // A grant can be redeemed only once, so the next view needs the reply.
     if (!this.#isRedeeming) this.#end();
   }
 
-  /** Ends what is under way. */
+  /** Ends a running exchange and deletes the token. */
   forget(): void {
     this.rest();
     this.#end();
@@ -77,7 +78,7 @@ export class Tokens {
     this.#sessionToken = null;
   }
 
-  /** `isRefused`: the service does not take the token that there is. */
+  /** `isRefused`: the service refuses the present token. */
   async #exchange(isRefused: boolean): Promise<Token | null> {
     this.#running ??= this.#exchangeOnce(isRefused, this.#ended.signal);
     const exchanged = await this.#running;
@@ -102,15 +103,15 @@ export class Tokens {
 
   async #ask(isRefused: boolean, ended: AbortSignal): Promise<Exchanged> {
     const before = this.#token;
-    // By the clock, which goes on while the timers of a computer that sleeps do not.
+    // Compares clock times, because timers stop while a computer sleeps and the clock does not.
     const isGood = before !== null && Date.now() < before.expiresAt;
-    // What a grant gave is given to its token only: without it the new one could be another account's.
+    // A token under a grant can only be renewed. A new exchange without the grant could give the token of another account.
     const needsBefore = this.#grant?.consumed === true;
     if (needsBefore && !isGood) return { error: componentError('AUTH_TOKEN_INVALID') };
     const renewed = isGood && (needsBefore || !isRefused) ? before.token : null;
     const exchanged = await this.#askWith(renewed, ended);
     if (renewed === null || 'token' in exchanged || exchanged.error.code !== 'AUTH_UNAUTHORIZED') return exchanged;
-    // Good by this clock, but not to the service.
+    // Valid by this clock, but not for the service.
     return needsBefore ? { error: componentError('AUTH_TOKEN_INVALID') } : this.#askWith(null, ended);
   }
 
@@ -122,7 +123,7 @@ export class Tokens {
       const exchanged = await exchangeToken(this.settings, wanted, ended);
       this.#isRedeeming = false;
       if ('token' in exchanged) return this.#isLost(exchanged.grant) ? { error: componentError(failed) } : exchanged;
-      // What is refused with a 4xx has redeemed nothing.
+      // A 4xx reply means that the grant was not redeemed.
       if (exchanged.status < 400 || exchanged.status >= 500) this.#mayBeRedeemed = true;
       const pauseMs = this.#pauseAfter(exchanged, repeats);
       if (pauseMs === null) return exchanged;
@@ -131,12 +132,15 @@ export class Tokens {
     }
   }
 
-  /** The page meant its session to be bound: it fails where that was redeemed here, and not seen. */
+  /**
+   * Whether the session would silently lose its grant: an earlier request redeemed it, and that reply never came. Then the exchange
+   * fails.
+   */
   #isLost(grant: Grant | null): boolean {
     return this.#mayBeRedeemed && grant?.reason === 'ALREADY_CONSUMED';
   }
 
-  /** The first exchange is made again where the reason may pass; a renewal has its timer, and a view that has gone needs none. */
+  /** Repeats only a first exchange whose failure may pass. A renewal has its timer, and an unmounted view needs no token. */
   #pauseAfter(refused: Refused, repeats: number): number | null {
     const isNeeded = this.#token === null && !this.#isResting && !refused.isEnded;
     return isNeeded ? pauseBeforeRepeat(repeats, refused) : null;
@@ -147,7 +151,7 @@ export class Tokens {
     this.#token = token;
     this.#renewAt = now + (token.expiresAt - now) * RENEWED_AT;
     if (this.#sessionToken !== null) {
-      // A grant is good once; the tokens that follow keep it.
+      // A grant is valid once; later tokens keep it.
       this.#sessionToken = null;
       this.#grant = grant;
       if (grant?.consumed === false) hint(`the session token could not be used (${String(grant.reason)}).`);
@@ -155,7 +159,7 @@ export class Tokens {
     if (!this.#isResting) this.#schedule();
   }
 
-  /** While there is a token to renew: more and more often towards its end. */
+  /** While the token is valid, tries again at shorter and shorter intervals. */
   #tryAgain(): void {
     const now = Date.now();
     const left = (this.#token?.expiresAt ?? 0) - now;
@@ -170,7 +174,7 @@ export class Tokens {
   }
 }
 
-/** Ends early when the signal says so, without a timer left. */
+/** Ends early on the signal, and leaves no timer. */
 function pause(ms: number, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

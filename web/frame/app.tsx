@@ -1,4 +1,4 @@
-// Shows the place where the person is, in their language and in the page's colours.
+// Shows the person's current place, in their language and in the page's colours.
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
@@ -38,7 +38,7 @@ export function App({ settings, start, api, emit, known, showFocus }: AppProps) 
     applyAppearance(start.appearance);
     void flow.open();
     const unexpected = (): void => flow.fail('SYSTEM_INTERNAL_ERROR');
-    // An error event without an error is the browser's own notice, such as that of a ResizeObserver that goes on in the next frame.
+    // An error event without an error is a notice of the browser, such as that of a ResizeObserver that continues in the next frame.
     addEventListener('error', ({ error }) => {
       if (error) unexpected();
     });
@@ -61,7 +61,7 @@ export function App({ settings, start, api, emit, known, showFocus }: AppProps) 
   );
 }
 
-/** The question whether to share stands below the report. */
+/** The question about sharing appears below the report. */
 function screenOf(place: Place): Place {
   return place === 'share' ? 'report' : place;
 }
@@ -91,7 +91,7 @@ function Screen({ flow, shown, language }: ScreenProps) {
   );
 }
 
-/** Tells that the screen beside it is there, once it is, and before anything can be typed into it. */
+/** Reports that the screen beside it is shown, before the person can type into it. */
 function Opened({ tell }: { readonly tell: () => void }) {
   useLayoutEffect(tell, []);
   return null;
@@ -102,7 +102,7 @@ interface BoundaryProps {
   readonly children: ComponentChildren;
 }
 
-/** Keeps a step that throws from taking the frame with it. */
+/** Keeps a step that throws from breaking the whole frame. */
 class Boundary extends Component<BoundaryProps, { readonly broken: boolean }> {
   override state = { broken: false };
 

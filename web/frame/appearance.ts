@@ -1,14 +1,14 @@
-// Puts the page's appearance on the frame: through the style object, which needs no inline style.
+// Applies the page's appearance to the frame through the style object, which needs no inline style.
 import type { Appearance } from '../contract/options.js';
 import type { Colour } from './colour.js';
 import { propertiesOf } from './palette.js';
 
-/** Colours of their own value: not those that depend on where they stand, and no variables. */
+/** Colours with a value of their own: no variables, and no colours that depend on their place. */
 const PLAIN_COLOUR =
   /^(#[0-9a-f]{3,8}|[a-z]{3,24}|(rgb|hsl)a?\([\d\s.,%/+deg-]{5,60}\)|(hwb|(ok)?l(ab|ch)|color)\([\w\s.,%/+-]{5,80}\))$/i;
 const KEYWORDS = ['currentcolor', 'inherit', 'initial', 'revert', 'transparent', 'unset'];
 
-/** Follows the browser's theme where the page names none. */
+/** Uses the browser's theme when the page names none. */
 export function applyAppearance(appearance: Appearance): void {
   const root = document.documentElement;
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -24,7 +24,7 @@ export function applyAppearance(appearance: Appearance): void {
   if (!appearance.theme) dark.addEventListener('change', apply);
 }
 
-/** By painting it, which knows every way to write a colour. Null: no colour, or one that lets something shine through. */
+/** Reads a colour by painting it, which supports every notation. Null: not a colour, or a transparent one. */
 function colourOf(text: string): Colour | null {
   if (!PLAIN_COLOUR.test(text) || KEYWORDS.includes(text.toLowerCase()) || !CSS.supports('color', text)) return null;
   const canvas = document.createElement('canvas');

@@ -1,4 +1,4 @@
-// What the API client needs of the browser.
+// The browser functions that the API client needs.
 import type { Surroundings } from './api/client.js';
 
 export const browser: Omit<Surroundings, 'apiUrl' | 'token'> = {

@@ -1,4 +1,4 @@
-// Colours as three numbers from 0 to 255, and how well one can be read on another (WCAG 2.2). Pure.
+// Colours as three numbers from 0 to 255, and the contrast between them (WCAG 2.2). Pure.
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
@@ -8,18 +8,18 @@ export function contrast(one: Colour, other: Colour): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** `share` 0 is all of the first, 1 all of the second. */
+/** `share` 0 gives only the first colour, 1 only the second. */
 export function mix(one: Colour, other: Colour, share: number): Colour {
   const part = (at: 0 | 1 | 2): number => Math.round(one[at] + (other[at] - one[at]) * share);
   return [part(0), part(1), part(2)];
 }
 
-/** Black or white, whichever can be read better on it. */
+/** Black or white, whichever has more contrast on it. */
 export function strongestOn(background: Colour): Colour {
   return contrast(BLACK, background) >= contrast(WHITE, background) ? BLACK : WHITE;
 }
 
-/** The colour itself where it stands out enough from all of the backgrounds, else the one nearest to it that does. */
+/** The colour itself if it has enough contrast to all backgrounds, otherwise the nearest one that has. */
 export function legible(colour: Colour, backgrounds: readonly [Colour, ...Colour[]], least: number): Colour {
   const strongest = strongestOn(backgrounds[0]);
   for (let share = 0; share < 1; share += 0.02) {

@@ -1,4 +1,4 @@
-// The device check: the collector's script runs in the frame, and what it says goes with the submission.
+// The device check. The collector's script runs in the frame, and its result is part of the submission.
 import type { ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { Fingerprint } from './api/wire.js';
@@ -11,11 +11,11 @@ export type Collected =
 const COLLECTION_LIMIT_MS = 10_000;
 
 declare global {
-  /** What the collector's script sets. */
+  /** The collector's script sets it. */
   var DeviceFingerprint: { collect(): Promise<unknown> } | undefined;
 }
 
-/** Never throws. Called again after a failure, it loads the collector anew. */
+/** Never throws. A call after a failure loads the collector again. */
 export async function collectFingerprint(settings: FrameSettings): Promise<Collected> {
   if (!(await loadScript(settings, settings.fingerprintScriptUrl)))
     return { ok: false, code: 'FINGERPRINT_SCRIPT_LOAD_FAILED' };
@@ -36,7 +36,7 @@ async function collect(collector: { collect(): Promise<unknown> }): Promise<Fing
     if (typeof jscPayload !== 'string' || jscPayload === '') return null;
     return { jscPayload, ...(typeof hdimPayload === 'string' && hdimPayload !== '' ? { hdimPayload } : {}) };
   } catch {
-    // The collector is somebody else's code: whatever it throws, there is no fingerprint.
+    // The collector is third-party code. If it throws anything, the submission has no fingerprint.
     return null;
   }
 }

@@ -1,5 +1,5 @@
-// Leads a person through the view: asks where the session stands, says what is shown, and tells the page what happened. It knows no
-// markup; app.tsx shows what it says.
+// Leads a person through the view: fetches the session's state, chooses the screen, and notifies the page.
+// It knows no markup; app.tsx shows the screens.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
@@ -13,12 +13,12 @@ import { settle } from './settle.js';
 
 export type Shown =
   | { readonly kind: 'loading' }
-  /** Nothing can be shown. `again`: what to do when the person wants to try once more. */
+  /** Nothing can be shown. `again`: the action when the person tries again. */
   | {
       readonly kind: 'failed';
       readonly problem: Refusal;
       readonly again: (() => void) | null;
-      /** Nothing was shown before it. */
+      /** True when no screen was shown before. */
       readonly first: boolean;
     }
   | { readonly kind: 'place'; readonly place: Place; readonly first: boolean; readonly journey: Journey };
@@ -28,9 +28,9 @@ export interface FlowParts {
   readonly start: FrameStart;
   readonly api: Api;
   readonly language: Language;
-  /** Tells the page; true: somebody there listens. */
+  /** Notifies the page. True: the page listens. */
   readonly emit: (event: FrameEvent) => Promise<boolean>;
-  /** The page keeps the session, for when the frame loads again. */
+  /** The page stores the session, in case the frame loads again. */
   readonly known: (sessionId: string) => void;
   readonly show: (shown: Shown) => void;
 }
@@ -53,7 +53,7 @@ export class Flow {
   private options: ScreeningOptions | null = null;
   private session: Session | SessionStatus | null = null;
   private place: Place | null = null;
-  /** Callbacks that are told once, with the session that they were told about. */
+  /** Callbacks that happen once, each with its session. */
   private readonly told = new Set<string>();
 
   constructor(private readonly parts: FlowParts) {
@@ -67,7 +67,7 @@ export class Flow {
       api.call<ScreeningOptions>({ method: 'GET', path: `/screening/options?language=${language}` }),
       start.screeningId === null || start.view === 'income' ? null : this.ask(start.screeningId),
     ]);
-    // Those with whom a report was shared see it, and not the session.
+    // Recipients of a shared report may see the report, but not its session.
     const ofRecipient = start.view === 'report' && session?.status === 404;
     const failure = [options, ofRecipient ? null : session].find((answer) => answer && !answer.ok);
     if (failure && !failure.ok) return this.stop(failure.error, () => void this.open());
@@ -90,17 +90,18 @@ export class Flow {
     this.go(place);
   }
 
-  /** A screen is there: the first one makes the component ready. */
+  /** A screen is shown. The first one makes the component ready. */
   shown(place: Place): void {
     this.tell('onReady', { view: this.start.view });
     this.tellStanding(place);
     if (isStep(place)) this.tell('onStepStart', { step: place });
   }
 
-  /** `problem`: a code of the component, or what the API said. */
+  /** `problem`: a code of the component, or the API's error. */
   fail(problem: ComponentErrorCode | Refusal): void {
     const { code, message, recoverable } = typeof problem === 'string' ? componentError(problem) : problem;
-    // Of what the API refuses in this view the page hears PAYMENT_REQUIRED alone; that the component cannot go on it hears in each.
+    // In the view `report`, the page receives only PAYMENT_REQUIRED of the API's errors. It receives failures of the component
+    // itself in every view.
     if (this.start.view === 'report' && !Object.hasOwn(COMPONENT_ERRORS, code)) return;
     this.tell('onError', { code, message, ...(recoverable === undefined ? {} : { recoverable }) });
   }
@@ -112,7 +113,7 @@ export class Flow {
         reasonCode = '',
         score,
       } = payload as { sessionId?: string; reasonCode?: string; score?: number };
-      // A report that the bureau refused at first may come with its score.
+      // A report that the bureau refused at first may come later, with its score.
       const about = [name, sessionId, name === 'onReportUnavailable' && reasonCode, score !== undefined].join(' ');
       if (this.told.has(about)) return;
       this.told.add(about);
@@ -126,7 +127,7 @@ export class Flow {
     const known = session.status !== 'VERIFIED' && (session.status !== 'BLOCKED' || session.reasonCode !== undefined);
     if (!known) {
       const status = await this.ask(session.id);
-      // A status may lag behind the reply to a step.
+      // The status may lag behind the reply to a step.
       if (status.ok)
         this.session = { ...status.body, ...(session.status === 'VERIFIED' ? { status: 'VERIFIED' } : {}) };
       else if (session.status === 'VERIFIED') return this.stop(status.error, () => this.followAgain(session));
@@ -144,7 +145,7 @@ export class Flow {
       case 'report':
         return this.move('share');
       case 'share':
-        // The last screen stays: what is shared can be taken back there.
+        // The last screen stays, because the person can revoke the share there.
         return this.tell('onStepComplete', { step: 'share' });
       case 'income':
         return this.move('done');
@@ -163,19 +164,19 @@ export class Flow {
   };
 
   private readonly choose = (step: 'otp' | 'kba'): void => {
-    // Who goes over to questions has not completed the code.
+    // A person who changes over to questions has not completed the code.
     if (this.place === 'choice') this.move(step);
     else this.go(step);
   };
 
-  /** The step says that it is paid: the report is next, whatever a status that lags behind says. */
+  /** The step reports that the session is paid. The report comes next, even if the status still lags behind. */
   private async paid(): Promise<void> {
     const status = this.session && (await this.ask(this.session.id));
     if (status?.ok) this.session = status.body;
     this.move('report');
   }
 
-  /** For who has read a report, or is verified and has none to pay for: a status that says otherwise lags behind. */
+  /** The person has read a report, or is verified and need not pay for one. A status that says otherwise lags behind. */
   private readonly screened = (score: number | null): void => {
     if (!this.session) return;
     const { id: sessionId } = this.session;
@@ -192,7 +193,7 @@ export class Flow {
   private go(place: Place): void {
     const first = this.place === null;
     this.place = place;
-    // Where the view begins, the page is told first that it is ready.
+    // At the start of the view, the page must first receive `onReady`.
     if (!first) this.tellStanding(place);
     this.parts.show({ kind: 'place', place, first, journey: this.journey(place) });
   }

@@ -1,4 +1,4 @@
-// What every step of the frame is given, and what it may do. app.tsx makes it.
+// The data and the functions of every step of the frame. flow.ts makes them.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import type { ComponentErrorCode } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
@@ -13,28 +13,29 @@ export interface Journey {
   readonly options: ScreeningOptions;
   readonly api: Api;
   readonly language: Language;
-  /** What the API told last; null before a submission. */
+  /** The API's latest state; null before a submission. */
   readonly session: Session | SessionStatus | null;
-  /** Causes a callback of the page. */
+  /** Triggers a callback of the page. */
   tell<Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void;
-  /** Causes `onError` with a code of the component or with a refusal of the API. Shows nothing. */
+  /** Triggers `onError` with a code of the component or an error of the API. Shows nothing. */
   fail(problem: ComponentErrorCode | Refusal): void;
-  /** Asks the page to print or to download the report. False: it does not, so the frame must. */
+  /** Asks the page to print or to download the report. False: the page does not, so the frame must. */
   askPage(name: 'handlePrintRequested' | 'handleDownloadRequested', sessionId: string): Promise<boolean>;
-  /** Causes `onChange` of the step that is shown. */
+  /** Triggers `onChange` for the current step. */
   changed(complete: boolean): void;
   /**
-   * The step that is shown has done its part, and this is how the session stands now: `onStepComplete` where the step changes, the
-   * callbacks of the outcome, and on to the step where the session stands (asks for its status where it must).
+   * The current step is done, with this session as its result. Triggers `onStepComplete` when the step changes, and the callbacks of
+   * the outcome.
+   * Then moves to the step where the session now is, and fetches its status if needed.
    */
   follow(session: Session): Promise<void>;
-  /** Where codes and questions are offered: on to the one that the person chose. From codes to questions, never back. */
+  /** Where the person may choose between codes and questions: moves to the chosen one. From codes to questions, never back. */
   choose(step: 'otp' | 'kba'): void;
-  /** The report has been read: causes `onScreeningSuccess`, once. `score` null: there is none, or it cannot be read. */
+  /** The report was read: triggers `onScreeningSuccess` once. `score` null: the report has none, or cannot be read. */
   screened(score: number | null): void;
-  /** The session leads no further: on to the details of a new one. */
+  /** The session can go no further: moves to the details of a new one. */
   startAgain(): void;
-  /** The step that is shown is over, and the session has no more of it: on to the one after it. */
+  /** The current step is done without a change of the session: moves to the step after it. */
   next(): void;
 }
 
@@ -42,5 +43,5 @@ export interface StepProps {
   readonly journey: Journey;
 }
 
-/** Texts of one step in each language; a key that is missing in one does not compile. */
+/** Texts of one step in each language. A missing key does not compile. */
 export type Texts<Keys extends string> = Readonly<Record<Language, Readonly<Record<Keys, string>>>>;

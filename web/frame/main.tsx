@@ -1,4 +1,4 @@
-// The frame application: waits for the page that embeds it, and shows the view that it asks for.
+// The frame application: waits for the page that embeds it, and shows the view that the page asks for.
 import { connect, PortMessenger } from 'penpal';
 import { render } from 'preact';
 import { COMPONENT_ERRORS } from '../contract/codes.js';
@@ -19,13 +19,13 @@ import { LanguageContext } from './parts/language.js';
 import { Failed } from './screens.js';
 import { settings } from './settings.js';
 
-/** How long the page may take for a new token. */
+/** The page's time limit for a new token. */
 const TOKEN_LIMIT_MS = 30_000;
 
 function run(port: MessagePort): void {
   let token: Token | null = null;
   let started = false;
-  // Without a prototype: penpal calls whatever the page names that it finds here.
+  // Has no prototype, because penpal calls any method here that the page names.
   const methods: FrameMethods = Object.assign(Object.create(null) as object, {
     start(argument: unknown) {
       if (started) return;
@@ -52,7 +52,7 @@ function run(port: MessagePort): void {
     return (await page.then((remote) => remote.emit(event)).catch(gone)) === true;
   }
 
-  /** The page is told why, the person only that this is not available. */
+  /** The page receives the reason. The person only reads that this is not available. */
   function refuse(message: string): void {
     const { recoverable } = COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR;
     const problem = { code: 'SYSTEM_CONFIGURATION_ERROR', message, recoverable };
@@ -71,12 +71,12 @@ function run(port: MessagePort): void {
     void page.then((remote) => remote.session(sessionId)).catch(gone);
   }
 
-  /** An older host script has not this method. */
+  /** An older host script does not have this method. */
   function showFocus(area: Area): void {
     void page.then((remote) => remote.show(area)).catch(gone);
   }
 
-  /** One renewal at a time is the page's business: it answers all who ask with the same token. */
+  /** The page allows one renewal at a time, and gives all callers the same token. */
   async function tokenFor(refused: string | null): Promise<string | null> {
     if (token && token.token !== refused) return token.token;
     const limit = new Promise<null>((resolve) => setTimeout(resolve, TOKEN_LIMIT_MS, null));
@@ -87,7 +87,7 @@ function run(port: MessagePort): void {
   }
 }
 
-/** The page has taken the frame away, or reloads: there is nobody left to tell. */
+/** The page has removed the frame or is reloading, so no receiver is left. */
 function gone(): null {
   return null;
 }

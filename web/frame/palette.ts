@@ -12,7 +12,7 @@ interface Base {
   readonly good: Colour;
 }
 
-/** The colours of style.css, which a page may replace one by one. */
+/** The colours of style.css. A page may replace each of them. */
 export const BASES: Readonly<Record<Theme, Base>> = {
   light: {
     background: [255, 255, 255],
@@ -31,7 +31,7 @@ export const BASES: Readonly<Record<Theme, Base>> = {
 };
 
 const TEXT_CONTRAST = 4.5;
-/** Of a line around a control. */
+/** For a line around a control. */
 const SHAPE_CONTRAST = 3;
 const SIZES = {
   borderRadius: { property: '--radius', most: { px: 32, rem: 2, em: 2 } },
@@ -39,7 +39,7 @@ const SIZES = {
 } as const;
 const FONT_FAMILY = /^[\p{L}\p{N} ,'"_-]{1,200}$/u;
 
-/** What is no value of its kind is left out; what could not be read is corrected until it can be. */
+/** Ignores invalid values, and corrects colours that would be illegible. */
 export function propertiesOf(
   appearance: Appearance,
   theme: Theme,
@@ -67,9 +67,9 @@ function coloursOf(
   chosen: Readonly<Record<'background' | 'text' | 'accent', Colour | null>>,
 ): ReadonlyMap<string, Colour> {
   const background = chosen.background ?? BASES[theme].background;
-  // A page that sets a background alone may have a dark one: the other colours come from the theme that suits it.
+  // A page may set only the background, and a dark one. The other colours then come from the theme that suits it.
   const base = BASES[contrast(background, [255, 255, 255]) > contrast(background, [0, 0, 0]) ? 'dark' : 'light'];
-  /** A little of a colour on the background, where the strongest text can still be read on it. */
+  /** A light tint of a colour on the background, if the strongest text still has enough contrast on it. */
   const tinted = (colour: Colour, share: number): Colour => {
     const tint = mix(background, colour, share);
     return contrast(strongestOn(background), tint) >= TEXT_CONTRAST ? tint : background;
@@ -97,7 +97,7 @@ function coloursOf(
   ]);
 }
 
-/** A number with a unit that is known, and not more than fits. */
+/** A number with a known unit, up to the largest that fits. */
 function sizeOf(text: string | undefined, most: Readonly<Record<'px' | 'rem' | 'em', number>>): string | null {
   const [, number, unit] =
     /^(\d{1,3}(?:\.\d{1,3})?)(px|rem|em)$/.exec(text ?? '') ?? (text === '0' ? ['', '0', 'px'] : []);

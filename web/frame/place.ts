@@ -1,17 +1,17 @@
-// Where a screening stands: which screen the frame shows. Pure; flow.ts asks it whenever the session may have moved.
+// Chooses the screen for the state of a screening. Pure; flow.ts calls it when the session may have changed.
 import type { Step, UserType, View } from '../contract/callbacks.js';
 import type { Session, SessionStatus } from './api/wire.js';
 
-/** A step, or what is shown between and after the steps. */
+/** A step, or a screen between or after the steps. */
 export type Place =
   | Step
   /** The vendor has not answered yet. */
   | 'waiting'
   /** Blocked, expired or failed. */
   | 'ended'
-  /** An agent or an organization is verified: there is no more to do. */
+  /** An agent or an organization is verified, which completes the screening. */
   | 'verified'
-  /** The consumer is through. */
+  /** The consumer has finished. */
   | 'done';
 
 export const STEPS: readonly Place[] = ['details', 'choice', 'otp', 'kba', 'payment', 'report', 'share', 'income'];
@@ -20,14 +20,14 @@ export function isStep(place: Place): place is Step {
   return STEPS.includes(place);
 }
 
-/** Null: the kind of user has not this view. */
+/** Null: this kind of user does not have this view. */
 export function firstPlace(view: View, userType: UserType, session: Session | SessionStatus | null): Place | null {
   if (view === 'income') return 'income';
   if (view === 'report') return userType === 'CONSUMER' ? 'report' : null;
   return session ? placeOf(session, userType, null) : 'details';
 }
 
-/** `shown`: a method that was chosen stays chosen while it is offered, although the service knows nothing of the choice yet. */
+/** `shown`: the current place. A chosen method stays while it is offered, although the service does not know the choice yet. */
 export function placeOf(session: Session | SessionStatus, userType: UserType, shown: Place | null): Place {
   switch (session.status) {
     case 'SUBMITTED':

@@ -1,4 +1,4 @@
-// How far the person is in a screening. Pure.
+// The person's progress in a screening. Pure.
 import type { Shown } from './flow.js';
 import type { Place } from './place.js';
 
@@ -9,7 +9,7 @@ const PARTS_OF_A_SCREENING: readonly (readonly Place[])[] = [
   ['report', 'share'],
 ];
 
-/** Null where there is nothing to count. Agents and organizations have two parts, and who pays nothing has no payment. */
+/** Null when the place has no steps to count. Agents and organizations have two steps. Without a price, the payment is left out. */
 export function progressOf(shown: Shown): { step: number; steps: number } | null {
   if (shown.kind !== 'place' || shown.journey.start.view !== 'screening') return null;
   const { start, options } = shown.journey;

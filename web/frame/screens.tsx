@@ -1,4 +1,4 @@
-// What is shown between the steps, after them, and when a step cannot be shown.
+// The screens between and after the steps, and the screen for a step that cannot be shown.
 import { useEffect, useState } from 'preact/hooks';
 import type { Language } from '../contract/language.js';
 import type { SessionStatus } from './api/wire.js';
@@ -11,10 +11,10 @@ import { PARTS } from './parts/texts.js';
 import type { Shown } from './flow.js';
 import { FRAME } from './texts.js';
 
-/** Together about two minutes: the service itself goes on asking the vendor. */
+/** About two minutes in all. The service itself keeps asking the vendor. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 5_000, 8_000, ...Array<number>(10).fill(10_000)];
 
-/** The vendor has not answered yet: asks for the status until it moves, and leaves it to the person when that takes long. */
+/** The vendor has not answered yet. Asks for the status until it changes; after some time the person decides. */
 export function Waiting({ journey }: StepProps) {
   const texts = useTexts(FRAME);
   const [round, setRound] = useState(0);
@@ -51,13 +51,13 @@ export function Waiting({ journey }: StepProps) {
   );
 }
 
-/** An agent or an organization is through. */
+/** An agent or an organization has finished. */
 export function Verified() {
   const texts = useTexts(FRAME);
   return <Good title={texts.verified} lead={texts.verifiedLead} />;
 }
 
-/** The consumer is through. */
+/** The consumer has finished. */
 export function Done({ journey }: StepProps) {
   const texts = useTexts(FRAME);
   if (journey.start.view === 'income') return <Good title={texts.incomeDone} lead={texts.incomeDoneLead} />;
@@ -93,7 +93,7 @@ export function Failed({ language, shown: { problem, again } }: FailedProps) {
   );
 }
 
-/** A step has thrown while it was rendered. */
+/** A step threw an error while it was rendered. */
 export function Crashed({ again }: { readonly again: () => void }) {
   const texts = useTexts(FRAME);
   const { again: tryAgain } = useTexts(PARTS);

@@ -1,4 +1,4 @@
-// What the service wrote into this page when it served it.
+// The settings that the service wrote into this page.
 import type { FrameSettings } from '../contract/frame-settings.js';
 
 export const settings = JSON.parse(

@@ -1,4 +1,4 @@
-// What the page asked for, as the account and the session grant allow it. Pure; flow.ts calls it once the options are there.
+// The page's options, within the limits of the account and the session grant. Pure; flow.ts calls it once it has the account's options.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import type { FrameStart } from '../contract/messages.js';
 import type { ScreeningOptions } from './api/wire.js';
@@ -11,7 +11,7 @@ export interface Settled {
   readonly warnings: readonly Warning[];
 }
 
-/** The value of a grant wins over an option; a value that the account does not allow falls back to the account's own. */
+/** A grant's value takes precedence over the page's. A value that the account does not allow is replaced by the account's own. */
 export function settle(start: FrameStart, options: ScreeningOptions, now: Date): Settled {
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string): void => void warnings.push({ code, message });

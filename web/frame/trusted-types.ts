@@ -1,9 +1,9 @@
-// What the frame puts where scripts could run: the scripts of others that it loads, and the report. The policy of its page refuses
-// everything that is not made here.
+// Creates every value that could run as a script: the addresses of third-party scripts, and the report. The page's policy refuses all
+// others.
 import type { FrameSettings } from '../contract/frame-settings.js';
 
 interface Policy {
-  /** The browser's TrustedScriptURL and TrustedHTML, which TypeScript does not know; strings in browsers that have none. */
+  /** The browser's TrustedScriptURL and TrustedHTML, which TypeScript does not know. Strings in browsers without them. */
   createScriptURL(url: string): string;
   createHTML(html: string): string;
 }
@@ -17,7 +17,7 @@ const SCRIPT_LIMIT_MS = 20_000;
 let policy: Policy | null = null;
 const scripts = new Map<string, Promise<boolean>>();
 
-/** A browser makes a policy of this name once. */
+/** A browser allows each policy name once. */
 function policyOf({ processor, fingerprintScriptUrl }: FrameSettings): Policy {
   const rules: Policy = {
     createScriptURL(url) {
@@ -29,7 +29,7 @@ function policyOf({ processor, fingerprintScriptUrl }: FrameSettings): Policy {
   return (policy ??= globalThis.trustedTypes?.createPolicy('service-frame', rules) ?? rules);
 }
 
-/** Whether a script of the settings is loaded. One that is, is not loaded again; one that failed is, when it is asked for again. */
+/** Resolves to whether the script could be loaded. A loaded script is not loaded again; a failed one is, on the next call. */
 export function loadScript(settings: FrameSettings, url: string): Promise<boolean> {
   const known = scripts.get(url);
   if (known) return known;
@@ -53,7 +53,7 @@ export function loadScript(settings: FrameSettings, url: string): Promise<boolea
   return loading;
 }
 
-/** For a script that is loaded and does not do its part: the next call loads it anew. */
+/** For a script that loaded but does not work. The next call loads it again. */
 export function forgetScript(url: string): void {
   scripts.delete(url);
 }

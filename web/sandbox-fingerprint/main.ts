@@ -1,11 +1,11 @@
-// The sandbox's collector of device fingerprints: sets the global DeviceFingerprint, and nothing else.
+// The sandbox's collector of device fingerprints. It sets the global DeviceFingerprint, and nothing else.
 
 interface Fingerprint {
   readonly jscPayload: string;
   readonly hdimPayload: string;
 }
 
-/** Made up of what every page may know of the browser, so that the same browser has the same one; nothing is stored. */
+/** Derived from data that every page can read, so that a browser keeps its fingerprint. Stores nothing. */
 async function collect(): Promise<Fingerprint> {
   const device = [
     navigator.userAgent,
@@ -20,7 +20,7 @@ async function collect(): Promise<Fingerprint> {
   };
 }
 
-/** Four rounds of FNV-1a with other starting values, in hexadecimal. */
+/** Four rounds of FNV-1a with different starting values, in hexadecimal. */
 function hashOf(text: string): string {
   return [0, 1, 2, 3]
     .map((start) => {

@@ -18,7 +18,7 @@ const FULL = {
   background: 'transparent',
 };
 
-/** What the intent is after it. A closed dialog is a failed authentication. */
+/** Returns the intent after the step. A closed dialog is a failed authentication. */
 export function authenticate(origin: string, access: Access, look: Look): Promise<PaymentIntentResult> {
   const title = TITLES[languageOf(look.locale)];
   const before = document.activeElement;
@@ -44,7 +44,7 @@ export function authenticate(origin: string, access: Access, look: Look): Promis
       }
       if (event.event === 'authenticated') end(event.result);
     });
-    // The frame ends the step then, for the processor must hear of it.
+    // The frame ends the step, because it must notify the processor.
     dialog.addEventListener('close', () => void link.ask('cancel', null).catch(() => null));
     dialog.showModal();
     void link.ask('start', { ...access, ...look }).catch(() => null);

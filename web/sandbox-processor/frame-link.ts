@@ -43,7 +43,7 @@ export class FrameLink {
     container.append(frame);
   }
 
-  /** The port keeps what is asked before the frame listens. Rejects when the frame is taken away meanwhile. */
+  /** The port keeps requests until the frame listens. Rejects when the frame is removed meanwhile. */
   ask<M extends Method>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1]> {
     return new Promise((resolve, reject) => {
       const question = ++this.asked;
@@ -64,7 +64,7 @@ export class FrameLink {
   }
 }
 
-/** Without inline style attributes, which policies of pages forbid. */
+/** Uses no inline style attributes, because the policies of pages forbid them. */
 export function newFrame(title: string, style: Readonly<Record<string, string>>): HTMLIFrameElement {
   const frame = document.createElement('iframe');
   frame.title = title;

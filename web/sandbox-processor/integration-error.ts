@@ -1,4 +1,4 @@
-/** A mistake in how the page uses the library. */
+/** A mistake in the page's use of the library. */
 export class IntegrationError extends Error {
   override readonly name = 'IntegrationError';
 }

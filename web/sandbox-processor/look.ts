@@ -1,4 +1,4 @@
-// Languages and themes, as far as page and frames must agree on them.
+// Languages and themes that page and frames must agree on.
 import { type Appearance, isRecord } from './messages.js';
 
 export type Language = 'en' | 'es';
@@ -8,13 +8,13 @@ export function languageOf(locale: string): Language {
   return /^es\b/i.test(wanted) ? 'es' : 'en';
 }
 
-/** For the CSS property of that name: without a theme, what the reader prefers. */
+/** For the CSS property `color-scheme`. Without a theme the reader's preference counts. */
 export function colorSchemeOf(theme: string | undefined): string {
   if (theme === undefined) return 'light dark';
   return theme === 'night' ? 'dark' : 'light';
 }
 
-/** What of an appearance is known here. */
+/** The known parts of an appearance. */
 export function appearanceOf(value: unknown): Appearance {
   if (!isRecord(value)) return {};
   const { theme, variables } = value;

@@ -1,12 +1,12 @@
-// What the library on the page and its frames say to each other over a MessagePort. Both ends read what arrives as unknown.
+// The messages between the library on the page and its frames, over a MessagePort. Both ends treat them as unknown values.
 
-/** Posted to the frame's window with the port, once the frame has loaded. */
+/** Sent to the frame's window with the port, once the frame has loaded. */
 export const PORT_MESSAGE = 'sandbox-processor:port';
 
-/** In the address of a frame: the origin of the page whose port the frame takes. */
+/** In the address of a frame: the origin of the page whose port the frame accepts. */
 export const EMBEDDER_PARAMETER = 'embedder';
 
-/** How long a frame has to be there. */
+/** The time limit for a frame to load. */
 export const FRAME_WITHIN_MS = 15_000;
 
 export interface ErrorObject {
@@ -28,7 +28,7 @@ export interface PaymentIntent {
   readonly last_payment_error: Omit<ErrorObject, 'payment_intent'> | null;
 }
 
-/** What every call comes to that gets no answer. */
+/** The result of every call without an answer. */
 export const NOT_REACHED: ErrorObject = {
   type: 'api_connection_error',
   message:
@@ -43,7 +43,7 @@ export type SubmitResult =
   | { readonly selectedPaymentMethod: string; readonly error?: never }
   | { readonly error: ErrorObject; readonly selectedPaymentMethod?: never };
 
-/** Which intent, and who asks. */
+/** The intent, and the caller's key. */
 export interface Access {
   readonly key: string;
   readonly clientSecret: string;
@@ -54,13 +54,13 @@ export interface Appearance {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** How a frame is to look. */
+/** The look of a frame. */
 export interface Look {
   readonly locale: string;
   readonly appearance: Appearance;
 }
 
-/** What the library may ask of a frame: the method's parameter, and its result. */
+/** The library's requests to a frame: the method's parameter, and its result. */
 export interface Methods {
   /** Shows the card fields of an intent, or the step that authenticates its payment. */
   readonly start: [Access & Look, null];
@@ -70,13 +70,13 @@ export interface Methods {
   readonly clear: [null, null];
   readonly submit: [null, SubmitResult];
   readonly confirm: [null, PaymentIntentResult];
-  /** Ends the authentication step as one that failed. */
+  /** Ends the authentication step as failed. */
   readonly cancel: [null, null];
   readonly retrieve: [Access, PaymentIntentResult];
 }
 export type Method = keyof Methods;
 
-/** What a frame tells by itself. */
+/** Messages that a frame sends without a request. */
 export type FrameEvent =
   | { readonly event: 'ready' | 'focus' | 'blur' | 'escape' | 'enter' }
   | { readonly event: 'height'; readonly height: number }
@@ -109,7 +109,7 @@ export function readReply(data: unknown): Reply | null {
   return isRecord(data) && typeof data['reply'] === 'number' ? { reply: data['reply'], result: data['result'] } : null;
 }
 
-/** Null for anything else. */
+/** Null for any other value. */
 export function readFrameEvent(data: unknown): FrameEvent | null {
   if (!isRecord(data)) return null;
   switch (data['event']) {

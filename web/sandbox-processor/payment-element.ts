@@ -1,4 +1,4 @@
-// The element with the card fields. What is typed stays in its frame.
+// The element with the card fields. Typed values stay in its frame.
 import { FrameLink, newFrame } from './frame-link.js';
 import { IntegrationError } from './integration-error.js';
 import { colorSchemeOf, languageOf } from './look.js';
@@ -48,7 +48,7 @@ export class PaymentElement {
     this.onDestroy();
   }
 
-  /** Takes the options of the processor's library; none of them changes anything here. */
+  /** Accepts the options of the processor's library; none of them has an effect here. */
   update(_options?: object): this {
     return this;
   }
@@ -96,7 +96,7 @@ export class PaymentElement {
     await this.ask('look', look);
   }
 
-  /** For the library: what only a mounted element can answer. */
+  /** For the library: requests that only a mounted element can answer. */
   async mounted<M extends 'submit' | 'confirm'>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1]> {
     const result = await this.ask(method, parameter);
     if (result !== null) return result;
@@ -105,12 +105,12 @@ export class PaymentElement {
     );
   }
 
-  /** Null without a frame, and when it was taken away before it answered. */
+  /** Null without a frame, and when the frame was removed before it answered. */
   private async ask<M extends keyof Methods>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1] | null> {
     return this.link?.ask(method, parameter).catch(() => null) ?? null;
   }
 
-  /** A frame whose colour scheme is not that of its document has an opaque background. */
+  /** A frame gets an opaque background when its colour scheme differs from that of its document. */
   private dress(): void {
     this.link?.frame.style.setProperty('color-scheme', colorSchemeOf(this.look.appearance.theme));
     if (this.link !== null) this.link.frame.title = TITLES[languageOf(this.look.locale)];

@@ -1,11 +1,11 @@
-// How the frame calls the platform API. The implementation is api/client.ts.
+// The interface for the frame's calls to the platform API. The implementation is api/client.ts.
 import type { Refusal } from './wire.js';
 
 export type Answer<Body> =
   | { readonly ok: true; readonly status: number; readonly body: Body }
   | {
       readonly ok: false;
-      /** 0: nothing came back: offline, no connection, or not in time. */
+      /** 0: no reply came, because the browser is offline, the connection failed, or the time was over. */
       readonly status: number;
       readonly error: Refusal;
       /** From Retry-After. */
@@ -13,8 +13,8 @@ export type Answer<Body> =
     };
 
 /**
- * Whether the API has judged a call that writes. One that it has not judged may be made again under its key: it may have been made
- * before, with a reply that never came.
+ * Whether the API has decided about a write. An undecided one may be repeated under its key.
+ * The API may have executed it already, although its reply never came.
  */
 export function isJudged(answer: Answer<unknown>): boolean {
   return answer.ok || (answer.status >= 400 && answer.status < 500 && answer.status !== 401 && answer.status !== 429);
@@ -26,19 +26,20 @@ export interface Call {
   readonly path: string;
   readonly body?: object;
   /**
-   * Sent as Idempotency-Key: the same for a call that is made again, a new one for a new wish of the person. A POST without one is
-   * given one. Null: a POST that asks or is the same however often it is made; the service need not keep its reply.
+   * The Idempotency-Key. A repeated call keeps its key, and a new wish of the person has a new one. A POST without a key gets one.
+   * Null: a POST that only asks, or may be repeated without harm, so the service need not store its reply.
    */
   readonly key?: string | null;
   readonly timeoutMs?: number;
-  /** Not made again after a 504: the vendor may judge it yet, and would judge it twice. */
+  /** Not repeated after a 504, because the vendor may still judge the call and would judge it twice. */
   readonly judged?: boolean;
 }
 
 export interface Api {
   /**
-   * Never throws. Renews the token once after a 401, and repeats by itself what is safe to repeat: reads and writes, after
-   * a broken connection, a 503 or a 504, a write with the key that it had. Ends early, with status 0, when `signal` says so.
+   * Never throws. Renews the token once after a 401. Repeats reads and writes after a broken connection, a 503 or a 504; a write keeps
+   * its key.
+   * Ends early, with status 0, on `signal`.
    */
   call<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>>;
   /** A report as an HTML document. */

@@ -1,4 +1,4 @@
-// Calls the platform API for the frame, as api/api.ts promises. main.tsx hands it the browser; tests hand it another.
+// Calls the platform API for the frame, as api/api.ts promises. main.tsx passes in the browser; tests pass in a substitute.
 import { COMPONENT_ERRORS } from '../../contract/codes.js';
 import { pauseBeforeRepeat, retryAfterOf } from '../../contract/repeats.js';
 import { randomId } from '../random-id.js';
@@ -8,12 +8,12 @@ import type { Refusal } from './wire.js';
 export interface Surroundings {
   readonly apiUrl: string;
   readonly fetch: typeof fetch;
-  /** Ends early when the signal says so. */
+  /** Ends early on the signal. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
   isOnline(): boolean;
-  /** Ends when the browser is online, or when the signal says so. */
+  /** Ends when the browser is online, or on the signal. */
   online(signal?: AbortSignal): Promise<void>;
-  /** The token to use; another one than the refused one, if there is any. */
+  /** The token to use. After a refusal: another one, if there is one. */
   token(refused: string | null): Promise<string | null>;
 }
 
@@ -80,7 +80,7 @@ export class Client implements Api {
         continue;
       }
       if (attempt.status === 0 && !surroundings.isOnline()) continue;
-      // Who has done something too often reads so, and when it is possible again.
+      // After too many requests, the person reads so and when to try again.
       const asTold = attempt.timedOut || attempt.status === 429 || (judged && attempt.status === 504);
       const pauseMs = asTold ? null : pauseBeforeRepeat(repeats, attempt);
       if (pauseMs === null) return attempt;
@@ -89,7 +89,7 @@ export class Client implements Api {
     }
   }
 
-  /** One request. A reply that does not come in time is not asked for again: who waits has waited long enough. */
+  /** One request. It is not repeated after its time limit, because the person has waited long enough. */
   private async attempt<Body>(
     path: string,
     request: RequestInit,
@@ -98,7 +98,7 @@ export class Client implements Api {
     signal?: AbortSignal,
   ): Promise<Answer<Body> & { readonly timedOut?: boolean }> {
     const limit = AbortSignal.timeout(limitMs);
-    // AbortSignal.any is younger than browsers that are in use.
+    // Browsers in use do not all have AbortSignal.any.
     const ended = new AbortController();
     const end = (): void => ended.abort();
     limit.addEventListener('abort', end);
@@ -130,7 +130,7 @@ function failure(status: number, error: Refusal, retryAfterSeconds: number | nul
   return { ok: false, status, error, retryAfterSeconds };
 }
 
-/** What is no envelope of the service comes from something between it and the browser. */
+/** A reply without the service's envelope comes from a proxy in between. */
 function refusalOf(text: string, status: number): Refusal {
   try {
     const { error, sessionId } = Object(JSON.parse(text)) as { error?: Partial<Refusal>; sessionId?: unknown };

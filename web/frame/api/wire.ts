@@ -1,4 +1,4 @@
-// What the platform API answers, as far as the frame reads it (docs/contract/platform.md).
+// The replies of the platform API, as far as the frame reads them (docs/contract/platform.md).
 import type { EndUserType, IncomeRoute, UserType, VerificationStatus } from '../../contract/callbacks.js';
 
 /** GET /screening/options */
@@ -6,33 +6,33 @@ export interface ScreeningOptions {
   readonly environment: 'live' | 'test';
   /** Kinds of users that the account may screen. */
   readonly userTypes: readonly UserType[];
-  /** Products that the account may name; the default is its own. */
+  /** Products that the account may name. The default is the account's own. */
   readonly productIds: readonly number[];
-  /** What a consumer pays: in the smallest unit of a currency, which is a lowercase ISO 4217 code. Null: nothing. */
+  /** The consumer's price, in the smallest unit of the currency, a lowercase ISO 4217 code. Null: the consumer pays nothing. */
   readonly price: {
     readonly amount: number;
     readonly currency: string;
-    /** How the processor counts the currency; an older service does not say it. */
+    /** The processor's exponent of the currency. An older service does not send it. */
     readonly exponent?: number;
   } | null;
-  /** Bounds of the application fee, in cents; `fixed`: what a page says does not count. */
+  /** Bounds of the application fee, in cents. `fixed`: the page's fee does not count. */
   readonly applicationFee: { readonly fixed: number | null; readonly max: number | null };
-  /** What the session grant of the token binds; null without one. */
+  /** The values that the token's session grant binds; null without a grant. */
   readonly grant: {
     readonly userType: UserType | null;
     readonly endUserType: EndUserType | null;
-    /** The grant says an end user type that is none of these: it binds none. */
+    /** The grant has an end user type outside the list, which binds nothing. */
     readonly otherEndUserType: boolean;
     readonly applicationFee: number | null;
   } | null;
-  /** Where a person asks the account for help; an older service does not say it. */
+  /** The account's contact for people who need help. An older service does not send it. */
   readonly support?: string | null;
   readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
   /** Seconds between two codes. */
   readonly otpResendInterval: number;
 }
 
-/** What the device check gives: fields of POST /screening/submit */
+/** The result of the device check: fields of POST /screening/submit. */
 export interface Fingerprint {
   readonly jscPayload: string;
   readonly hdimPayload?: string;
@@ -44,7 +44,7 @@ export interface KbaQuestion {
   readonly answers: readonly { readonly id: number; readonly text: string }[];
 }
 
-/** Of submit, otp, resend and kba. */
+/** The reply of submit, otp, resend and kba. */
 export interface Session {
   readonly id: string;
   readonly status: VerificationStatus;
@@ -56,7 +56,7 @@ export interface Session {
   };
   readonly attemptsRemaining?: number;
   readonly blockedUntil?: string | null;
-  /** Why it is BLOCKED. */
+  /** The reason of the status BLOCKED. */
   readonly reasonCode?: string;
 }
 
@@ -70,9 +70,9 @@ export interface SessionStatus extends Session {
   /** COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED, or the status of the verification. */
   readonly overallStatus: string;
   readonly userType: UserType;
-  /** Of the payment that was begun last; absent before one. */
+  /** The transaction of the latest payment; absent before one. */
   readonly transactionId?: string;
-  /** When the payment was given back; absent before, and once it is paid again. */
+  /** The time of the refund; absent before it, and after another payment. */
   readonly refundedAt?: string;
 }
 
@@ -89,7 +89,7 @@ export interface Payment extends Omit<Intent, 'client_secret'> {
   readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED' | 'REFUNDED'>;
 }
 
-/** GET /reports/{id}, as far as it is not shown as a page. */
+/** GET /reports/{id}, as far as the frame reads it besides the page. */
 export interface Report {
   readonly id: string;
   readonly score: { readonly value: number } | null;
@@ -97,10 +97,10 @@ export interface Report {
 
 /** GET /reports/{id}/sharing */
 export interface Sharing {
-  /** EXPIRED: the recipient's time is over. As after REVOKED, it cannot be shared again. */
+  /** EXPIRED: the recipient's time is over. Neither this nor REVOKED can be shared again. */
   readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED' | 'EXPIRED';
   readonly reportId: string | null;
-  /** Whom a consent that names nobody is for. */
+  /** The default recipient of a consent that names none. */
   readonly recipientAccountId: string | null;
   readonly expiresAt: string | null;
   readonly sharedAt?: string;
@@ -111,7 +111,7 @@ export interface Sharing {
 export interface Shared {
   readonly reportId: string;
   readonly recipientAccountId: string;
-  /** Until when the recipient may see the report. */
+  /** The end of the recipient's time. */
   readonly expiresAt: string;
 }
 
@@ -119,7 +119,7 @@ export interface Shared {
 export interface Revoked {
   readonly reportId: string;
   readonly recipientAccountId: string;
-  /** All from whom it was taken back. */
+  /** All recipients whose access was revoked. */
   readonly recipientAccountIds?: readonly string[];
 }
 
@@ -131,18 +131,18 @@ export interface IncomeSession {
   readonly reason_code?: string;
 }
 
-/** The envelope of every refusal. */
+/** The envelope of every error. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly field?: string;
   readonly recoverable: boolean;
   readonly details?: readonly { readonly field: string; readonly message: string; readonly code?: string }[];
-  /** Of a submission whose session ended BLOCKED, and why it did. Of a report that the bureau refuses: why. */
+  /** For a submission whose session ended BLOCKED, with the reason; and for a report that the bureau refuses. */
   readonly sessionId?: string;
   readonly reasonCode?: string;
-  /** What the envelope says beside `error`: the session that the submission opened, or that its session grant has already. */
+  /** The session beside `error`: the one that the submission opened, or the one that its session grant already has. */
   readonly opened?: string;
-  /** Of USER_BLOCKED: when the person may submit again. */
+  /** For USER_BLOCKED: when the person may submit again. */
   readonly blockedUntil?: string;
 }

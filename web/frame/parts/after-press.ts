@@ -1,12 +1,12 @@
-// A message that appears under the pointer pushes away what is being pressed, and the press is lost. So what a field says when it is left
-// waits until the press that took the focus away has done what it was for.
+// A message that appears under the pointer moves the pressed element away, and the press is lost.
+// So a field's message waits until the press that took the focus has had its effect.
 
 let isPressed = false;
 
 addEventListener('pointerdown', () => (isPressed = true), { capture: true });
 for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => (isPressed = false), { capture: true });
 
-/** At once, where nothing is being pressed. */
+/** Runs the action at once, or after the present press. */
 export function afterPress(action: () => void): void {
   if (!isPressed) return action();
   const done = new AbortController();
@@ -16,7 +16,7 @@ export function afterPress(action: () => void): void {
       end,
       () => {
         done.abort();
-        // The click comes after the pointer is up.
+        // The click event follows the pointer's release.
         setTimeout(action);
       },
       { signal },

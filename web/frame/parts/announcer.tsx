@@ -1,9 +1,9 @@
-// The one live region of the frame: what a screen reader says without the focus moving.
+// The frame's one live region: screen readers speak its text without a move of the focus.
 import { useEffect, useState } from 'preact/hooks';
 
 let speak: (text: string) => void = () => undefined;
 
-/** Says a text once; the same text again is said again. */
+/** Announces a text once. A repeated call announces the same text again. */
 export function announce(text: string): void {
   speak(text);
 }

@@ -1,4 +1,4 @@
-// How a day is written. Pure.
+// Formats a day. Pure.
 import type { Language } from '../../contract/language.js';
 
 /** In the reader's time zone. `time` is ISO 8601. */

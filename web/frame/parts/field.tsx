@@ -1,4 +1,4 @@
-// Fields of a form: a label above, a hint, and what is wrong below.
+// Fields of a form, with a label above, a hint, and the error below.
 import type { ComponentChildren } from 'preact';
 import { useContext, useId, useRef, useState } from 'preact/hooks';
 import { afterPress } from './after-press.js';
@@ -7,21 +7,21 @@ import { format, type Mask, write } from './masks.js';
 import { PARTS } from './texts.js';
 
 export interface FieldProps {
-  /** Of the form; errors of the API name it. */
+  /** The name in the form. Errors of the API use it. */
   readonly name: string;
   readonly label: string;
   readonly value: string;
   readonly onValue: (value: string) => void;
-  /** The person goes on to something else. */
+  /** The person leaves the field. */
   readonly onLeave?: (() => void) | undefined;
   readonly hint?: string | undefined;
-  /** What is wrong, for people. */
+  /** The error, for people. */
   readonly error?: string | null | undefined;
   readonly optional?: boolean;
   readonly autocomplete?: string;
   readonly inputMode?: 'text' | 'numeric' | 'tel' | 'email';
   readonly maxLength?: number;
-  /** It cannot be changed now. A text field keeps the focus. */
+  /** The field cannot be changed now. A text field keeps the focus. */
   readonly locked?: boolean;
 }
 
@@ -30,7 +30,7 @@ interface FrameOfField {
   readonly describedBy: string | undefined;
 }
 
-/** What every field has around its control. */
+/** The parts around the control of every field. */
 function Labelled(props: FieldProps & { readonly children: (field: FrameOfField) => ComponentChildren }) {
   const texts = PARTS[useContext(LanguageContext)];
   const id = useId();
@@ -66,7 +66,7 @@ export function Mark() {
   );
 }
 
-/** The type of an input decides which of its attributes the compiler allows; these suit all of them. */
+/** The type of an input decides the attributes that the compiler allows; these suit all types. */
 function attributesOf(props: FieldProps, type: string, { id, describedBy }: FrameOfField) {
   return {
     id,
@@ -82,7 +82,7 @@ function attributesOf(props: FieldProps, type: string, { id, describedBy }: Fram
   };
 }
 
-/** Who goes to another window comes back to the same field: it has not been left. */
+/** A person who switches windows returns to the same field, so they have not left it. */
 function left({ onLeave }: FieldProps) {
   return ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
     if (onLeave && document.activeElement !== currentTarget) afterPress(onLeave);
@@ -105,7 +105,7 @@ export function TextField(props: FieldProps & { readonly type?: 'text' | 'email'
   );
 }
 
-/** Digits that are hidden until the person asks to see them. `value` is the digits alone. */
+/** Digits that are hidden until the person asks to see them. `value` holds only the digits. */
 export function SecretField(props: FieldProps & { readonly mask: Mask }) {
   const texts = PARTS[useContext(LanguageContext)];
   const [shown, show] = useState(false);
@@ -144,7 +144,7 @@ export function SecretField(props: FieldProps & { readonly mask: Mask }) {
   );
 }
 
-/** A password field would be offered to the password manager; the fallback is one, where text cannot be hidden otherwise. */
+/** A password manager would offer to store a password field. The fallback is one, where the browser cannot hide text otherwise. */
 const HIDES_TEXT = typeof CSS !== 'undefined' && CSS.supports('-webkit-text-security', 'disc');
 
 export function Select(props: FieldProps & { readonly choices: readonly { value: string; text: string }[] }) {

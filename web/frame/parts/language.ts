@@ -1,4 +1,4 @@
-// The language of whoever reads, for the parts; steps have it in their journey.
+// The reader's language, for the parts. Steps find it in their journey.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Language } from '../../contract/language.js';
@@ -10,7 +10,7 @@ export function useTexts<Keys extends string>(texts: Texts<Keys>): Readonly<Reco
   return texts[useContext(LanguageContext)];
 }
 
-/** Puts values into the `{name}` of a text. */
+/** Replaces each `{name}` in a text. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }

@@ -1,4 +1,4 @@
-// Around every screen: how far the person is, whether there is a connection, and the live region.
+// The frame around every screen: the progress, the connection's state, and the live region.
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { announce, Announcer } from './announcer.js';
@@ -6,9 +6,9 @@ import { fill, LanguageContext } from './language.js';
 import { PARTS } from './texts.js';
 
 export interface LayoutProps {
-  /** Tells the frame's main part from that of the page around it. */
+  /** Distinguishes the frame's main part from that of the page. */
   readonly title: string;
-  /** Null: nothing to count. */
+  /** Null: the view has no steps to count. */
   readonly progress: { readonly step: number; readonly steps: number } | null;
   readonly testMode: boolean;
   readonly children: ComponentChildren;

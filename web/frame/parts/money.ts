@@ -1,9 +1,11 @@
-// How amounts are written. Pure.
+// Formats amounts. Pure.
 import type { Language } from '../../contract/language.js';
 
-/** `currency` is an ISO 4217 code, of which `10 ** exponent` is one unit: the processor counts some otherwise than the browser. */
+/**
+ * `currency`: an ISO 4217 code. `10 ** exponent` is one unit, because the processor counts some currencies differently from the browser.
+ */
 export function money(language: Language, amount: number, currency: string, exponent?: number): string {
-  // As it is written in the country where people pay: Spanish elsewhere puts it otherwise.
+  // The format of the country where people pay. Spanish of other countries differs.
   const written = (digits?: number): Intl.NumberFormat =>
     new Intl.NumberFormat(`${language}-US`, {
       style: 'currency',

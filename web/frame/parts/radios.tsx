@@ -1,4 +1,4 @@
-// One choice of several, with the question above.
+// One choice out of several, with the question above.
 import { useId } from 'preact/hooks';
 import { Mark } from './field.js';
 
@@ -8,9 +8,9 @@ export interface RadiosProps {
   readonly choices: readonly { readonly value: string; readonly text: string }[];
   readonly value: string | null;
   readonly onValue: (value: string) => void;
-  /** Of the legend and the choices, where it is not the reader's. */
+  /** The language of the legend and the choices, where it is not the reader's. */
   readonly lang?: string;
-  /** What is wrong, for people. */
+  /** The error, for people. */
   readonly error?: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What people are told when the API refuses. A step may know better for some codes; the rest is here.
+// Messages for people when the API refuses. A step may have better ones for some codes; this file has the rest.
 import type { Language } from '../../contract/language.js';
 import type { Answer } from '../api/api.js';
 import type { Refusal } from '../api/wire.js';
@@ -60,7 +60,7 @@ export function refusalText(
   return `${text} ${fill(REFUSALS[language].wait, { time: duration(language, retryAfterSeconds) })}`;
 }
 
-/** Of a reply that was refused. */
+/** The message for a refused call. */
 export function answerText(language: Language, answer: Extract<Answer<unknown>, { ok: false }>): string {
   return refusalText(language, answer.error, answer.status === 429 ? answer.retryAfterSeconds : null);
 }

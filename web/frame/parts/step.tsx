@@ -1,14 +1,14 @@
-// What every screen is made of beside its fields.
+// The parts of every screen besides its fields.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.js';
 import { LanguageContext } from './language.js';
 import { PARTS } from './texts.js';
 
-/** Whether the screen that is shown takes the focus: the first one does not, for the page around it has its own. */
+/** Whether the new screen takes the focus. The first screen does not, because the page around it has its own focus. */
 export const TakesFocus = createContext(false);
 
-/** The heading of a screen. It takes the focus when the screen comes, so that a keyboard and a screen reader go on from there. */
+/** The heading of a screen. It takes the focus when the screen appears, so that keyboards and screen readers continue from there. */
 export function Heading({ children }: { readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const takes = useContext(TakesFocus);
@@ -29,7 +29,7 @@ export interface StepFrameProps {
   readonly children?: ComponentChildren;
 }
 
-/** A screen: its heading, what it is about, and its content. */
+/** A screen: its heading, its lead, and its content. */
 export function StepFrame({ title, lead, children }: StepFrameProps) {
   return (
     <section class="step">
@@ -44,10 +44,10 @@ export function StepFrame({ title, lead, children }: StepFrameProps) {
 
 export interface ButtonProps {
   readonly children: ComponentChildren;
-  /** A button without it sends the form that it stands in. */
+  /** A button without it submits the form around it. */
   readonly onPress?: () => void;
   readonly kind?: 'primary' | 'secondary' | 'link';
-  /** Works, and cannot be pressed again; it keeps the focus and its name. */
+  /** The button is working and cannot be pressed again. It keeps the focus and its name. */
   readonly busy?: boolean;
   readonly disabled?: boolean;
 }
@@ -75,11 +75,11 @@ export interface AlertProps {
   readonly kind?: 'problem' | 'note' | 'good';
   readonly title?: string | undefined;
   readonly children?: ComponentChildren;
-  /** Takes the focus when it comes: for a problem that ends what the person was doing. */
+  /** Takes the focus when it appears. For a problem that interrupts the person. */
   readonly focus?: boolean;
 }
 
-/** A message that must not be missed. Give it another `key` to have the same message told again. */
+/** A message that must not be missed. Give it another `key` to announce the same message again. */
 export function Alert({ kind = 'problem', title, children, focus = false }: AlertProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -93,7 +93,7 @@ export function Alert({ kind = 'problem', title, children, focus = false }: Aler
   );
 }
 
-/** Something takes its time. The text is said once. */
+/** For work that takes time. The text is announced once. */
 export function Spinner({ text }: { readonly text?: string }) {
   const said = text ?? PARTS[useContext(LanguageContext)].loading;
   useEffect(() => announce(said), [said]);

@@ -1,9 +1,9 @@
-// Where a person asks for help: the contact that the account named, as a link.
+// The account's contact for people who need help, as a link.
 import { useTexts } from './language.js';
 import { PARTS } from './texts.js';
 
 export interface SupportProps {
-  /** A mail address, a phone number or a web address, as the service has checked it. An older service says none. */
+  /** A mail address, a phone number or a web address, checked by the service. An older service sends none. */
   readonly contact: string | null | undefined;
 }
 

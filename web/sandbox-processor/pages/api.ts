@@ -1,4 +1,4 @@
-// The calls that pages make: with the publishable key, and the client secret of an intent.
+// The calls of the pages, with the publishable key and the client secret of an intent.
 import { type Access, isRecord, NOT_REACHED, type PaymentIntent, type PaymentIntentResult } from '../messages.js';
 
 const WITHIN_MS = 30_000;
@@ -32,7 +32,7 @@ export function authenticate(access: Access, outcome: 'success' | 'failure'): Pr
   return post(access, 'authenticate', { outcome });
 }
 
-/** A call whose answer is lost is made once more, and not executed twice. */
+/** A call whose answer is lost is repeated once. The sandbox executes it only once. */
 async function post(
   access: Access,
   action: string,

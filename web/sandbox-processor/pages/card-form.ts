@@ -1,4 +1,4 @@
-// The card fields: labels, what is typed, and errors beside them.
+// The card fields: labels, values, and errors beside them.
 import type { Language } from '../look.js';
 import type { ErrorObject } from '../messages.js';
 import type { Card } from './api.js';
@@ -20,7 +20,7 @@ const AUTOCOMPLETE: Readonly<Record<FieldName, AutoFill>> = {
   postalCode: 'postal-code',
 };
 
-/** Which field an error of the processor is about. */
+/** The field that an error of the processor concerns. */
 const FIELD_OF_CODE: Readonly<Record<string, FieldName>> = {
   incorrect_number: 'number',
   expired_card: 'expiry',
@@ -32,7 +32,7 @@ export class CardForm {
   private readonly fields: Readonly<Record<FieldName, Field>>;
   private language: Language = 'en';
 
-  /** `changed` is called after every change of what is typed. */
+  /** `changed` is called after every change of a value. */
   constructor(private readonly changed: () => void) {
     this.element.className = 'card';
     this.element.noValidate = true;
@@ -73,7 +73,7 @@ export class CardForm {
     this.fields.postalCode.input.placeholder = '12345';
   }
 
-  /** Shows what is wrong, and moves to the first field of it. Null when nothing is. */
+  /** Shows all faults, and moves to the first faulty field. Null when every field is valid. */
   check(): ErrorObject | null {
     const wrong = FIELDS.map((name) => {
       const code = problemOf(name, this.fields[name].input.value, new Date());
@@ -85,7 +85,7 @@ export class CardForm {
     return { type: 'validation_error', code: wrong.code, message: MESSAGES[this.language][wrong.code] ?? '' };
   }
 
-  /** What the processor found wrong with a field. */
+  /** Shows the processor's error at its field. */
   showRefusal({ code = '' }: ErrorObject): void {
     const name = FIELD_OF_CODE[code];
     if (name !== undefined) this.show(name, code);
@@ -152,7 +152,7 @@ export class CardForm {
   }
 }
 
-/** Keeps the caret behind the digit that it was behind. */
+/** Keeps the caret behind the same digit. */
 function rewrite(name: FieldName, input: HTMLInputElement): void {
   const { value, selectionStart } = input;
   const text = written(name, value);

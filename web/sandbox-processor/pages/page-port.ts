@@ -1,4 +1,4 @@
-// The frame's end of the port: hands every question of the library to what answers it.
+// The frame's end of the port: passes every request of the library to its handler.
 import {
   EMBEDDER_PARAMETER,
   type FrameEvent,
@@ -12,7 +12,7 @@ type Answers = {
   readonly [M in Method]?: (parameter: Methods[M][0]) => Promise<Methods[M][1]> | Methods[M][1];
 };
 
-/** Takes one port, and only of the page that embeds this frame. */
+/** Accepts one port, and only from the page that embeds this frame. */
 export function listen(answers: Answers): { tell(event: FrameEvent): void } {
   const embedder = new URLSearchParams(location.search).get(EMBEDDER_PARAMETER);
   let port: MessagePort | undefined;

@@ -1,4 +1,4 @@
-// The frame with the card fields. It alone sends a card to the sandbox.
+// The frame with the card fields. Only this frame sends a card to the sandbox.
 import type { Language } from '../look.js';
 import type { Access, Look, PaymentIntentResult, SubmitResult } from '../messages.js';
 import { confirm, retrieve } from './api.js';

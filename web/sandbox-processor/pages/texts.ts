@@ -1,4 +1,4 @@
-// What the pages say, in both languages.
+// The texts of the pages, in both languages.
 import type { Language } from '../look.js';
 
 const EN = {

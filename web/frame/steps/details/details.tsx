@@ -1,4 +1,4 @@
-// The step in which a person says who they are. What was typed is in this component's state and nowhere else.
+// The step in which people enter their details. Typed values live only in this component's state.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Answer, isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
@@ -23,7 +23,7 @@ const SUBMIT_LIMIT_MS = 30_000;
 
 type Errors = Readonly<Partial<Record<FieldName, string>>>;
 
-/** The message below the form; a new object is a new message. */
+/** The message below the form. A new object is a new message. */
 interface Notice {
   readonly text: string;
   readonly isFinal: boolean;
@@ -37,13 +37,13 @@ export function Details({ journey }: StepProps) {
   const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<Values>(() => valuesFrom(start.prefill));
   const [errors, setErrors] = useState<Errors>({});
-  /** Errors that were there when the person wanted to go on: they are listed above the form. */
+  /** Errors that were present when the person tried to continue. They are listed above the form. */
   const [listed, setListed] = useState<{ readonly fields: readonly FieldName[] } | null>(null);
   const [notice, setNotice] = useState<Notice | null>(null);
   const [busy, setBusy] = useState(false);
-  /** How often sending was stopped by the device check. */
+  /** How often the device check stopped a submission. */
   const [stopped, setStopped] = useState(0);
-  /** The same for a submission that is made again, a new one once something was changed or refused. */
+  /** A repeated submission keeps its key. After a change or a refusal it gets a new one. */
   const key = useRef(randomId());
 
   const textOf = (field: FieldName, problem: Problem): string => {
@@ -73,7 +73,7 @@ export function Details({ journey }: StepProps) {
   const focusOn = (field: FieldName | undefined): void =>
     field && form.current?.querySelector<HTMLElement>(`[data-field=${field}] [name]`)?.focus();
 
-  // After the errors are there, so that a screen reader reads them with the field.
+  // The errors must be rendered first, so that a screen reader reads them with the field.
   useEffect(() => focusOn(listed?.fields[0]), [listed]);
 
   const send = async (): Promise<void> => {
@@ -113,7 +113,7 @@ export function Details({ journey }: StepProps) {
       journey.tell('onWarning', { code, message: 'The service does not take this option; it is left out.' });
       return submit({ ...wish, [option]: null });
     }
-    // A session grant has one session: somebody who sends the details again goes on with it.
+    // A session grant has one session. A person who sends the details again continues with it.
     if (error.code === 'AUTH_FORBIDDEN' && error.opened !== undefined)
       return journey.follow({ id: error.opened, status: 'SUBMITTED' });
     journey.fail(error);
@@ -142,7 +142,8 @@ export function Details({ journey }: StepProps) {
       <form
         ref={form}
         noValidate
-        // Firefox would keep what is typed in its history of forms. Each field says by itself what a browser may fill in.
+        // Otherwise Firefox would keep the typed values in its form history. Each field names the values that a browser may fill
+        // in.
         autocomplete="off"
         onSubmit={(event) => {
           event.preventDefault();

@@ -1,4 +1,4 @@
-// The fields of the details, in the order in which people are used to them.
+// The fields of the details, in the order that people are used to.
 import type { UserType } from '../../../contract/callbacks.js';
 import { SecretField, Select, TextField } from '../../parts/field.js';
 import { useTexts } from '../../parts/language.js';
@@ -12,7 +12,7 @@ export interface FieldsProps {
   readonly userType: UserType;
   readonly values: Values;
   readonly errors: Readonly<Partial<Record<FieldName, string>>>;
-  /** They are being sent. */
+  /** The details are being sent. */
   readonly locked: boolean;
   readonly onValue: (field: FieldName, value: string) => void;
   readonly onLeave: (field: FieldName) => void;
@@ -29,7 +29,7 @@ export function Fields({ userType, values, errors, locked, onValue, onLeave }: F
     locked,
     onValue: (value: string) => onValue(name, value),
     onLeave: () => onLeave(name),
-    // Twice as many units as characters: a name that is too long is told, and not cut off.
+    // Allows twice the number of units, so that a name that is too long causes an error and is not cut off.
     ...(MAX_LENGTHS[name] === undefined ? {} : { maxLength: 2 * MAX_LENGTHS[name] }),
   });
   return (

@@ -1,4 +1,4 @@
-// What a refusal of POST /screening/submit means for the form. Pure.
+// The consequences in the form when POST /screening/submit is refused. Pure.
 import type { Refusal } from '../../api/wire.js';
 import type { FieldName } from './rules.js';
 import type { TEXTS } from './texts.js';
@@ -6,15 +6,15 @@ import type { TEXTS } from './texts.js';
 type TextKey = keyof (typeof TEXTS)['en'];
 
 export interface Reading {
-  /** What is wrong with fields of the form. */
+  /** The errors by field of the form. */
   readonly fields: Readonly<Partial<Record<FieldName, TextKey>>>;
-  /** There is nothing to correct: the form has done its part. */
+  /** There is nothing to correct, so the form is done. */
   readonly isFinal: boolean;
-  /** The option of the page that the API does not take. */
+  /** The page's option that the API does not accept. */
   readonly option: 'endUserType' | 'productId' | null;
 }
 
-/** Codes that no correction helps against. */
+/** Codes that no correction can help. */
 const FINAL = [
   'ALREADY_REGISTERED',
   'USER_BLOCKED',
@@ -24,7 +24,7 @@ const FINAL = [
   'ACCOUNT_NOT_PROVISIONED',
 ];
 
-/** Where a code belongs that names no field. */
+/** The field of a code that names none. */
 const FIELD_OF_CODE: Readonly<Record<string, FieldName>> = {
   INVALID_SSN: 'ssn',
   INVALID_DOB: 'dateOfBirth',
@@ -40,7 +40,7 @@ const TEXT_OF_CODE: Readonly<Record<string, TextKey>> = {
   INVALID_SSN: 'ssnProblem',
 };
 
-/** What is told of a field whose form the API refuses. */
+/** The message for a field whose form the API refuses. */
 const TEXT_OF_FIELD: Readonly<Record<FieldName, TextKey>> = {
   firstName: 'name',
   middleName: 'name',
@@ -58,7 +58,7 @@ const TEXT_OF_FIELD: Readonly<Record<FieldName, TextKey>> = {
 };
 
 export function readRefusal(refusal: Refusal): Reading {
-  // The code is about the first of them; of the others it is known that their form is refused.
+  // The code concerns the first field. The others are known only to have a refused form.
   const named = refusal.details?.map(({ field }) => field) ?? [];
   if (refusal.field !== undefined && !named.includes(refusal.field)) named.unshift(refusal.field);
   const fields: Partial<Record<FieldName, TextKey>> = {};

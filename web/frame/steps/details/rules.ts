@@ -1,5 +1,6 @@
-// What may be in the fields of the details: the rules of POST /screening/submit, so that a person hears at once what the API would
-// refuse. Pure; test/unit/embedded holds them against the rules of the API.
+// Rules for the fields of the details, equal to those of POST /screening/submit, so that a person reads at once what the API would
+// refuse.
+// Pure; test/unit/embedded compares them with the rules of the API.
 import type { UserType } from '../../../contract/callbacks.js';
 import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from './folded.js';
 import { US_STATES } from './states.js';
@@ -19,7 +20,7 @@ export type FieldName =
   | 'currentZip'
   | 'terms';
 
-/** What is wrong with a field. */
+/** The fault of a field. */
 export type Problem =
   'required' | 'name' | 'long' | 'date' | 'minor' | 'ssn' | 'phone' | 'email' | 'characters' | 'state' | 'zip';
 
@@ -33,7 +34,7 @@ export const MAX_LENGTHS: Readonly<Partial<Record<FieldName, number>>> = {
 };
 
 const OPTIONAL: readonly FieldName[] = ['middleName', 'email', 'companyName'];
-/** What a folded name may hold besides letters: the maqaf is a hyphen, and the joiners that are left belong to their letters. */
+/** Characters of a folded name besides letters. The maqaf is a hyphen, and the remaining joiners belong to their letters. */
 const BETWEEN = "'.,\\-\u00b7\u2027\u30fb\u05be\u200c\u200d";
 const IN_NAME = `\\p{L}\\p{Mn}\\p{Mc}${BETWEEN}`;
 const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
@@ -41,7 +42,7 @@ const MIDDLE_NAME = new RegExp(`^[${IN_NAME}][${IN_NAME} \\p{Nd}]*$`, 'u');
 const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const ZIP = /^\d{5}(-?\d{4})?$/;
-/** Dots stand between other characters, a label of the domain does not begin or end with a hyphen, and the last one is letters. */
+/** A dot must stand between other characters. A label of the domain has no hyphen at its ends, and the last label is letters. */
 const EMAIL =
   /^[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+(\.[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+)*@([a-z\d\u00a1-\uffff]([a-z\d\u00a1-\uffff-]{0,61}[a-z\d\u00a1-\uffff])?\.)+([a-z\u00a1-\uffff]{2,}|xn[a-z\d-]{2,})$/i;
 const EMAIL_PARTS = { local: 64, all: 254 };
@@ -69,7 +70,7 @@ export function isOptional(field: FieldName): boolean {
   return OPTIONAL.includes(field);
 }
 
-/** `value`: as it is sent; of `terms` the time when they were accepted. */
+/** `value`: as it will be sent; for `terms` the time of acceptance. */
 export function problemOf(field: FieldName, value: string, now: Date): Problem | null {
   if (value === '') return isOptional(field) ? null : 'required';
   if (Array.from(value).length > (MAX_LENGTHS[field] ?? Infinity)) return 'long';
@@ -102,7 +103,7 @@ export function problemOf(field: FieldName, value: string, now: Date): Problem |
   }
 }
 
-/** As it is sent, and as the service would write it. Of a phone number the ten digits, without the country of the rules. */
+/** As it will be sent, in the service's form. A phone number has ten digits, without the country code. */
 export function normalized(field: FieldName, value: string): string {
   switch (field) {
     case 'phoneNumber':
@@ -112,7 +113,7 @@ export function normalized(field: FieldName, value: string): string {
     case 'currentZip':
       return zipCode(value);
     case 'email':
-      // Pasted along, and not to be seen: the person could not take them out.
+      // Invisible characters come with pasted text, and the person could not remove them.
       return value.trim().replace(/\p{Cf}/gu, '');
     case 'terms':
       return value;
@@ -127,7 +128,7 @@ function birthDateProblem(value: string, now: Date): Problem | null {
   return age < 18 ? 'minor' : null;
 }
 
-/** In whole years by the date in UTC; negative for what is no date of the calendar, or one that is still to come. */
+/** In whole years by the date in UTC. Negative for a date that does not exist or is in the future. */
 function ageOf(mmddyyyy: string, now: Date): number {
   const [month, day, year] = [Number(mmddyyyy.slice(0, 2)), Number(mmddyyyy.slice(2, 4)), Number(mmddyyyy.slice(4))];
   const date = new Date(Date.UTC(2000, month - 1, day));

@@ -1,4 +1,4 @@
-// The device check of the details step: it begins when the step opens, so that sending need not wait for it.
+// The device check of the details step. It begins when the step opens, so that the submission need not wait for it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Collected, collectFingerprint } from '../../fingerprint.js';
 import type { Journey } from '../../journey.js';
@@ -6,9 +6,9 @@ import type { Journey } from '../../journey.js';
 type Failure = Extract<Collected, { ok: false }>;
 
 export interface DeviceCheck {
-  /** Null while there is none. */
+  /** Null while the check has not failed. */
   readonly failure: Failure['code'] | null;
-  /** What is collected, or is being collected; tries again after a failure. */
+  /** The collected result, or the running collection. Tries again after a failure. */
   readonly collected: () => Promise<Collected>;
   readonly again: () => void;
 }

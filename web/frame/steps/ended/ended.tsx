@@ -1,4 +1,4 @@
-// A session that is over without success: why, and what the person can do next.
+// A session that ended without success: the reason, and the next steps.
 import { useEffect, useState } from 'preact/hooks';
 import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
@@ -9,7 +9,7 @@ import { ENDED } from './texts.js';
 import { endOf } from './times.js';
 import { untilText } from './until.js';
 
-/** The longest time that a timer takes. */
+/** The longest time that a timer supports. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function Ended({ journey }: StepProps) {
@@ -40,14 +40,14 @@ function reasonOf(
   const texts = ENDED[language];
   if (status === 'EXPIRED') return { title: texts.expired, lead: texts.expiredLead };
   if (status !== 'BLOCKED') return { title: texts.error, lead: texts.errorLead };
-  // Only a block for wrong answers has an end.
+  // Only a block for wrong answers ends.
   if (blockedUntil) return { title: texts.attempts, lead: texts.attemptsLead };
   switch (reasonCode) {
     case 'IDENTITY_NOT_FOUND':
       return { title: texts.notFound, lead: texts.notFoundLead };
     case 'MINOR_CONSUMER':
       return { title: texts.minor, lead: texts.minorLead };
-    // What else was found about a person is not for a screen that others may see.
+    // Other findings about a person must not appear on a screen that others may see.
     default:
       return { title: texts.blocked, lead: texts.blockedLead };
   }

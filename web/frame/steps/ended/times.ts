@@ -1,4 +1,4 @@
-// When a person may start again, and how that is written. Pure.
+// Calculates and formats the time when a person may start again. Pure.
 import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
 
@@ -6,7 +6,7 @@ const TAG = /^([a-z]{2})(-[a-z0-9]{2,8})*$/i;
 
 /** `over`: a new submission is allowed. */
 export function endOf({ status, blockedUntil, reasonCode }: Session, now: number): Date | 'never' | 'over' {
-  // Details that match nobody may have been typed wrong.
+  // Details without a match may have been mistyped.
   if (status !== 'BLOCKED' || reasonCode === 'IDENTITY_NOT_FOUND') return 'over';
   if (!blockedUntil) return 'never';
   const until = new Date(blockedUntil);
@@ -14,8 +14,8 @@ export function endOf({ status, blockedUntil, reasonCode }: Session, now: number
 }
 
 /**
- * In the reader's time zone, which is named, and as people write it where the reader is from: `locales` are BCP 47 tags, the dearest
- * first; the first one of the language counts.
+ * In the reader's named time zone and regional format. `locales` are BCP 47 tags, the preferred one first.
+ * The first one of the language counts.
  */
 export function dayAndTime(
   language: Language,

@@ -1,4 +1,4 @@
-// Proof of income and employment: nothing to type, the person watches.
+// Proof of income and employment. The person types nothing and watches.
 import { useEffect, useState } from 'preact/hooks';
 import type { IncomeSession } from '../../api/wire.js';
 import { browser } from '../../browser.js';
@@ -47,7 +47,7 @@ export function IncomeStep({ journey }: StepProps) {
   }
 
   return (
-    // Who pressed a button that is gone goes on from the heading; who only waits may be somewhere else in the page.
+    // A person whose pressed button disappeared continues from the heading. A person who only waits may be elsewhere in the page.
     <TakesFocus.Provider value={pressed}>
       {stopped ? (
         <StepFrame key="stopped" title={texts.stopped}>

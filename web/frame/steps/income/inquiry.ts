@@ -1,9 +1,9 @@
-// Opens an income session, or finds the one that there is, and follows it to its end. income.tsx shows it.
+// Opens an income session, or finds the existing one, and follows it to its end. income.tsx shows it.
 import type { Answer, Api } from '../../api/api.js';
 import type { IncomeSession } from '../../api/wire.js';
 import { randomId } from '../../random-id.js';
 
-/** What is asked for. Of a screening the service finds the session of that number again; without one each key is a session. */
+/** With a screening, the service finds the session by its number. Without one, each key is another session. */
 export interface Opening {
   readonly screeningId: string | null;
   readonly attempt: number;
@@ -13,31 +13,34 @@ export interface Opening {
 export interface Surroundings {
   readonly api: Api;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** How the session stands; the last time when it is over. */
+  /** Receives the session's state after every look; the last one has ended. */
   readonly seen: (session: IncomeSession) => void;
 }
 
-/** Growing, and then for as long as the page is open. */
+/** The pauses grow, and the last one repeats while the page is open. */
 const PAUSES_MS = [500, 1_000, 1_500, 2_000, 3_000, 5_000, 8_000];
 const LAST_PAUSE_MS = 10_000;
-/** The first route is begun before the reply. */
+/** The first route starts before the reply. */
 const OPENING_LIMIT_MS = 30_000;
 
 export function isOver({ status }: IncomeSession): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'EXPIRED';
 }
 
-/** The next one, after a session that failed. */
+/** The next session, after a failed one. */
 export function another({ screeningId, attempt }: Opening): Opening {
   return { screeningId, attempt: attempt + 1, key: randomId() };
 }
 
-/** The same one once more, after what stopped it. A refusal is kept with its key; whether a call without a reply arrived is not known. */
+/**
+ * The same session again. A refusal is stored with its key, so it needs a new one. A call without a reply may have arrived, so it keeps
+ * its key.
+ */
 export function onceMore(opening: Opening, stoppedWith: number): Opening {
   return { ...opening, key: stoppedWith >= 400 && stoppedWith < 500 ? randomId() : opening.key };
 }
 
-/** Null when the session is over or nobody waits any more; else what stopped it. */
+/** Null when the session has ended or the screen is gone; otherwise the answer that stopped it. */
 export async function followIncome(
   { api, pause, seen }: Surroundings,
   { screeningId, attempt, key }: Opening,
@@ -46,13 +49,13 @@ export async function followIncome(
   const wish =
     screeningId === null
       ? { body: {}, key }
-      : // Not with a key: the service would go on giving the same refusal for a day after its cause is gone.
+      : // Without a key, because the service would repeat a refusal for a day after its cause is gone.
         { body: { screening_session_id: screeningId, attempt }, key: null };
   const opening = { method: 'POST', path: '/voie/sessions', ...wish, timeoutMs: OPENING_LIMIT_MS } as const;
   const opened = await api.call<IncomeSession>(opening, signal);
   if (!opened.ok) return signal.aborted ? null : opened;
   const status = { method: 'GET', path: `/voie/sessions/${opened.body.income_session_id}/status` } as const;
-  // At once, because the reply to an opening that was made before says how the session stood then.
+  // Asks at once, because the reply to a repeated opening may hold an older state.
   for (let look = 0; !signal.aborted; look += 1) {
     const answer = await api.call<IncomeSession>(status, signal);
     if (signal.aborted) break;

@@ -1,4 +1,4 @@
-// Opens the payment of a session, or finds out that it was opened before and is under way or over.
+// Opens the payment of a session, or finds one that is already in progress or over.
 import type { Answer } from '../../api/api.js';
 import type { Intent, Refusal, ScreeningOptions, SessionStatus } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
@@ -6,21 +6,21 @@ import { placeOf } from '../../place.js';
 
 export type Opened =
   | { readonly kind: 'intent'; readonly intent: Intent }
-  /** Paid, or being paid, in an earlier visit or in another tab. */
+  /** Paid, or in progress, from an earlier visit or another tab. */
   | { readonly kind: 'under-way'; readonly transactionId: string }
-  /** Nothing is to be paid, or not any more. */
+  /** Nothing is to be paid, or nothing any more. */
   | { readonly kind: 'over'; readonly status: SessionStatus }
-  /** Nothing is to be paid, and the status of the session does not say so yet. */
+  /** Nothing is to be paid, but the session's status does not show it yet. */
   | { readonly kind: 'unsettled' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const NO_MORE_TO_PAY = ['PAYMENT_ALREADY_COMPLETED', 'PAYMENT_NOT_REQUIRED', 'SCREENING_SESSION_NOT_COMPLETED'];
-/** A status lags behind by moments. */
+/** The status lags by moments. */
 const STATUS_PAUSES_MS = [0, 500, 1_000, 2_000];
 
-/** Safe to repeat: of a session there is one open payment, whoever asks and however often. */
+/** Safe to repeat, because a session has only one open payment. */
 export async function openPayment(journey: Journey, pause: Pause, signal: AbortSignal): Promise<Opened> {
   const { start, options } = journey;
   let amount = options.price?.amount ?? 0;

@@ -1,4 +1,4 @@
-// The step in which the consumer pays for the screening. The card fields are the processor's.
+// The step in which the consumer pays for the screening. The card fields belong to the processor.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Intent, Payment, Refusal } from '../../api/wire.js';
 import { browser } from '../../browser.js';
@@ -19,13 +19,13 @@ type Shown =
   | { readonly kind: 'opening' }
   | { readonly kind: 'card'; readonly paying: boolean }
   | { readonly kind: 'processing' }
-  /** Under way for so long that it is for the person to ask again. */
+  /** The payment takes so long that the person must ask for its state. */
   | { readonly kind: 'slow'; readonly again: () => void }
   | { readonly kind: 'unavailable' }
-  /** With this verification no report can be made, so nothing is to be paid for it. */
+  /** This verification can bring no report, so nothing is to be paid for it. */
   | { readonly kind: 'no-report' };
 
-/** For the card fields, which somebody else serves. */
+/** The time limit of the card fields, which another company serves. */
 const READY_LIMIT_MS = 30_000;
 
 export function PaymentStep({ journey }: StepProps) {
@@ -36,7 +36,7 @@ export function PaymentStep({ journey }: StepProps) {
   const gone = useRef(new AbortController());
   const [shown, show] = useState<Shown>({ kind: 'opening' });
   const [visit, setVisit] = useState(0);
-  /** The count tells the same problem again. */
+  /** The count makes a repeated problem a new message. */
   const [problem, setProblem] = useState<{ readonly what: Problem; readonly count: number } | null>(null);
 
   useEffect(() => {
@@ -59,7 +59,7 @@ export function PaymentStep({ journey }: StepProps) {
     if (signal.aborted) return;
     switch (opened.kind) {
       case 'intent':
-        // A step that cannot be shown, and that trying again may show: neither a refusal nor a fault of the account.
+        // The step cannot be shown now, but may be on another try. The API did not refuse, and the account is set up.
         if (!isLoaded || !globalThis.Stripe) return stop('COMPONENT_RENDER_FAILED');
         intent.current = opened.intent;
         return showCard(opened.intent, signal);
@@ -81,7 +81,7 @@ export function PaymentStep({ journey }: StepProps) {
     show({ kind });
   }
 
-  /** A lasting refusal is a fault of the step, unless there is no token to go on with. */
+  /** A lasting refusal is a fault of the step, unless the token is missing. */
   function refused(refusal: Refusal): void {
     if (refusal.code === 'REPORT_NOT_AVAILABLE') return stop(refusal, 'no-report');
     const isToldAsItIs = refusal.recoverable || refusal.code === 'AUTH_TOKEN_INVALID';
@@ -110,7 +110,7 @@ export function PaymentStep({ journey }: StepProps) {
     try {
       card.current = openCardForm(form);
     } catch {
-      // The library refuses what the service is configured with, such as a key of another environment.
+      // The library rejects the service's configuration, such as a key of another environment.
       failed();
     }
   }
@@ -149,7 +149,7 @@ export function PaymentStep({ journey }: StepProps) {
   }
 
   if (shown.kind === 'no-report') return <VerifyAgain journey={journey} />;
-  // What is charged, where that is known: the price may have changed since the view was opened.
+  // Shows the amount of the intent, if known: the price may have changed since the view was opened.
   const { price: told } = journey.options;
   const price = intent.current ?? told;
   const exponent = price?.currency === told?.currency ? told?.exponent : undefined;

@@ -1,5 +1,5 @@
-// The payment processor's browser library, as far as the frame uses it. Card data is typed into a frame of the processor's origin and
-// goes from there to the processor: nothing of ours sees it. Reference: https://docs.stripe.com/js
+// The payment processor's browser library, as far as the frame uses it. People type card data into a frame of the processor's origin.
+// Card data goes from there to the processor, and this service never sees it. Reference: https://docs.stripe.com/js
 import type { Language } from '../../../contract/language.js';
 import type { Problem } from './texts.js';
 
@@ -44,12 +44,12 @@ export interface CardFormOptions {
 }
 
 export interface CardForm {
-  /** `settled`: the processor knows more than this page, which asks the service how the payment is. */
+  /** `settled`: the processor has the result, so the page asks the service for it. */
   pay(): Promise<'settled' | Problem>;
   close(): void;
 }
 
-/** Longer than banks let people authenticate. */
+/** Longer than banks give people to authenticate. */
 const PAYING_LIMIT_MS = 600_000;
 
 /** Shows the card fields of one payment intent. The library must be loaded. */
@@ -67,12 +67,12 @@ export function openCardForm({ place, language, publishableKey, clientSecret, ..
       let timer: ReturnType<typeof setTimeout> | undefined;
       const limit = new Promise<object>((resolve) => (timer = setTimeout(resolve, PAYING_LIMIT_MS, {})));
       try {
-        // The service makes intents that no way to pay which leaves the page can settle: a return address is not needed.
+        // The service makes only intents whose payment stays on the page, so a return address is not needed.
         const paying = processor.confirmPayment({ elements, redirect: 'if_required' });
         const { error }: { readonly error?: ProcessorError } = await Promise.race([paying, limit]);
         return error ? problemOf(error) : 'settled';
       } catch {
-        // The library has failed in the middle: only the processor knows whether the card was charged.
+        // The library failed midway. Only the processor knows whether the card was charged.
         return 'settled';
       } finally {
         clearTimeout(timer);
@@ -82,7 +82,7 @@ export function openCardForm({ place, language, publishableKey, clientSecret, ..
   };
 }
 
-/** What the library says of a card that was stolen, or looks so, is the bank's business: the person reads that it was declined. */
+/** When the library reports a stolen or suspect card, the person only reads that it was declined. */
 const PROBLEMS: Readonly<Record<string, Problem | 'settled'>> = {
   insufficient_funds: 'insufficientFunds',
   withdrawal_count_limit_exceeded: 'insufficientFunds',
@@ -110,11 +110,11 @@ const PROBLEMS: Readonly<Record<string, Problem | 'settled'>> = {
 export function problemOf({ type, code, decline_code: declineCode }: ProcessorError): Problem | 'settled' {
   if (type === 'validation_error') return 'incomplete';
   const known = PROBLEMS[declineCode ?? ''] ?? PROBLEMS[code ?? ''];
-  // Whatever else happened, such as a connection that broke: the service asks the processor what became of it.
+  // For any other error, such as a broken connection, the service asks the processor for the result.
   return known ?? (type === 'card_error' ? 'declined' : 'settled');
 }
 
-/** The look of the frame around the fields, in the words of the library. */
+/** The style of the frame around the fields, in the library's terms. */
 function appearanceOf(place: HTMLElement): object {
   const style = getComputedStyle(place);
   const colour = (name: string): string => style.getPropertyValue(name).trim();

@@ -1,6 +1,6 @@
 import type { Texts } from '../../journey.js';
 
-/** What went wrong with a payment, as the person is told. */
+/** A problem with a payment, as the person reads it. */
 export type Problem =
   | 'declined'
   | 'insufficientFunds'

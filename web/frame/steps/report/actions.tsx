@@ -1,4 +1,4 @@
-// Print and download: by the page around the frame where that wants to, else by the frame itself.
+// Print and download. The page around the frame may take them over; otherwise the frame does them.
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Journey } from '../../journey.js';
@@ -9,7 +9,7 @@ import { TEXTS } from './texts.js';
 
 const PRINTING_LIMIT_MS = 60_000;
 const FETCHING_LIMIT_MS = 30_000;
-/** A minute is long for a PDF that is in memory. */
+/** A minute is ample for a PDF that is in memory. */
 const SAVING_LIMIT_MS = 60_000;
 const FILENAME = 'screening-report.pdf';
 
@@ -73,8 +73,9 @@ async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise
   });
   if (!printed.ok) return printed.status === 429 ? 'tooManyPdfs' : 'notSaved';
   try {
-    // The link is good for some minutes and needs no token. It is fetched here: a frame that went there itself would be lost when
-    // the link is not good, and a new window would not be allowed so long after the press.
+    // The link is valid for some minutes and needs no token. It is fetched here, because a frame that navigated to an invalid link
+    // would be lost.
+    // Browsers would block a new window this late after the press.
     const reply = await fetch(printed.body.url, {
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
@@ -92,6 +93,6 @@ function save(pdf: Blob): void {
   link.href = url;
   link.download = FILENAME;
   link.click();
-  // Some browsers read it later than at the press, and save nothing where it is gone by then.
+  // Some browsers read the file later than at the press, and save nothing if it has gone by then.
   setTimeout(() => URL.revokeObjectURL(url), SAVING_LIMIT_MS);
 }

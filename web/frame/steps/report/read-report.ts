@@ -1,4 +1,4 @@
-// Reads the report of a screening: its score, and itself as a page. The first read that succeeds is billed, and no other.
+// Reads the report of a screening: its score, and the report as a page. Only the first successful read is billed.
 import type { Refusal, Report } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import type { TextKey } from './texts.js';
@@ -10,7 +10,7 @@ export type ReadReport =
   | { readonly ok: true; readonly report: Report; readonly html: string }
   | { readonly ok: false; readonly refusal: Refusal; readonly retryAfterSeconds: number | null };
 
-/** One after the other: what is refused once is not asked for twice. */
+/** Reads one after the other, so that a refusal ends both. */
 export async function readReport(
   { api, language }: Pick<Journey, 'api' | 'language'>,
   sessionId: string,
@@ -44,7 +44,7 @@ const TEXT_OF: Readonly<Record<string, TextKey>> = {
   NETWORK_RATE_LIMITED: 'busy',
 };
 
-/** For people. */
+/** The text for people. */
 export function textOf({ code }: Refusal): TextKey {
   return TEXT_OF[code] ?? 'later';
 }
@@ -54,7 +54,7 @@ export function mayPass({ code }: Refusal): boolean {
   return ['busy', 'later', 'notCompleted', 'visitOver'].includes(textOf({ code } as Refusal));
 }
 
-/** There was no report, and none can be made with this verification. One that was made and has expired says no reason. */
+/** The session has no report, and this verification can bring none. A report that expired carries no reason. */
 export function isOutOfReach({ code, reasonCode }: Refusal): boolean {
   return code === 'SCREENING_REPORT_EXPIRED' && reasonCode !== undefined;
 }

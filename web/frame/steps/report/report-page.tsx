@@ -1,4 +1,4 @@
-// The report as the service renders it, in a frame of its own that runs no script.
+// The report as the service renders it, in a separate frame without scripts.
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { FrameSettings } from '../../../contract/frame-settings.js';
@@ -9,11 +9,11 @@ export interface ReportPageProps {
   readonly html: string;
   readonly title: string;
   readonly page: RefObject<HTMLIFrameElement | null>;
-  /** It is there, as high as it will be: what stands below it stays where it is. */
+  /** The report has its final height, so the parts below it no longer move. */
   readonly onFitted: () => void;
 }
 
-/** As high as its content, so that the page around it is what scrolls. */
+/** As high as its content, so that the page around it scrolls. */
 export function ReportPage({ settings, html, title, page, onFitted }: ReportPageProps) {
   useEffect(() => {
     const frame = page.current;
@@ -37,6 +37,6 @@ export function ReportPage({ settings, html, title, page, onFitted }: ReportPage
       observer?.disconnect();
     };
   }, [html]);
-  // Same origin, or the frame around could not fit and print it. Without allow-scripts nothing in it runs.
+  // The same origin lets the outer frame measure and print it. Without allow-scripts no script in it runs.
   return <iframe class="report-page" ref={page} title={title} sandbox="allow-same-origin allow-modals" />;
 }

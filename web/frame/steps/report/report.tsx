@@ -1,4 +1,4 @@
-// The steps `report` and `share`, on one screen: the report, what can be done with it, and below it whether it is shared.
+// The steps `report` and `share` on one screen: the report, its actions, and the sharing below it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionStatus } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
@@ -16,11 +16,11 @@ export function ReportStep({ journey }: StepProps) {
   const sessionId = journey.session?.id ?? journey.start.screeningId ?? '';
   const [read, setRead] = useState<ReadReport | null>(null);
   const [visit, setVisit] = useState(0);
-  // What would come before would be pushed away while it is being pressed.
+  // Buttons that appeared earlier would move while a person presses them.
   const [fitted, setFitted] = useState(false);
   const page = useRef<HTMLIFrameElement>(null);
   const { ask, answer } = useSteps(journey);
-  // The session is known to those alone who screen.
+  // Only the party that screens knows the session.
   const isRecipient = journey.session === null;
   const title = isRecipient ? texts.titleOfRecipient : texts.title;
 
@@ -35,7 +35,7 @@ export function ReportStep({ journey }: StepProps) {
       if (result.ok) return journey.screened(result.report.score?.value ?? null);
       if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
       const { refusal } = result;
-      // What may pass may still bring the score. A lifted freeze may take days, and the score is told when it comes.
+      // A failure that may pass may still bring the score. A lifted freeze can take days, and the score is reported when it comes.
       if (isCompleted(journey) && (refusal.reasonCode !== undefined || !mayPass(refusal))) journey.screened(null);
       const { reasonCode } = refusal;
       if (journey.session && reasonCode !== undefined) journey.tell('onReportUnavailable', { sessionId, reasonCode });
@@ -86,7 +86,7 @@ export function ReportStep({ journey }: StepProps) {
   );
 }
 
-/** The session, where no payment counts for it any more since the screen came, and the view is one to pay in. */
+/** The session, if its payment no longer counts since the screen appeared and the person can pay in this view. */
 async function payableAgain(
   { api, session, start }: StepProps['journey'],
   read: ReadReport,
@@ -98,14 +98,14 @@ async function payableAgain(
   return status.ok && status.body.overallStatus !== 'COMPLETED' ? status.body : null;
 }
 
-/** A report that cannot be read is no reason to doubt the screening; one that is not completed is. */
+/** A report that cannot be read does not make the screening doubtful. An incomplete screening does. */
 function isCompleted({ session }: StepProps['journey']): boolean {
   return session !== null && 'overallStatus' in session && session.overallStatus === 'COMPLETED';
 }
 
 /**
- * The report is over as a step when the question can be put, and the question when it is answered. A step that was not yet told to
- * have started is not ended: that is told in an effect before these.
+ * The step `report` ends when the question about sharing appears, and the step `share` ends with the answer.
+ * These effects run after the one that reports the start of a step, so a step never ends before it started.
  */
 function useSteps(journey: StepProps['journey']): { readonly ask: () => void; readonly answer: () => void } {
   const [asked, ask] = useState(false);

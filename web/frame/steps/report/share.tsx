@@ -1,4 +1,4 @@
-// Whether the consumer shares the report, and how that is taken back.
+// The consumer's choice to share the report, and to revoke the share.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isJudged } from '../../api/api.js';
@@ -12,7 +12,7 @@ import { SHARE_TEXTS } from './share-texts.js';
 
 type State =
   | { readonly kind: 'loading' }
-  /** Whoever looks is not the one who shares. */
+  /** The viewer is not the consumer. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'open'; readonly declined: boolean }
@@ -24,7 +24,7 @@ type State =
 export interface ShareProps {
   readonly journey: Journey;
   readonly sessionId: string;
-  /** The question can be put. */
+  /** The question is shown. */
   onAsked(): void;
   /** The person has answered it, now or in an earlier visit. */
   onAnswered(): void;
@@ -38,9 +38,9 @@ export function Share(props: ShareProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<'problem' | 'unsure' | 'expired' | null>(null);
   const [visit, setVisit] = useState(0);
-  /** What follows a press takes the focus from the button that is gone; what was loaded does not. */
+  /** A result of a press takes the focus, because its button has disappeared. A loaded state does not. */
   const pressed = useRef(false);
-  /** Of wishes that the API has not judged. */
+  /** Keys of requests that the API has not decided. */
   const keys = useRef(new Map<string, string>());
 
   function become(next: State): void {
@@ -61,7 +61,7 @@ export function Share(props: ShareProps) {
     return () => gone.abort();
   }, [visit]);
 
-  /** Null: it did not work, and the person reads why. */
+  /** Null: it failed, and the person reads the reason. */
   async function post<Body>(what: string): Promise<Body | null> {
     setProblem(null);
     setBusy(true);
@@ -71,7 +71,7 @@ export function Share(props: ShareProps) {
     setBusy(false);
     if (isJudged(answer)) keys.current.delete(what);
     if (answer.ok) return answer.body;
-    // In another tab.
+    // The person did it in another tab.
     if (answer.error.code === 'REPORT_SHARING_ALREADY_REVOKED') become({ kind: 'revoked' });
     else if (answer.error.code === 'SCREENING_REPORT_EXPIRED') setProblem('expired');
     else setProblem(answer.status >= 400 && answer.status < 500 ? 'problem' : 'unsure');
@@ -177,7 +177,7 @@ export function Share(props: ShareProps) {
   }
 }
 
-/** The API tells nothing of sharing to those whose screening it is not. */
+/** The API reveals sharing only to the account of the screening. */
 function isStranger(status: number): boolean {
   return status === 403 || status === 404;
 }

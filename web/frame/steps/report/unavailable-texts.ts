@@ -1,9 +1,12 @@
 import type { Texts } from '../../journey.js';
 
-/** Why the bureau gives no report: the `reasonCode` of the refusal. */
+/** The bureau's reason for giving no report: the `reasonCode` of the refusal. */
 export type UnavailableReason = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
 
-/** Of each reason a heading, and below it whose lock it is and where it is lifted. VERIFY_AGAIN is no reason of the bureau. `{time}` stands for minutes or seconds. */
+/**
+ * A heading for each reason, and a text about whose lock it is and where to lift it. VERIFY_AGAIN is not a reason of the bureau.
+ * `{time}` stands for minutes or seconds.
+ */
 export const UNAVAILABLE: Texts<
   | UnavailableReason
   | `${UnavailableReason}_what`

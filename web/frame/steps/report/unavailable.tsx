@@ -1,4 +1,5 @@
-// There is no report: the bureau refuses it, or none can be made with this verification. Why, what it costs, and the button that goes on.
+// The screen without a report: the bureau refuses it, or this verification can bring none. It shows the reason, the cost, and the button
+// to continue.
 import type { ComponentChildren } from 'preact';
 import type { Journey, StepProps } from '../../journey.js';
 import { useCountdown } from '../../parts/countdown.js';
@@ -11,12 +12,12 @@ import { UNAVAILABLE, type UnavailableReason } from './unavailable-texts.js';
 export interface UnavailableProps {
   readonly journey: Journey;
   readonly reasonCode: string;
-  /** Until the bureau is asked again. */
+  /** Seconds until the bureau is asked again. */
   readonly waitSeconds: number;
   readonly onAgain: () => void;
 }
 
-/** The bureau refuses the report: whose lock it is, where it is lifted, and the button that asks again. */
+/** The bureau refuses the report. Shows whose lock it is, where to lift it, and the button that asks again. */
 export function Unavailable({ journey, reasonCode, waitSeconds, onAgain }: UnavailableProps) {
   const texts = useTexts(UNAVAILABLE);
   const [wait] = useCountdown(waitSeconds);
@@ -47,7 +48,7 @@ export function Unavailable({ journey, reasonCode, waitSeconds, onAgain }: Unava
   );
 }
 
-/** No report can be made with this verification. The person verifies again; what was paid counts for the next verification. */
+/** This verification can bring no report. The person verifies again, and the payment counts for the next verification. */
 export function VerifyAgain({ journey }: StepProps) {
   const texts = useTexts(UNAVAILABLE);
   return (

@@ -1,4 +1,4 @@
-// How many attempts a person has left, in words.
+// The number of attempts that a person has left, in words.
 import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
 import { fill } from '../../parts/language.js';

@@ -1,4 +1,4 @@
-// Gives an answer of the person to the API, and waits until it is judged. use-answer.ts shows what came of it.
+// Sends a person's answer to the API, and waits until it is judged. use-answer.ts shows the result.
 import type { Answer, Api, Call } from '../../api/api.js';
 import type { Session, SessionStatus } from '../../api/wire.js';
 
@@ -10,26 +10,26 @@ export type Judgement =
 
 export interface GivenAnswer {
   readonly method: 'otp' | 'kba';
-  /** As the session stood before. */
+  /** The session's state before the answer. */
   readonly before: Session;
   readonly body: object;
-  /** The same for the same answer as long as nobody knows what became of it. */
+  /** An equal answer keeps its key while the result is unknown. */
   readonly key: string;
 }
 
 export interface Surroundings {
   readonly api: Api;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** The answer is with the vendor, and the status is asked for until it is judged. */
+  /** Called when the vendor has the answer and the status is polled until it is judged. */
   readonly checking: () => void;
 }
 
 /** The service itself waits 20 seconds for the vendor. */
 const ANSWER_LIMIT_MS = 30_000;
-/** Together half a minute: then the person decides. */
+/** Half a minute in all. Then the person decides. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000];
 
-/** After these the vendor may still judge: this answer, or one before it. */
+/** After these the vendor may still judge this answer, or one before it. */
 const WITH_THE_VENDOR = ['ATTEMPT_IN_PROGRESS', 'UPSTREAM_TIMEOUT'];
 
 const STILL_OPEN: Refused = {
@@ -57,7 +57,7 @@ export async function giveAnswer(
     judged: true,
   };
   const answer = await api.call<Session>(call, signal);
-  // A session that is open without a count has not heard of a wrong answer: this one is with the vendor.
+  // An open session without a count has had no wrong answer yet, so this answer is still with the vendor.
   if (answer.ok && !(isOpen(answer.body) && answer.body.attemptsRemaining === undefined))
     return { kind: 'judged', session: answer.body };
   if (!answer.ok && !WITH_THE_VENDOR.includes(answer.error.code)) return { kind: 'refused', answer };
@@ -71,7 +71,7 @@ export async function giveAnswer(
   return { kind: 'refused', answer: answer.ok ? STILL_OPEN : answer };
 }
 
-/** Whether an answer was judged between these two. */
+/** Whether an answer was judged between these two states. */
 export function isJudged(before: Session, after: Session): boolean {
   return !isOpen(after) || after.attemptsRemaining !== before.attemptsRemaining;
 }
@@ -80,12 +80,12 @@ export function isOpen({ status }: Session): boolean {
   return status === 'STEP_UP_REQUIRED' || status === 'OTP_PENDING' || status === 'KBA_PENDING';
 }
 
-/** A refusal that will not change by trying again: the session stands elsewhere than the frame believes. */
+/** A refusal that another try would not change: the session's state differs from the frame's. */
 export function isFinal({ status }: Refused): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
 }
 
-/** Whether the API has kept this refusal under the key of the answer, and would repeat it: the same answer then needs another key. */
+/** Whether the API stored this refusal under the answer's key and would repeat it. The same answer then needs another key. */
 export function isKept(refused: Refused): boolean {
   return isFinal(refused) && refused.status !== 401;
 }

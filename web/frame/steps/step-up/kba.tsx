@@ -1,4 +1,4 @@
-// The person answers questions. They are in the session as long as they are open, and nowhere else.
+// The person answers questions. Only the open session holds them.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { KbaQuestion, SessionStatus } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
@@ -29,7 +29,7 @@ type Chosen = Readonly<Record<number, number>>;
 function Questions({ journey, questions }: StepProps & { readonly questions: readonly KbaQuestion[] }) {
   const texts = useTexts(STEP_UP);
   const [chosen, setChosen] = useState<Chosen>({});
-  /** Whether the person has tried to go on: from then on a missing answer is an error. */
+  /** Whether the person has tried to continue. After that, a missing answer is an error. */
   const [tried, setTried] = useState(false);
   const [wrong, setWrong] = useState<string | null>(null);
   const form = useRef<HTMLFormElement>(null);
@@ -88,7 +88,7 @@ function Questions({ journey, questions }: StepProps & { readonly questions: rea
   );
 }
 
-/** The session says that there are questions, and has none: its status may know better. */
+/** The session announces questions but has none. Its status may have them. */
 function NoQuestions({ journey }: StepProps) {
   const texts = useTexts(STEP_UP);
   const [busy, setBusy] = useState(false);

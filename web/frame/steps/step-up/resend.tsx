@@ -1,4 +1,4 @@
-// Another code, and how long until there may be one. The seconds are written, and not said: a screen reader would say each.
+// Requests another code, and shows the wait before it. The seconds are not announced, because a screen reader would speak each.
 import { useRef, useState } from 'preact/hooks';
 import { isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
@@ -14,9 +14,9 @@ import { useGone, whereItStands } from './use-answer.js';
 
 export interface ResendProps {
   readonly journey: Journey;
-  /** An answer is with the vendor. */
+  /** The vendor is judging an answer. */
   readonly busy: boolean;
-  /** There is a new code to wait for. */
+  /** Called when a new code is on its way. */
   readonly sent: () => void;
 }
 

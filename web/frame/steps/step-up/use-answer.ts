@@ -1,4 +1,4 @@
-// Sends codes and answers for their steps, and says how that stands.
+// Sends codes and answers for their steps, and reports the progress.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Session, SessionStatus } from '../../api/wire.js';
 import { browser } from '../../browser.js';
@@ -11,16 +11,16 @@ import { STEP_UP } from './texts.js';
 export interface Answering {
   /** `checking`: it takes longer than usual. */
   readonly stage: 'idle' | 'sending' | 'checking';
-  /** Why it is not known whether the answer is right, for people; the same answer may be sent again. */
+  /** The reason why the answer's result is unknown, for people. The same answer may be sent again. */
   readonly problem: string | null;
-  /** The session as it is after a wrong answer, as long as another may follow; null otherwise. */
+  /** Returns the session after a wrong answer when another may follow; otherwise null. */
   readonly send: (body: object) => Promise<Session | null>;
 }
 
 export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
   const [stage, setStage] = useState<Answering['stage']>('idle');
   const [problem, setProblem] = useState<string | null>(null);
-  /** The answer whose end is not known, and the key that it was sent with. */
+  /** The answer whose result is unknown, and its key. */
   const unsettled = useRef<{ readonly content: string; readonly key: string } | null>(null);
   const signal = useGone();
 
@@ -42,7 +42,7 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
       if (isKept(answer)) unsettled.current = null;
       const stands = await whereItStands(journey, answer, signal);
       if (signal.aborted) return null;
-      // Verified by an answer whose reply was lost: nothing has failed.
+      // The answer verified the person, but its reply was lost. This is not a failure.
       if (stands?.status !== 'VERIFIED') {
         journey.fail(answer.error);
         setProblem(
@@ -62,7 +62,10 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
   return { stage, problem, send };
 }
 
-/** After a refusal that is final: the session is not as the frame believes. Null where it cannot be read, or is no other. */
+/**
+ * For a final refusal, when the session's state differs from the frame's. Null when the state cannot be read, or the refusal is not
+ * final.
+ */
 export async function whereItStands(
   { api, session }: Journey,
   refused: Refused,
@@ -74,7 +77,7 @@ export async function whereItStands(
   return status.ok ? status.body : null;
 }
 
-/** Says when the screen that asks for it is gone. */
+/** Aborts when the screen that uses it is gone. */
 export function useGone(): AbortSignal {
   const [gone] = useState(() => new AbortController());
   useEffect(() => () => gone.abort(), []);
