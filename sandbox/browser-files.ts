@@ -1,12 +1,13 @@
-// What vendors serve to browsers, under /browser: the payment processor's library with its pages, and the collector of device
-// fingerprints. Bundled from web/sandbox-*/.
+// The vendors' files for browsers, under /browser: the payment processor's library with its pages, and the collector of device
+// fingerprints.
+// Bundled from web/sandbox-*/.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import type { SandboxPart } from '../src/vendor-kit/double/sandbox-part.js';
 
-/** Of the pages: they run their own scripts, talk to the sandbox, and may be embedded by anybody. */
+/** The policy of the pages: they run their own scripts, call the sandbox, and may be embedded by any page. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,18 +35,18 @@ export class BrowserFiles implements SandboxPart {
         reply.setHeader('x-content-type-options', 'nosniff');
         if (!path.endsWith('.html')) return;
         reply.setHeader('content-security-policy', PAGE_POLICY);
-        // Or a frame that isolates itself could not embed the pages.
+        // Without this header, a frame that isolates itself could not embed the pages.
         reply.setHeader('cross-origin-embedder-policy', 'require-corp');
       },
     });
   }
 
   close(): void {
-    // It holds nothing open.
+    // It holds no resources.
   }
 }
 
-/** Compiled or not, this file lies below it. */
+/** This file lies below the folder, compiled or not. */
 function packageFolder(): string {
   const above = join(import.meta.dirname, '..');
   return existsSync(join(above, 'package.json')) ? above : join(above, '..');

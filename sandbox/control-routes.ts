@@ -1,11 +1,11 @@
-// Who may call the routes under /control, which need no credential.
+// Restricts the callers of the routes under /control, which need no credential.
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { sendError } from '../src/vendor-kit/double/sandbox-part.js';
 
 /**
- * A web page can have a name of its own answered with the address of this machine (DNS rebinding), and then reads and writes here as if
- * it came from here. The browser still sends that name as Host. Callers that name an address, this machine or a container are let in.
+ * Protects against DNS rebinding: a web page can make its own name resolve to this machine, and then call it like a local caller.
+ * The browser still sends that name as Host. So only callers that name an address, this machine or a container are admitted.
  */
 export function guardControlRoutes(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
@@ -15,7 +15,7 @@ export function guardControlRoutes(server: FastifyInstance): void {
   });
 }
 
-/** Whether the public DNS may answer for it: several labels, the last of which is not kept for private use. */
+/** Whether the public DNS may resolve the name: it has several labels, and the last is not reserved for private use. */
 function isPublicName(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|[\].]$/g, '');
   return name.includes('.') && isIP(name) === 0 && !/\.(?:localhost|internal)$/.test(name);

@@ -1,4 +1,4 @@
-// One HTTP server for every vendor that the sandbox plays. Started by main.ts and, in process, by the contract tests.
+// One HTTP server for all vendors of the sandbox. main.ts starts it, and the contract tests start it in their own process.
 import { randomUUID } from 'node:crypto';
 import { type FastifyError, fastify } from 'fastify';
 import { type SandboxPart, sendError } from '../src/vendor-kit/double/sandbox-part.js';
@@ -7,7 +7,7 @@ import { guardControlRoutes } from './control-routes.js';
 export interface RunningSandbox {
   /** Without a trailing slash. */
   readonly url: string;
-  /** Cuts off the callers that still wait for an answer. */
+  /** Disconnects callers that still wait for an answer. */
   close(): Promise<void>;
 }
 
@@ -21,12 +21,12 @@ export async function startSandbox(options: {
   readonly parts: readonly SandboxPart[];
 }): Promise<RunningSandbox> {
   const server = fastify({
-    // Requests hold personal data, made up or not: nothing of them is ever logged.
+    // Requests hold personal data, real or made up, so they are never logged.
     logger: false,
     bodyLimit: 64_000,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1_024 },
-    // A target that is no path is met as one that cannot be decoded.
+    // A target that is not a path gets the same answer as an undecodable one.
     rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : '/%'),
     frameworkErrors: (_error, _request, reply) =>
       void sendError(reply.header('x-request-id', randomUUID()), 400, ...UNACCEPTABLE),
@@ -77,7 +77,7 @@ export async function startSandbox(options: {
   };
 }
 
-/** Dotted name of the offending field: of the field itself when it is wrong, of the absent or surplus one otherwise. */
+/** Dotted name of the faulty field: a wrong field itself, or the absent or surplus one. */
 function fieldOf(violation: { readonly instancePath: string; readonly params: Record<string, unknown> }): string {
   const { missingProperty, additionalProperty } = violation.params;
   const path = violation.instancePath.split('/').slice(1);

@@ -1,4 +1,4 @@
-// The vendors of the test environment in one process, as its environment configures them. Imports nothing of the service.
+// The vendors of the test environment in one process, as its variables configure them. Imports nothing of the service.
 import { join } from 'node:path';
 import { SandboxIdentityVendor } from '../src/vendors/idv/double/identity-vendor.js';
 import { SandboxIncomeVendor } from '../src/vendors/voie/double/income-vendor.js';
@@ -19,7 +19,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
   } = env;
   if (SANDBOX_SLOWNESS && !(Number(SANDBOX_SLOWNESS) >= 0))
     throw new Error('SANDBOX_SLOWNESS must be a number of seconds');
-  // An empty value counts as none.
+  // An empty value counts as absent.
   const credential = env['SANDBOX_API_KEY'] || 'sandbox-vendor-key';
   const secretKey = env['PROCESSOR_SECRET_KEY'] || 'sk_test_sandbox_processor';
   const publishableKey = env['PROCESSOR_PUBLISHABLE_KEY'] || 'pk_test_sandbox_processor';
@@ -40,7 +40,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     personOf: (session) => identityVendor.personOf(session),
     ...(SANDBOX_SLOWNESS && { paceMs: Number(SANDBOX_SLOWNESS) * 500 }),
   });
-  // While secrets are rotated there are several: the newest, which comes first, signs.
+  // While secrets are rotated, the variable lists several. The newest comes first and signs.
   const [eventSecret = ''] = eventSecrets.split(',');
   const processor = new SandboxProcessor({
     folder,

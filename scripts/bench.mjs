@@ -1,8 +1,9 @@
 // `npm run bench [-- arguments]`: compiles src/ and test/bench/ and runs test/bench/run.ts with the arguments.
 //
-// To add a benchmark, write test/bench/<what-it-measures>.ts, import from '../../src/...js' as usual (the layout under
-// dist-bench/ is the same), and call it from test/bench/run.ts. The service itself is built too, so a benchmark may start
-// dist/src/main.js as a process of its own. redis-server is on the PATH by then, and so is a Chromium.
+// To add a benchmark, write test/bench/<what-it-measures>.ts and call it from test/bench/run.ts. Import from '../../src/...js' as usual,
+// because dist-bench/ has the same layout.
+// The service itself is built too, so a benchmark may start dist/src/main.js as a separate process. The PATH
+// then has redis-server and a Chromium.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ await runCommand(async () => {
       stdio: 'inherit',
     },
   );
-  // Ctrl-C reaches the benchmark too, and it ends what it started; we wait for it.
+  // Ctrl-C reaches the benchmark too, which ends its own processes. This script waits for it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => bench.kill('SIGTERM'));
   process.exitCode = await new Promise((resolve, reject) => {

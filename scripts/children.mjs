@@ -1,4 +1,4 @@
-// The processes that a command started: ended in the reverse of the order they were started in, missed when they die by themselves.
+// The processes that a command started. They are ended in reverse order, and an unexpected end of one is reported.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { LogFile } from './log-file.mjs';
 import { birthOf } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-/** For what a process that ended has still in its pipe; a process that it started may hold that open. */
+/** The wait for the last output of an ended process. A process that it started may hold its pipe open longer. */
 const LAST_LINES_WITHIN_MS = 1_000;
 
 export class Children {
@@ -16,17 +16,17 @@ export class Children {
   #stopping = false;
   #reportDeath;
 
-  /** Rejects with a Problem when a child ends that nobody asked to. */
+  /** Rejects with a Problem when a child ends without a request. */
   death = new Promise((_, reject) => (this.#reportDeath = reject));
 
   constructor(lock, logDir) {
     this.#lock = lock;
     this.#logDir = logDir;
-    // Whoever awaits it is told; before that, nobody needs to be.
+    // Before a caller awaits it, a rejection must not end this process.
     this.death.catch(() => undefined);
   }
 
-  /** Starts a process that writes to `<logDir>/<name>.log` or to the terminal, and waits until `isReady` answers true. */
+  /** Starts a process that writes to `<logDir>/<name>.log` or to the terminal. Waits until `isReady` returns true. */
   async start({
     name,
     file,
@@ -39,11 +39,11 @@ export class Children {
     isReady,
     readyWithinMs,
   }) {
-    // A start that was overtaken by a stop goes no further.
+    // After a stop, a start that was still on its way goes no further.
     if (this.#stopping) await new Promise(() => undefined);
     const log = toTerminal ? undefined : new LogFile(join(this.#logDir, `${name}.log`));
     const output = log ? 'pipe' : 'inherit';
-    // In a process group of its own, so that Ctrl-C in the terminal reaches only us and the order of stopping is ours.
+    // A process group of its own: Ctrl-C in the terminal then reaches only this process, which decides the order of stopping.
     const child = spawn(file, args, { env, detached: true, stdio: ['ignore', output, output] });
     if (log) for (const stream of [child.stdout, child.stderr]) log.takeFrom(stream, dropsLines);
     const ended = new Promise((resolve) => {
@@ -73,7 +73,7 @@ export class Children {
     }
   }
 
-  /** Ends all of them, the last started first; each gets its time to finish what it is doing. */
+  /** Ends all children, the last started first. Each gets time to finish its work. */
   async stop() {
     this.#stopping = true;
     for (const { child, ended, graceMs } of this.#started.reverse()) {
@@ -86,7 +86,7 @@ export class Children {
   }
 }
 
-/** The last lines that this run wrote, so that the reason is on the terminal and not only in a file. */
+/** The last lines of this run, so that the terminal shows the reason too and not only a file. */
 function tailOf(log) {
   if (!log) return '';
   const lines = log.tail.trim().split('\n').slice(-12).join('\n');

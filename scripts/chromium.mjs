@@ -1,4 +1,5 @@
-// Finds or installs the browsers that print PDFs and that the tests use. The service looks for them by the same names (src/adapters/pdf-renderer).
+// Finds or installs the browsers that print PDFs and that the tests use. The service looks for the same names
+// (src/adapters/pdf-renderer).
 import { install, isProgram, onPath } from './programs.mjs';
 
 const HEADLESS_SHELL = 'chromium-headless-shell';
@@ -14,19 +15,19 @@ const BROWSERS = [
 
 export const NO_CHROMIUM = 'no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH';
 
-/** Installs what prints PDFs when there is nothing and the machine lets us; tells whether there is something now. */
+/** Installs a browser for PDFs if this machine lacks one and allows it. Returns whether one is present now. */
 export function ensureChromium() {
-  // A path that names nothing is for the service to complain about: somebody meant a certain browser.
+  // If the path names no program, the service reports it, because the operator wanted that very browser.
   if (process.env.CHROMIUM_PATH) return isProgram(process.env.CHROMIUM_PATH);
   return ensure([HEADLESS_SHELL, ...BROWSERS], [HEADLESS_SHELL, 'chromium']);
 }
 
-/** The same of a browser with windows, as people have: it keeps no cookies of other sites, for one. */
+/** The same for a browser with windows, as people use. Such a browser blocks third-party cookies, for example. */
 export function ensureBrowserOfPeople() {
   return ensure(BROWSERS, ['chromium']) || isProgram(process.env.CHROMIUM_PATH ?? '');
 }
 
-/** The browsers of other engines, as Debian has them. The tests say which of them they do without (test/support/web-driver.ts). */
+/** The browsers of other engines, from Debian. The tests report those that they must do without (test/support/web-driver.ts). */
 export function ensureOtherEngines() {
   const isThere = (...names) => names.every((name) => onPath(name) !== undefined);
   if (!isThere('firefox-esr')) install({ apt: ['firefox-esr fonts-liberation'] });

@@ -1,5 +1,5 @@
-// One command at a time runs a data folder. The lock file names that command and every process it started, so that a
-// command whose predecessor was killed outright can end what the predecessor left running, and nothing else.
+// One command at a time may use a data folder. The lock file names that command and every process that it started.
+// If a command was killed, the next one can end exactly the processes that were left running.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { birthOf, endProcess, isSameProcess } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
 const LEFTOVER_GRACE_MS = 15_000;
-/** A holder that was just told to stop, or whose parent was killed, needs this long to notice and say so. */
+/** The time for a holder to notice a stop, or the death of its parent, and to record it. */
 const NOTICE_MS = 1_000;
 
 export class DataFolderLock {
@@ -20,8 +20,9 @@ export class DataFolderLock {
   }
 
   /**
-   * Takes the folder for this process, waiting for a holder that is stopping already, or says who has it. `script` is the name of the running script, as its
-   * command line shows it.
+   * Takes the folder for this process. Waits for a holder that is already stopping, and otherwise throws a Problem that names the
+   * holder.
+   * `script`: the name of the running script, as in its command line.
    */
   static async take(dataDir, script) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -62,7 +63,7 @@ export class DataFolderLock {
     this.#write();
   }
 
-  /** Records a started process. Recorded last first, it is ended first. */
+  /** Records a started process. The process recorded last is ended first. */
   addChild(child) {
     this.#content.children.unshift(child);
     this.#write();
@@ -83,7 +84,7 @@ export class DataFolderLock {
   }
 }
 
-/** The command that runs this data folder right now, or undefined. */
+/** The command that uses this data folder now, or undefined. */
 export function runningIn(dataDir) {
   const holder = holderOf(dataDir);
   return holder !== undefined && isSameProcess(holder) ? holder : undefined;
@@ -102,12 +103,12 @@ function holderOf(dataDir) {
   try {
     return { children: [], ...JSON.parse(text), text };
   } catch {
-    // Only a machine that lost power leaves half a file, and then no process of that run is left either.
+    // Only a power failure leaves half a file, and it leaves no process of that run either.
     return { pid: 0, word: '', text, children: [] };
   }
 }
 
-/** Creates the file complete or not at all: a reader never sees half of it, and of two creators one wins. */
+/** Creates the whole file or nothing, so that a reader never sees half of it. When two processes create it at once, one succeeds. */
 function createWhole(file, content) {
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify(content, null, 2), { mode: 0o600 });
@@ -122,7 +123,7 @@ function createWhole(file, content) {
   }
 }
 
-/** Removes the lock of a command that is gone, and gives it back when somebody else took the folder meanwhile. */
+/** Removes the lock of a dead command. Puts it back if another command took the folder meanwhile. */
 function removeStale(file, stale) {
   const aside = `${file}.stale.${process.pid}`;
   try {

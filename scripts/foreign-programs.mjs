@@ -1,5 +1,6 @@
-// Programs of others that `npm run test:soak` holds ours against. Installed once, outside the project, by pip and go; the tests themselves reach
-// no other machine. A suite whose program is not to be had is named as not run, and fails nothing.
+// Third-party programs that `npm run test:soak` compares the service with. Pip and go install them once, outside the project; the tests
+// themselves reach no other machine.
+// A suite without its program is reported as not run, and does not fail.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ const STRIPE_MOCK = 'github.com/stripe/stripe-mock@v0.203.0';
 const MOTO = 'moto[server]==5.2.1';
 const VERIFIERS = ['standardwebhooks==1.1.0', 'svix==2.9.1'];
 
-/** By the name under which test/support/foreign.ts finds the program: for which suite it is, and how a new folder is filled with it. */
+/** By the name under which test/support/foreign.ts finds the program: its suite, and the steps that fill a new folder with it. */
 const PROGRAMS = {
   moto: {
     suite: 'the vault on moto',
@@ -38,14 +39,14 @@ const PROGRAMS = {
     pins: ['main.go', 'go.mod', 'go.sum'].map((file) => readFileSync(join(VERIFY_GO, file), 'utf8')),
     program: ['verify'],
     install: (folder) => {
-      // Not in the project: the build may write beside its sources.
+      // A copy outside the project, because the build may write beside its sources.
       cpSync(VERIFY_GO, join(folder, 'source'), { recursive: true });
       run('go', ['build', '-o', join(folder, 'verify'), '.'], { cwd: join(folder, 'source') });
     },
   },
 };
 
-/** Variables that name the programs to the suites. Says in one line each which suites do not run, and why. */
+/** Returns the variables that name the programs for the suites. Prints one line for each suite that will not run, with the reason. */
 export function ensureForeignPrograms() {
   const found = {};
   for (const [name, { suite, pins, program, install }] of Object.entries(PROGRAMS)) {

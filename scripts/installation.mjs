@@ -1,5 +1,5 @@
-// Installs and builds what is missing or stale, judged by content, so that a run with nothing to do costs milliseconds.
-// Plain Node: this runs before any dependency exists.
+// Installs and builds missing or stale parts, judged by content, so that a run without changes costs milliseconds.
+// Plain Node: this runs before any dependency is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const at = (...parts) => join(ROOT, ...parts);
 
-/** Without sources there is nothing to make anything from: the image holds what was installed and compiled when it was made. */
+/** False in the image, which has no sources and keeps what was installed and compiled when it was built. */
 const isCheckout = existsSync(at('src'));
 
 export function ensureNodeVersion() {
@@ -25,7 +25,7 @@ export function ensureInstalled() {
   if (isCheckout) ensurePackages(ROOT);
 }
 
-/** The folder of the Node that the image has, which packages bring. */
+/** The folder of the image's Node version, installed from packages. */
 export function ensureNode24() {
   const folder = at('tools', 'node24');
   ensurePackages(folder);
@@ -34,11 +34,11 @@ export function ensureNode24() {
   return bin;
 }
 
-/** Runs `npm ci` unless node_modules already holds exactly what the lock file names. */
+/** Runs `npm ci` unless node_modules already holds exactly the packages of the lock file. */
 function ensurePackages(folder) {
   if (isInstalled(folder)) return;
   console.error(`Installing dependencies (npm ci) ${folder === ROOT ? '' : `in ${relative(ROOT, folder)} `}...`);
-  // Development dependencies build the service, so NODE_ENV=production must not leave them out.
+  // The build needs development dependencies, so NODE_ENV=production must not leave them out.
   const args = ['ci', '--include=dev', '--no-progress', '--loglevel=error'];
   const npm = process.env.npm_execpath;
   const result = npm?.endsWith('.js')
@@ -49,7 +49,7 @@ function ensurePackages(folder) {
 }
 
 function isInstalled(folder) {
-  // npm writes this copy of the tree last of all, so it is missing after an install that was cut short.
+  // npm writes this copy of the tree last, so it is missing after an interrupted install.
   const written = join(folder, 'node_modules', '.package-lock.json');
   if (!existsSync(written)) return false;
   const wanted = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages;
@@ -65,7 +65,7 @@ function isInstalled(folder) {
   return wantedIsPresent && Object.keys(present).every((path) => path in wanted);
 }
 
-/** Compiles src/ and sandbox/ to dist/, and bundles web/ to dist-web/, unless they were made from these very files. */
+/** Compiles src/ and sandbox/ to dist/, and bundles web/ to dist-web/, unless they were built from these very files. */
 export function ensureBuilt() {
   ensureWebBuilt();
   ensureCompiled({
@@ -79,7 +79,7 @@ export function ensureBuilt() {
 function ensureWebBuilt() {
   if (!isCheckout) return;
   const fingerprint = fingerprintOf([...filesUnder('web'), 'scripts/web.mjs', 'package-lock.json']);
-  // Names of what is bundled carry a hash, so the stamp lists what was made.
+  // Bundled files have a hash in their names, so the stamp lists them.
   const stamp = at('dist-web', '.build-stamp');
   const [madeFrom, ...made] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
   if (madeFrom === fingerprint && made.every((file) => existsSync(at(file)))) return;
@@ -87,7 +87,7 @@ function ensureWebBuilt() {
   writeFileSync(stamp, [fingerprint, ...filesUnder('dist-web')].join('\n'));
 }
 
-/** Compiles src/, sandbox/, test/bench/ and what it uses to dist-bench/ unless it was made from these very files. */
+/** Compiles src/, sandbox/, test/bench/ and their imports to dist-bench/, unless they were built from these very files. */
 export function ensureBenchBuilt() {
   ensureCompiled({
     outDir: 'dist-bench',
@@ -108,7 +108,7 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   const allThere = outputs.every((file) => existsSync(at(file)));
   if (allThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
 
-  // The compiler's incremental state believes in outputs that somebody deleted; without it everything is written anew.
+  // The compiler's incremental state assumes that its outputs still exist. Without that state it writes all of them again.
   rmSync(stamp, { force: true });
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
   run(outDir, compile);
@@ -125,7 +125,7 @@ function run(outDir, compile) {
   if (result.status !== 0) throw new Problem(`The build of ${outDir}/ failed; the compiler's messages are above.`);
 }
 
-/** The compiler leaves behind what it made from files that are gone now, and Node would still load it. */
+/** Removes outputs whose sources are gone. The compiler leaves them, and Node would still load them. */
 function removeOrphans(outDir, outputs) {
   for (const file of filesUnder(outDir)) {
     const script = file.replace(/\.map$/, '');

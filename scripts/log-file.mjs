@@ -1,14 +1,14 @@
-// The log file of a program that a command runs: of a bounded size, and never in the way. What a full disk refuses is dropped, and told
-// in the file itself when there is room again.
+// The log file of a program that a command runs. Its size is bounded, and it never blocks the program.
+// A full disk drops lines; the file reports their number when there is room again.
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const FILE_BYTES = 50_000_000;
-/** The one that is written, and those before it: `.1` is the newest of them. */
+/** The current file and its predecessors; `.1` is the newest of these. */
 const FILES = 5;
 const TAIL_BYTES = 4_000;
 const NEWLINE = 10;
-/** The last lines of a program are waited for as long. */
+/** A full disk is tried again after this time, so a program's last lines may wait as long. */
 const RETRY_MS = 500;
 
 export class LogFile {
@@ -27,14 +27,14 @@ export class LogFile {
     this.#open();
   }
 
-  /** The end of what was written since it was opened, whether or not it is in the file. */
+  /** The last bytes written since the start, even if the file lacks them. */
   get tail() {
     return this.#tail.toString();
   }
 
   /**
-   * All that a program writes. One that `dropsLines` itself, and counts them, is kept waiting while the disk is full; any other would
-   * stand still.
+   * Writes a program's output. A program that `dropsLines` itself, and counts them, must wait while the disk is full.
+   * Any other program would block.
    */
   takeFrom(stream, dropsLines) {
     stream.on('data', (chunk) => {
@@ -45,7 +45,7 @@ export class LogFile {
     });
   }
 
-  /** A line stays in one file. */
+  /** Keeps each line in one file. */
   write(chunk) {
     this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-TAIL_BYTES);
     const lineEnd = this.#size < this.#fileBytes ? 0 : chunk.indexOf(NEWLINE) + 1;
@@ -74,7 +74,7 @@ export class LogFile {
     this.#size += written;
   }
 
-  /** One that cannot be renamed is written on. */
+  /** If the file cannot be renamed, it grows further. */
   #rotate() {
     const full = this.#descriptor;
     try {

@@ -1,4 +1,4 @@
-// `node scripts/node24.mjs <command> [arguments]`: runs a command with the Node of the image first on the PATH.
+// `node scripts/node24.mjs <command> [arguments]`: runs a command with the image's Node version first on the PATH.
 import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { ensureNode24 } from './installation.mjs';
@@ -9,7 +9,7 @@ await runCommand(async () => {
   if (command === undefined) throw new Problem('Name the command to run.');
   const env = { ...process.env, PATH: `${ensureNode24()}${delimiter}${process.env.PATH ?? ''}` };
   const child = spawn(command, args, { env, stdio: 'inherit' });
-  // Ctrl-C reaches the command too; we wait for it.
+  // Ctrl-C reaches the command too. This script waits for it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.exitCode = await new Promise((resolve, reject) => {

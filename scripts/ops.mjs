@@ -1,5 +1,5 @@
-// `npm run ops -- <arguments>`: the operator command line. Uses the Redis of the service that runs on the data folder, or
-// runs a private one for as long as the command takes.
+// `npm run ops -- <arguments>`: the operator command line. It uses the Redis of the service on the data folder, or starts a private one
+// for the command.
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { Children } from './children.mjs';
@@ -41,7 +41,7 @@ function runOps(dataDir, redisUrl) {
       stdio: 'inherit',
     },
   );
-  // Ctrl-C reaches the command too; we wait for it, then stop what we started.
+  // Ctrl-C reaches the command too. This script waits for it, then stops its own Redis.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => ops.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The ports that a command is about to listen on.
+// Checks and finds the ports on which a command will listen.
 import { createServer } from 'node:net';
 import { Problem } from './problem.mjs';
 
@@ -16,7 +16,7 @@ export function ensurePortFree(name, port, host) {
   });
 }
 
-/** A port of the loopback that nobody listens on, other than those. */
+/** An unused loopback port outside `taken`. */
 export async function freePort(taken = []) {
   const port = await new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,27 +1,27 @@
-// Asks a process of the service, or the sandbox, whether it answers.
+// Asks a process of the service, or the sandbox, for its health.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Host and port for a URL, of a program on this machine that listens on `host`. */
+/** Host and port in the form of a URL, for a program on this machine that listens on `host`. */
 export function localAddress(host, port) {
   if (['0.0.0.0', '::'].includes(host)) return `127.0.0.1:${port}`;
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The status of a GET, or undefined while nobody answers. */
+/** The status of a GET, or undefined without an answer. */
 export async function statusOf(url) {
   return (await answerOf(url))?.status;
 }
 
-/** Whether a process answers at all: one that cannot become ready still serves what it can. */
+/** Whether a process answers at all. A process that cannot become ready still serves as much as it can. */
 export async function isAlive(address) {
   return (await statusOf(`${address}/health/live`)) === 200;
 }
 
-/** Null when it is ready; else why not, by check. Undefined while it does not answer. */
+/** Null when it is ready; otherwise the reasons, by check. Undefined without an answer. */
 export async function whyNotReady(address) {
   const answer = await answerOf(`${address}/health/ready`);
   if (answer === undefined || answer.status === 200) return answer && null;
@@ -35,7 +35,7 @@ export async function whyNotReady(address) {
 function answerOf(url) {
   return new Promise((resolve) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-    // The certificate is for the public name and is not what is asked here.
+    // The certificate belongs to the public name, and this check does not concern it.
     const request = send(url, { rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS, agent: false }, (response) => {
       text(response).then(
         (body) => resolve({ status: response.statusCode, text: body }),

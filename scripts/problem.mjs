@@ -1,8 +1,8 @@
-// What a person at the terminal can put right: told in one sentence, without a stack trace.
+// A fault that the person at the terminal can correct. It is reported in one sentence, without a stack trace.
 
 export class Problem extends Error {}
 
-/** Runs a command's main function; a Problem ends it with its sentence and exit code 1, anything else is a bug and keeps its stack. */
+/** Runs a command's main function. A Problem prints its sentence and sets exit code 1; any other error is a bug and keeps its stack. */
 export async function runCommand(main) {
   try {
     await main();

@@ -1,15 +1,18 @@
-// Tells whether a process id still means the process it once meant, and ends processes by id.
+// Tells whether a process id still belongs to the recorded process, and ends processes by id.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** When the process with this id was started, in a form to compare; undefined when there is none. Ids are used again, birth times are not. */
+/**
+ * The start time of the process with this id, in a comparable form; undefined without such a process. Ids are reused, start times are
+ * not.
+ */
 export function birthOf(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (existsSync('/proc/self/stat')) {
     const stat = readProc(pid, 'stat');
     if (stat === undefined) return undefined;
-    // The name in parentheses may hold spaces; state is the first field after it and the start time the twentieth.
+    // The name in parentheses may hold spaces. The state is the first field after it, and the start time the twentieth.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z'
       ? undefined
@@ -18,7 +21,7 @@ export function birthOf(pid) {
   return ps(pid, 'lstart=');
 }
 
-/** Whether `pid` is still the process recorded with this birth, and its command line holds `word`. */
+/** Whether `pid` is still the process with this start time, and its command line contains `word`. */
 export function isSameProcess({ pid, birth, word }) {
   return birth !== undefined && birthOf(pid) === birth && commandLineOf(pid).includes(word);
 }
@@ -42,7 +45,7 @@ function ps(pid, column) {
   return result.status === 0 ? result.stdout.trim() || undefined : undefined;
 }
 
-/** Asks a recorded process to end, waits for it, and kills it when it has not ended after `graceMs`. */
+/** Asks a recorded process to end, waits, and kills it if it has not ended after `graceMs`. */
 export async function endProcess(record, graceMs) {
   if (!isSameProcess(record)) return;
   signal(record.pid, 'SIGTERM');

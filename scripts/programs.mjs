@@ -1,11 +1,11 @@
-// Programs of this machine: which are there, and what the package managers install.
+// Programs of this machine: finds them, and installs them with the package managers.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const INSTALLED_WITHIN_MS = 600_000;
 
-/** Where the program of this name is, or undefined. */
+/** The path of the program, or undefined. */
 export function onPath(name) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isProgram);
@@ -16,12 +16,12 @@ export function isProgram(file) {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Whatever the reason, it cannot be run from here.
+    // For any reason, it cannot be run from here.
     return false;
   }
 }
 
-/** What installers need of the environment: where things are and how the network is reached, but none of the service's secrets. */
+/** The variables that installers need, for paths and the network, without the service's secrets. */
 const FOR_INSTALLERS = [
   'PATH',
   'HOME',
@@ -36,16 +36,20 @@ const FOR_INSTALLERS = [
   'ALL_PROXY',
 ];
 
-/** These variables, as far as they are set. */
+/** Those of these variables that are set. */
 export function only(names, env = process.env) {
   return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
-/** Installs Debian's packages as root, the first line of them that can be installed, or Homebrew's package; does nothing elsewhere, nor in production. A failure is told on standard error; the caller looks for the program then. */
+/**
+ * Installs Debian packages as root, or Homebrew's package. Of `apt`, the first line that can be installed counts. Does nothing on other
+ * systems and in production.
+ * A failure is printed on standard error, and the caller then looks for the program.
+ */
 export function install({ apt, brew }) {
   if (process.env.NODE_ENV?.trim() === 'production') return;
   if (onPath('apt-get') && process.getuid?.() === 0) {
-    // Run level 1 keeps Debian's packages from starting servers of their own.
+    // Run level 1 keeps Debian's packages from starting servers.
     const env = { ...only(FOR_INSTALLERS), DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     quietly('apt-get', ['update', '-qq'], env);
     for (const names of apt) {

@@ -1,4 +1,4 @@
-// Finds a Redis: the one REDIS_URL names, or a private server with append-only persistence in the data folder.
+// Provides a Redis: the one that REDIS_URL names, or a private server with append-only persistence in the data folder.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { Problem } from './problem.mjs';
 import { install, onPath } from './programs.mjs';
 
 const IMAGE = 'redis:7.4-alpine';
-/** GETDEL, which takes a sealed payload exactly once, came with this version. */
+/** The first version with GETDEL, which takes a sealed payload exactly once. */
 const OLDEST = [6, 2];
 const ANSWER_WITHIN_MS = 3_000;
-/** A large append-only file takes this long to load at most. */
+/** The longest time to load a large append-only file. */
 const LOADED_WITHIN_MS = 120_000;
 
 /**
- * How a Redis server can be run here: `{ binary }` or `{ engine }` (a container engine). Installs one when there is none
- * and the machine lets us.
+ * The way to run a Redis server here: `{ binary }` or `{ engine }` (a container engine).
+ * Installs one if this machine has none and allows it.
  */
 export function ensureRedisServer() {
   const present = findBinary();
@@ -50,8 +50,8 @@ function isNewEnough(binary) {
 }
 
 /**
- * Prepares a private server on a free loopback port with its files in `<dataDir>/redis`. The caller runs `command` and
- * then waits with `isReady`. The password keeps other users of the machine out.
+ * Prepares a private server on a free loopback port, with its files in `<dataDir>/redis`. The caller runs `command` and waits with `isReady`.
+ * The password keeps other users of the machine out.
  */
 export async function preparePrivateRedis(server, dataDir) {
   const folder = join(dataDir, 'redis');
@@ -68,7 +68,7 @@ export async function preparePrivateRedis(server, dataDir) {
     'appendonly yes',
     'appendfsync everysec',
     'save ""',
-    // Jobs and read models must never be dropped to make room.
+    // Redis must never drop jobs and read models to make room.
     'maxmemory-policy noeviction',
   ];
   const file = join(folder, 'redis.conf');
@@ -98,7 +98,7 @@ export async function preparePrivateRedis(server, dataDir) {
   };
 }
 
-/** One PING with the password; the reply's first line without its sign, or what kept us from getting one. */
+/** Sends one PING with the password. Returns the reply's first line without its sign, or the reason for its absence. */
 function ask(port, password) {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
@@ -119,7 +119,7 @@ function ask(port, password) {
   });
 }
 
-/** Says so at once when nothing listens where REDIS_URL points, instead of leaving it to a time limit later. */
+/** Reports at once that no server listens at REDIS_URL, instead of a later time limit. */
 export async function checkForeignRedis(url) {
   const { protocol, hostname, port, pathname } = new URL(url);
   const target =

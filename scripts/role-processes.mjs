@@ -1,6 +1,7 @@
-// The service in several processes: `node scripts/role-processes.mjs projector:9465 worker:9466 api:9467 api:9468`, each with the port of
-// its probes, in the order of their start. Those of the api role share PORT. This process holds no data: it hands on connections and log
-// lines, starts again what dies, and ends all of them in order, the intake first.
+// Runs the service in several processes: `node scripts/role-processes.mjs projector:9465 worker:9466 api:9467 api:9468`, each with the
+// port of its probes, in the order of their start.
+// Processes of the api role share PORT. This process holds no data. It passes on connections and log lines, and restarts dead processes.
+// At the end it stops all of them in order, the api role first.
 import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +13,7 @@ import { passWholeLines } from './whole-lines.mjs';
 const GRACE_MS = 40_000;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
-/** What lasted so long was started well. */
+/** A process that ran this long had a good start. */
 const STEADY_AFTER_MS = 60_000;
 
 class RoleProcess {
@@ -26,7 +27,7 @@ class RoleProcess {
     this.port = port;
   }
 
-  /** Resolves when it answers, and rejects when it ended before. From then on it is started again whenever it ends. */
+  /** Resolves when the process answers, and rejects if it ends before. Afterwards it is restarted whenever it ends. */
   async start() {
     this.#fork();
     const ended = this.#ended.then((how) => {
@@ -73,22 +74,22 @@ class RoleProcess {
   }
 }
 
-/** As the service logs. */
+/** In the service's log format. */
 function log(level, fields, msg) {
   console.log(JSON.stringify({ level, time: new Date().toISOString(), service: 'screening', ...fields, msg }));
 }
 
 for (const stream of [process.stdout, process.stderr]) {
-  // Who reads it may be gone.
+  // The reader of the stream may be gone.
   stream.on('error', () => undefined);
-  // Each process waits for it.
+  // Each process adds listeners to it.
   stream.setMaxListeners(0);
 }
 
 cluster.setupPrimary({
   exec: join(ROOT, 'dist', 'src', 'main.js'),
   args: [],
-  // A large young generation: most of what a request makes is garbage when it ends.
+  // A large young generation, because most of a request's memory is garbage when the request ends.
   execArgv: ['--enable-source-maps', '--max-semi-space-size=64'],
   silent: true,
 });
@@ -101,7 +102,7 @@ const started = [];
 let stopping = false;
 
 async function start() {
-  // The first makes what all of them share in a new data folder.
+  // The first process creates the shared files of a new data folder.
   for (const role of new Set(processes.map(({ role }) => role))) {
     if (stopping) return;
     const ofRole = processes.filter((one) => one.role === role);

@@ -1,8 +1,9 @@
-// `npm run samples -- add <Event>[.<variant>] [<data as JSON>] [--after <sample>,...]` writes the stored sample of an event:
-// test/unit/upcasting/samples/<Event>[.<variant>].json, with the links of the chain and the state that it leads to.
+// `npm run samples -- add <Event>[.<variant>] [<data as JSON>] [--after <sample>,...]` writes the stored sample of an event.
+// The file is test/unit/upcasting/samples/<Event>[.<variant>].json, with the links of the chain and the resulting state.
 //
-// Without `--after` the sample follows what the first sample of the type follows, and its data are that one's with the given fields
-// put in. `--folder` is for tests.
+// Without `--after`, the sample follows the same sample as the first one of its type. Its data are the first one's, with the given
+// fields replaced.
+// `--folder` is for tests.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -37,7 +38,7 @@ await runCommand(async () => {
 
 async function made(samples, name, data, given) {
   const { genesisOf, linkTo } = await import(built('platform/audit/chain.js'));
-  // `Type.v2.variant` is of the type `Type.v2`.
+  // `Type.v2.variant` belongs to the type `Type.v2`.
   const type = /^[^.]+(?:\.v\d+)?/.exec(name)[0];
   const alike = samples.get(type);
   const after = given ?? alike?.after;
@@ -95,7 +96,7 @@ function fields(text) {
     const value = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below.
+    // The error follows below.
   }
   throw new Problem(`The data must be a JSON object. ${USAGE}`);
 }

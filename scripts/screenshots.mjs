@@ -1,5 +1,5 @@
-// `npm run screenshots [-- --language es --folder <folder> --width <pixels>]`: takes the pictures of docs/embedded, over a service and a
-// browser of its own (test/support/take-pictures.ts).
+// `npm run screenshots [-- --language es --folder <folder> --width <pixels>]` takes the pictures of docs/embedded.
+// It starts a service and a browser for them (test/support/take-pictures.ts).
 import { spawnSync } from 'node:child_process';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { runCommand } from './problem.mjs';

@@ -6,7 +6,7 @@ import { ensurePortFree, freePort } from './ports.mjs';
 import { isAlive, localAddress, whyNotReady } from './probe.mjs';
 
 export const SERVICE_READY_WITHIN_MS = 120_000;
-/** A process that is not ready by then goes on: it serves what it can, and an operator mends the rest while it runs. */
+/** A process that is not ready by then keeps running. It serves as much as it can while an operator corrects the rest. */
 const READY_AFTER_ANSWERING_MS = 2_000;
 /** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
 const GRACE_MS = 40_000;
@@ -19,7 +19,7 @@ export async function startService(config, env, processes, children) {
   const service = {
     name: 'service',
     file: process.execPath,
-    // Where production collects logs, it collects them from standard output.
+    // Log collectors of production read standard output.
     toTerminal: config.production,
     dropsLines: true,
     isReady: async () => (await Promise.all(probed.map(([, address]) => isAlive(address)))).every(Boolean),
@@ -36,7 +36,7 @@ export async function startService(config, env, processes, children) {
   else
     await children.start({
       ...service,
-      // A large young generation: most of what a request makes is garbage when it ends.
+      // A large young generation, because most of a request's memory is garbage when the request ends.
       args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist', 'src', 'main.js')],
       word: join('dist', 'src', 'main.js'),
       env,
@@ -61,7 +61,7 @@ async function tellWhyNotReady(name, address) {
   }
 }
 
-/** Each process with the port of its probes: METRICS_PORT and those after it, or any that are free. */
+/** Each process with the port of its probes: METRICS_PORT and the ports after it, or any free ports. */
 export async function placeProcesses({ processes, metricsPort, metricsHost }) {
   const roles = Object.entries(processes).flatMap(([role, count]) => Array(count).fill(role));
   const placed = [];

@@ -1,4 +1,4 @@
-// `npm start`: everything the service needs on this machine, then the service; Ctrl-C ends all of it.
+// `npm start`: starts everything that the service needs on this machine, then the service. Ctrl-C ends all of it.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +16,7 @@ import { placeProcesses, SERVICE_READY_WITHIN_MS, startService } from './service
 import { welcome } from './welcome.mjs';
 
 const GRACE_MS = 15_000;
-/** What the sandbox reads. The keys of the service are no business of a vendor. */
+/** The variables that the sandbox reads. It plays vendors, so it must not see the service's keys. */
 const FOR_SANDBOX = [
   'PATH',
   'PORT',
@@ -33,10 +33,10 @@ const FOR_SANDBOX = [
   'PROCESSOR_EVENTS_URL',
 ];
 
-/** What the demo page's server reads. It has no key but those in the file of the demo credentials. */
+/** The variables that the demo page's server reads. Its only keys are those in the file of the demo credentials. */
 const FOR_DEMO = ['PATH', 'DATA_DIR', 'DEMO_PORT', 'DEMO_WITHOUT_WEBHOOKS', 'NODE_EXTRA_CA_CERTS'];
 
-// A terminal that is gone must not keep us from stopping what we started.
+// A closed terminal must not keep this process from stopping its children.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 await runCommand(async () => {
@@ -52,19 +52,19 @@ await runCommand(async () => {
     try {
       lock.set({ stopping: true });
     } catch {
-      // A full disk must not keep us from stopping what we started.
+      // A full disk must not keep this process from stopping its children.
     }
     await children.stop();
     lock.release();
   }
   console.log('Stopped. All data is kept; npm start resumes with it.');
 });
-// An interrupted start may have an install or a connection attempt under way, and nobody waits for it any more.
+// An interrupted start may still be installing or connecting. The process ends without waiting for that.
 process.exit();
 
 /**
- * The whole environment as the service will see it, by the rules of the service. They are there once it is built; what is
- * wrong is told before anything is started.
+ * The whole environment as the service will see it, read by the service's own rules, which exist once it is built.
+ * Faults are reported before any process starts.
  */
 async function readConfiguration(dataDir) {
   const [{ readConfig }, { InvalidConfig }, { findVendors }] = await Promise.all(
@@ -74,7 +74,7 @@ async function readConfiguration(dataDir) {
   );
   const ownRedis = !process.env.REDIS_URL?.trim();
   try {
-    // The address of the private Redis is known when it runs.
+    // The address of the private Redis is known only when it runs.
     const {
       process: role,
       http,
@@ -95,7 +95,7 @@ async function readConfiguration(dataDir) {
       processes: role.processes,
       metricsPort: http.metricsPort,
       metricsHost: http.metricsHost,
-      // An integrator's page has nothing to show without demo keys and an API.
+      // The demo page needs demo keys and an API.
       demo: role.demoAccounts && !role.readOnly && ['all', 'api'].includes(role.role),
       demoPort: process.env.DEMO_PORT?.trim() ? http.demoPort : null,
       sandboxPort: sandbox.sandboxPort,
@@ -108,7 +108,7 @@ async function readConfiguration(dataDir) {
   }
 }
 
-/** The terminal sends Ctrl-C to npm and to us, and npm passes it on: more of them ask for nothing new. */
+/** Resolves on the first signal. The terminal sends Ctrl-C to npm and to this process, and npm passes it on, so more signals follow. */
 function listenForSignals() {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, resolve);
@@ -116,7 +116,7 @@ function listenForSignals() {
   }).then(() => console.log('\nStopping ...'));
 }
 
-/** An npm that was killed outright passes no signal on, and nobody would know how to stop us. */
+/** A killed npm passes no signal on, so its user could not stop this process any more. */
 function whenParentIsGone(callback) {
   const parent = process.ppid;
   const watch = setInterval(() => {
@@ -174,7 +174,7 @@ async function startPrivateRedis(config, children) {
   return url;
 }
 
-/** Before the service, which is told the port of the page, and where its own webhooks may go. */
+/** Starts before the service, which needs the page's port and the address of its webhooks. */
 async function startDemo(config, env, children) {
   const { missing = '', serviceEnv } = await prepareReceiver(config.dataDir, env);
   const portFile = join(config.dataDir, 'demo', 'port');
@@ -204,7 +204,7 @@ async function startSandbox(config, env, children) {
     word: join('sandbox', 'main.js'),
     env: only(FOR_SANDBOX, env),
     graceMs: GRACE_MS,
-    // Any answer will do: the sandbox listens once it can serve.
+    // Any answer is enough, because the sandbox listens only once it can serve.
     isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,
     readyWithinMs: SERVICE_READY_WITHIN_MS,
   });

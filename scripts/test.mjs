@@ -1,5 +1,5 @@
-// `npm test [-- jest arguments]`: installs and builds what is missing, runs the suites, and closes with one line of counts.
-// Without the name of a suite it runs the first of two tiers, which is quick; `npm run test:all` runs both.
+// `npm test [-- jest arguments]`: installs and builds missing parts, runs the suites, and prints one closing line of counts.
+// Without the name of a suite it runs the quick first tier of two; `npm run test:all` runs both.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,10 +46,10 @@ function runJest(args) {
   const jest = spawn(process.execPath, [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
     cwd: ROOT,
     env: { ...process.env, NODE_OPTIONS: nodeOptions, TIER: tier ?? 'all' },
-    // With --json and a file Jest talks on standard error only.
+    // With --json and a file, Jest writes only to standard error.
     stdio: ['inherit', 'inherit', 'inherit'],
   });
-  // Ctrl-C reaches Jest too, and Jest cleans up; we wait for it.
+  // Ctrl-C reaches Jest too, and Jest cleans up. This script waits for it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => jest.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
@@ -58,10 +58,10 @@ function runJest(args) {
   });
 }
 
-/** Prints the closing line and tells the exit code. A suite that could not run counts as a failed test. */
+/** Prints the closing line and returns the exit code. A suite that could not run counts as a failed test. */
 function report({ code, signal }, results) {
   if (!existsSync(results)) {
-    // Jest was asked for something else, such as --help, or died.
+    // Jest had another task, such as --help, or it died.
     if (code === 0) return 0;
     console.error(`Jest ended early (${signal ?? `exit code ${code}`}).`);
     console.log('0 passed, 1 failed');

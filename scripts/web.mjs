@@ -1,5 +1,5 @@
-// Bundles the browser code of web/ into dist-web/: the host script, the frame, the demo page and what the sandbox serves to browsers. Called by `npm run build` and, when
-// something is stale, by `npm start` and `npm test`.
+// Bundles the browser code of web/ into dist-web/: the host script, the frame, the demo page, and the sandbox's files for browsers.
+// `npm run build` runs it, and so do `npm start` and `npm test` when a file is stale.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -18,7 +18,7 @@ const SHARED = {
 };
 const TARGET = 'es2022';
 
-/** One file, of the host script in one of its two forms. */
+/** The host script as one file, in one of its two forms. */
 async function bundleHostScript(entry, fileName, format) {
   await build({
     ...SHARED,
@@ -27,14 +27,14 @@ async function bundleHostScript(entry, fileName, format) {
       target: TARGET,
       outDir: join(OUT, 'embed'),
       emptyOutDir: false,
-      // Vite leaves the names of a library's modules long.
+      // Vite keeps the long names of a library's modules.
       rolldownOptions: { output: { minify: true } },
       lib: { entry: join(WEB, 'embed', entry), formats: [format], name: 'Service', fileName: () => fileName },
     },
   });
 }
 
-/** Pages with their scripts and styles beside them, under names that carry a hash. */
+/** Pages with their scripts and styles, under names with a hash. */
 async function bundlePages(folder, { outDir = folder, pages = ['index.html'] } = {}) {
   await build({
     ...SHARED,
@@ -51,7 +51,7 @@ async function bundlePages(folder, { outDir = folder, pages = ['index.html'] } =
   });
 }
 
-/** A script that the sandbox serves in a vendor's place. */
+/** A vendor's script, played by the sandbox. */
 async function bundleVendorScript(folder, fileName) {
   await build({
     ...SHARED,
@@ -65,7 +65,7 @@ async function bundleVendorScript(folder, fileName) {
   });
 }
 
-/** Names the host script after its content, and says what a page may check it with. */
+/** Names the host script after its content, and writes the hash with which a page may check it. */
 function writeManifest() {
   const folder = join(OUT, 'embed');
   const names = ['service.js', 'service.mjs'];
@@ -89,8 +89,9 @@ function writeManifest() {
 }
 
 /**
- * The types of the host script in one file: those of web/contract that integrators see, which have no code and import nothing but each
- * other. Beside it, for pages that load the script with a tag, the global that it sets.
+ * Writes the types of the host script into one file: the types of web/contract that integrators see. They have no code and import only
+ * each other.
+ * Another file declares the global that the script sets, for pages that load it with a tag.
  */
 function writeTypes() {
   const types = ['callbacks.ts', 'options.ts']
@@ -111,7 +112,7 @@ declare global {
   );
 }
 
-/** The folder that `npm publish dist-web/npm` publishes, at the version of the service. */
+/** Writes the folder that `npm publish dist-web/npm` publishes, at the version of the service. */
 function writePackage() {
   const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
   const { version } = read(join(ROOT, 'package.json'));

@@ -1,4 +1,4 @@
-// What `npm start` prints when everything runs: addresses, the demo keys, and a first request to paste.
+// The output of `npm start` when everything runs: addresses, the demo keys, and a first request to paste.
 import { join } from 'node:path';
 
 export function welcome({ demoUrl, address, processes, sandboxUrl, dataDir, credentials }) {
@@ -31,7 +31,7 @@ export function welcome({ demoUrl, address, processes, sandboxUrl, dataDir, cred
   return lines.join('\n');
 }
 
-/** Exchanges a token, then submits a person whom the sandbox asks for a one-time code. */
+/** Exchanges a token, then submits a person whose last name makes the sandbox ask for a one-time code. */
 function firstRequest(address, { publishableKey, allowedOrigins: [origin] }) {
   return `  TOKEN=$(curl -s -X POST ${address}/auth/token/exchange \\
     -H 'X-Publishable-Key: ${publishableKey}' -H 'Origin: ${origin}' \\

@@ -1,8 +1,8 @@
 const NEWLINE = 10;
 
 /**
- * Hands on what one of several processes writes, in whole lines: they share one stream, and a line may come in parts. While `to` takes nothing
- * more, nothing is read: the process that writes knows best what to do then.
+ * Passes on a process's output in whole lines, because several processes share one stream and a line may arrive in parts.
+ * While `to` accepts no more, it reads nothing: the writing process knows best how to handle that.
  */
 export function passWholeLines(from, to) {
   let rest = Buffer.alloc(0);

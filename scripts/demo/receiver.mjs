@@ -1,12 +1,12 @@
-// What webhooks need to reach the demo page: the service delivers to HTTPS and to public addresses only. So the demo takes them at an
-// address of this machine that nothing else uses, with a certificate that only the service started beside it trusts.
+// Receives the webhooks for the demo page. The service delivers only over HTTPS and to public addresses.
+// So the demo listens at an otherwise unused address of this machine, with a certificate that only the service started beside it trusts.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { only } from '../programs.mjs';
 
-/** Linux answers at all of 127/8 without being told to; elsewhere this cannot be listened at. */
+/** Linux accepts all of 127/8 without configuration. Other systems cannot listen at this address. */
 export const RECEIVER_ADDRESS = '127.5.173.1';
 
 const MADE_WITHIN_MS = 10_000;
@@ -16,9 +16,7 @@ export const receiverFiles = (dataDir) => ({
   key: join(dataDir, 'demo', 'receiver.key'),
 });
 
-/**
- * Makes the certificate anew. Returns what to add to the environment of the service, or why there can be no webhooks at the demo.
- */
+/** Makes a new certificate. Returns the variables to add to the service's environment, or the reason why the demo can have no webhooks. */
 export async function prepareReceiver(dataDir, env) {
   if (!(await canListen()))
     return { missing: `This machine cannot listen at ${RECEIVER_ADDRESS}, where webhooks would arrive.` };
@@ -26,7 +24,7 @@ export async function prepareReceiver(dataDir, env) {
   const fault = makeCertificate(cert, key);
   if (fault !== null) return { missing: `No certificate could be made for the receiver of webhooks (${fault}).` };
   const trusted = join(dataDir, 'demo', 'trusted.pem');
-  // Node takes one file, and only warns when it is not there.
+  // Node takes a single file, and only warns when it is missing.
   const given = env.NODE_EXTRA_CA_CERTS;
   const others = given && existsSync(given) ? `${readFileSync(given, 'utf8')}\n` : '';
   writeFileSync(trusted, others + readFileSync(cert, 'utf8'), { mode: 0o600 });
@@ -42,7 +40,10 @@ function canListen() {
   });
 }
 
-/** Null, or why it was not made. It is no authority: who trusts it trusts this one address and nothing that it signs. */
+/**
+ * Null, or the reason why it was not made. The certificate is not an authority: trusting it covers this one address and nothing it
+ * signs.
+ */
 function makeCertificate(cert, key) {
   mkdirSync(join(cert, '..'), { recursive: true, mode: 0o700 });
   const { status, error } = spawnSync(

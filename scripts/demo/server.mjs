@@ -1,5 +1,5 @@
-// The demo page, and what an integrator's server does for such a page: it mints session grants with the secret key and receives webhooks.
-// Plain Node, because an example that is read should need nothing but what every server has. Localhost only; never in production.
+// The demo page and its server, as an integrator would have one: it issues session grants with the secret key and receives webhooks.
+// Plain Node, because an example should need only what every server has. Localhost only; never in production.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -12,7 +12,7 @@ const CALL_WITHIN_MS = 15_000;
 const MAX_BODY_BYTES = 65_536;
 const HOST_SCRIPT = '<!-- host script -->';
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' };
-/** The accounts that the page shows, and what is said of them. */
+/** The accounts that the page shows, with a description of each. */
 const ACCOUNTS = { demo: 'the consumer pays', nopay: 'the account pays' };
 
 const { DATA_DIR: dataDir, DEMO_PORT: wantedPort, DEMO_WITHOUT_WEBHOOKS: missing } = process.env;
@@ -54,7 +54,7 @@ const port = await listen();
 const origin = `http://localhost:${port}`;
 tellPort();
 
-/** Browsers try both addresses of `localhost`: another program at one of them would be met instead of us. */
+/** Listens at both addresses of `localhost`, because browsers try both and could otherwise meet another program. */
 async function listen() {
   for (let attempt = 1; ; attempt += 1) {
     const server = await bind('127.0.0.1', wantedPort || (attempt === 1 ? USUAL_PORT : 0)).catch((error) => error);
@@ -79,7 +79,7 @@ function bind(host, port) {
   });
 }
 
-/** For `npm start`, which tells the service from which port the page comes. Never seen half written. */
+/** Writes the page's port for `npm start`, which passes it to the service. The file is never half written. */
 function tellPort() {
   const file = join(dataDir, 'demo', 'port');
   mkdirSync(join(dataDir, 'demo'), { recursive: true, mode: 0o700 });
@@ -87,14 +87,14 @@ function tellPort() {
   renameSync(`${file}.new`, file);
 }
 
-/** Never rejects: what a page of somebody else sends here must not end the process. */
+/** Never rejects, because a request from a foreign page must not end the process. */
 async function answer(request, response) {
   try {
-    // A name of somebody else that leads here must not read what is for this machine.
+    // A foreign host name that points here must not read data meant for this machine.
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
     const { pathname } = addressOf(request);
-    // Other pages can send here, and must neither make grants or endpoints by that nor hear what arrives. Browsers name the page that asks,
-    // unless it reads what is its own.
+    // Other pages can send requests here. They must not issue grants, make endpoints or read deliveries.
+    // Browsers name the page that asks, except when a page reads from its own origin.
     const from = request.headers.origin ?? (request.method === 'GET' ? origin : null);
     if (from !== origin) return replyError(response, 403, 'Only the demo page may do this.');
     const route = ROUTES[`${request.method} ${pathname}`];
@@ -117,7 +117,7 @@ function page() {
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** The three directives that an integrator's page needs, on top of the page's own. */
+/** The three directives that an integrator's page needs, besides the page's own. */
 function pageHeaders() {
   const { baseUrl, embeddedUrl } = credentials();
   const [service, frame] = [baseUrl, embeddedUrl].map((url) => new URL(url).origin);
@@ -137,7 +137,7 @@ function pageHeaders() {
   };
 }
 
-/** What the page may know: addresses and publishable keys, never a secret. */
+/** The page's data: addresses and publishable keys, never a secret. */
 function config() {
   const { baseUrl, embeddedUrl, accounts } = credentials();
   const shownAccounts = Object.entries(ACCOUNTS).map(([name, about]) => ({
@@ -148,7 +148,7 @@ function config() {
   return { baseUrl, embeddedUrl, accounts: shownAccounts };
 }
 
-/** Read each time: the service writes the file while it starts. */
+/** Read on every request, because the service writes the file during its start. */
 function credentials() {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'));

@@ -1,5 +1,6 @@
-// The webhooks of the accounts that the demo page shows: an endpoint is registered when somebody asks for it, deliveries are verified as
-// docs/how-to/receive-webhooks.md says, and every page that is open hears of them.
+// The webhooks of the demo page's accounts. An endpoint is registered on request, and deliveries are verified as
+// docs/how-to/receive-webhooks.md says.
+// Every open page receives them.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -7,17 +8,17 @@ import { RECEIVER_ADDRESS, receiverFiles } from './receiver.mjs';
 
 const TOLERANCE_SECONDS = 300;
 const MAX_BODY_BYTES = 65_536;
-/** Deliveries that a page which is opened later still sees. */
+/** The number of deliveries that a page opened later still sees. */
 const KEPT = 50;
 
 export class Webhooks {
   #missing;
   #service;
   #port;
-  /** By account: what was registered by this process, and what came. */
+  /** By account: this process's endpoint, and its deliveries. */
   #accounts = new Map();
 
-  /** `missing`: why nothing can arrive here, or null. `service`: calls the API with a dashboard token. */
+  /** `missing`: the reason why deliveries cannot arrive here, or null. `service`: calls the API with a dashboard token. */
   constructor(missing, service) {
     this.#missing = missing;
     this.#service = service;
@@ -33,19 +34,19 @@ export class Webhooks {
     this.#port = server.address().port;
   }
 
-  /** Whether deliveries arrive here, and which endpoint the account has. */
+  /** Whether deliveries arrive here, and the account's endpoint. */
   async state(account) {
     const endpoint = await this.#endpoint(account);
     const { id } = this.#of(account);
     return {
       missing: this.#missing,
       receiving: endpoint !== null && endpoint.id === id,
-      // An endpoint of an earlier run of this page is nobody's: its secret is forgotten.
+      // An endpoint of an earlier run does not count, because its secret is lost.
       occupiedBy: endpoint === null || this.#isOurs(endpoint) ? null : endpoint.url,
     };
   }
 
-  /** Registers an endpoint for the account; one of somebody else is replaced only where that is asked for. */
+  /** Registers an endpoint for the account. A foreign endpoint is replaced only when `replace` is true. */
   async register(account, replace) {
     if (this.#missing !== null) return { status: 409, body: { error: { message: this.#missing } } };
     const endpoint = await this.#endpoint(account);
@@ -56,18 +57,18 @@ export class Webhooks {
     if (reply.status !== 201) return reply;
     const { id, secret } = reply.body;
     Object.assign(this.#of(account), { id, key: Buffer.from(secret.slice('whsec_'.length), 'base64') });
-    // The secret stays here: it is a server's.
+    // The secret stays on this server.
     return { status: 201, body: { id, url } };
   }
 
-  /** What the service says of its deliveries, also to an endpoint that is not here. */
+  /** The service's list of deliveries, even for an endpoint elsewhere. */
   async deliveries(account) {
     const endpoint = await this.#endpoint(account);
     if (endpoint === null) return { status: 200, body: { items: [] } };
     return this.#service(account, 'GET', `/tsp/webhooks/${endpoint.id}/deliveries?limit=20`);
   }
 
-  /** Server-sent events: what came already, then what comes. */
+  /** Server-sent events: first the past deliveries, then new ones. */
   stream(account, response) {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     response.flushHeaders();
@@ -112,7 +113,7 @@ export class Webhooks {
 
   #keep(account, headers, body) {
     const { id, type, occurred_at, data } = JSON.parse(body.toString());
-    // A delivery may come more than once; its id says so.
+    // A delivery may arrive more than once, always with the same id.
     if (account.came.some((delivery) => delivery.id === id)) return;
     const delivery = {
       id,

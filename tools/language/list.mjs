@@ -58,6 +58,8 @@ export const FINISHED_FOLDERS = [
   'src/ops',
   'src/modules/accounts',
   'web',
+  'scripts',
+  'sandbox',
   'tools',
   'test/unit/language',
 ];

@@ -42,8 +42,13 @@ const SAMPLES: Readonly<Record<string, { readonly faulty: readonly string[]; rea
       'Of a refund the amount is known.',
       'For how long documents are kept, in ms.',
       'By a restart the queue is emptied.',
+      'Of a payment that was opened before, the secret is kept.',
     ],
-    plain: ['The first of two calls is kept.', 'For callers that are older.', 'To find it, call the directory.'],
+    plain: [
+      'The first of two calls is kept.',
+      'For a call that the vendor has answered.',
+      'To find it, call the directory.',
+    ],
   },
   'so-many': {
     faulty: ['Each looks again at most so often.', 'A value may be stored for so long.'],
