@@ -3,7 +3,7 @@ import { isLoopback, type Variables } from './variables.js';
 /** Also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** How long documents of read models stay after their last event, in ms. They may leave up to an hour earlier. */
+  /** How long documents stay after their last event, in ms. They are told while the log cannot be read. */
   abstract readonly documentsKeptForMs: number;
 }
 

@@ -15,7 +15,7 @@ export interface IndexEntry {
  * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
  * at revision n is the same in every process that computes it, any process may write it and the higher revision wins.
  *
- * `State` is what the fold needs to go on; `Doc` is what is stored and read.
+ * `State` is what the fold needs to go on; `Doc` is what is read. Redis holds in which lists a document is; the document is folded from its stream.
  */
 export interface Projection<Doc extends object, State = Doc> {
   /** Lowercase letters and underscores. */
@@ -23,14 +23,11 @@ export interface Projection<Doc extends object, State = Doc> {
   /** Raise it when anything below gives something else: the next start builds the new version beside the old one. */
   readonly version: number;
   readonly category: string;
-  /**
-   * Its documents are kept however old they are: they are few, and read all the time. Others are kept for some days after their last
-   * event, and folded from their stream when they are read after that; what lists them stays.
-   */
-  readonly lasting?: true;
+  /** Its documents are kept for some days after their last event, to be told while the log cannot be read. */
+  readonly toldWithoutLog?: true;
   /**
    * So many days after its last event a document with which nothing is due leaves the lists too: by its id alone it is found for ever.
-   * For lists that would grow without end. Entries with `latestOnly` stay. No projection that is `lasting` has it.
+   * For lists that would grow without end. Entries with `latestOnly` stay.
    */
   readonly listedForDays?: number;
   /** Pure. An event it does not know must throw: an unknown type stops the projection with an alarm. */

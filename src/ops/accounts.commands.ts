@@ -16,7 +16,6 @@ import {
   type FoundAccount,
 } from '../modules/accounts/read/accounts.js';
 import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
-import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import {
   idIn,
@@ -26,7 +25,6 @@ import {
   operatorContext,
   orNull,
   print,
-  tellingOfLog,
   type OrNone,
   wholeNumber,
   WrongInput,
@@ -34,6 +32,7 @@ import {
 } from './operator.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { OperatorCommand } from './operator-command.js';
+import { OperatorLists } from './operator-lists.js';
 import { termsIn } from './terms-file.js';
 
 interface SettingValues {
@@ -222,7 +221,7 @@ export class SetAccountCommand extends SettingOptions {
 export class ShowAccountCommand extends OperatorCommand {
   constructor(
     private readonly accounts: AccountDirectory,
-    private readonly lists: CompleteLists,
+    private readonly lists: OperatorLists,
   ) {
     super();
   }
@@ -231,7 +230,7 @@ export class ShowAccountCommand extends OperatorCommand {
     const found = await existing(this.accounts, idIn(account, 'account'));
     print({
       ...found,
-      children: await this.lists.idsIn(accountProjection, accountsList(found.accountId), tellingOfLog()),
+      children: await this.lists.idsIn(accountProjection, accountsList(found.accountId)),
     });
   }
 }
@@ -240,7 +239,7 @@ export class ShowAccountCommand extends OperatorCommand {
 export class ListAccountsCommand extends OperatorCommand {
   constructor(
     private readonly accounts: AccountDirectory,
-    private readonly lists: CompleteLists,
+    private readonly lists: OperatorLists,
   ) {
     super();
   }
@@ -251,7 +250,7 @@ export class ListAccountsCommand extends OperatorCommand {
   }
 
   override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
-    const ids = await this.lists.idsIn(accountProjection, accountsList(parent), tellingOfLog());
+    const ids = await this.lists.idsIn(accountProjection, accountsList(parent));
     for (const id of ids) print(await existing(this.accounts, id));
   }
 }

@@ -12,9 +12,8 @@ import { reportViews, viewsOfSession } from '../modules/reports/read/report-view
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent } from '../modules/screening/domain/session.js';
-import type { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import type { EventStore } from '../ports/event-store.js';
-import { tellingOfLog } from './operator.js';
+import type { OperatorLists } from './operator-lists.js';
 
 type Submitted = RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>;
 
@@ -22,7 +21,7 @@ type Submitted = RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitt
 export async function eventsAbout(
   sessionId: string,
   store: EventStore,
-  lists: Pick<CompleteLists, 'idsIn'>,
+  lists: Pick<OperatorLists, 'idsIn'>,
 ): Promise<RecordedEvent[]> {
   const own = isId(sessionId) ? await store.readStream(`${screeningSession.category}-${sessionId}`) : [];
   const [submitted] = own;
@@ -65,7 +64,7 @@ async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Pro
 async function following(
   sessionId: string,
   store: EventStore,
-  lists: Pick<CompleteLists, 'idsIn'>,
+  lists: Pick<OperatorLists, 'idsIn'>,
 ): Promise<RecordedEvent[]> {
   const events = [
     ...(await store.readStream(`${report.category}-${sessionId}`)),
@@ -82,7 +81,7 @@ async function following(
     [reportShares, sharesOfSession(sessionId)],
   ] as const;
   for (const [projection, list] of listed) {
-    for (const id of await lists.idsIn(projection, list, tellingOfLog()))
+    for (const id of await lists.idsIn(projection, list))
       events.push(...(await store.readStream(`${projection.category}-${id}`)));
   }
   return events;

@@ -20,21 +20,10 @@ import {
   keysOfAccount,
   type ListedKey,
 } from '../modules/accounts/read/access-keys.js';
-import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
-import {
-  idIn,
-  listIn,
-  NONE,
-  oneOf,
-  orNull,
-  print,
-  tellingOfLog,
-  type OrNone,
-  wholeNumber,
-  WrongInput,
-} from './operator.js';
+import { idIn, listIn, NONE, oneOf, orNull, print, type OrNone, wholeNumber, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
+import { OperatorLists } from './operator-lists.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 
 interface PublishableValues extends ConsentValues {
@@ -103,17 +92,13 @@ export class IssueKeyCommand extends PublishableOptions {
 export class ListKeysCommand extends OperatorCommand {
   constructor(
     private readonly keys: AccessKeyDirectory,
-    private readonly lists: CompleteLists,
+    private readonly lists: OperatorLists,
   ) {
     super();
   }
 
   override async run([account]: string[]): Promise<void> {
-    for (const id of await this.lists.idsIn(
-      accessKeyProjection,
-      keysOfAccount(idIn(account, 'account')),
-      tellingOfLog(),
-    ))
+    for (const id of await this.lists.idsIn(accessKeyProjection, keysOfAccount(idIn(account, 'account'))))
       print(shown(await existing(this.keys, id)));
   }
 }

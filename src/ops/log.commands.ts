@@ -13,7 +13,6 @@ import type { SessionEvent, SessionState } from '../modules/screening/domain/ses
 import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { type LogReport, verifyLog, type VerifyOptions } from '../platform/audit/verify.js';
-import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
 import { Vault, VaultSubjects } from '../ports/vault.js';
 import { restoredIn } from './backups.js';
@@ -23,6 +22,7 @@ import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { eventsAbout } from './events-about.js';
 import { print, Progress, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
+import { OperatorLists } from './operator-lists.js';
 import { SubjectAudit } from './subject-audit.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 import { rangesOf, walkInThreads } from './verify-in-threads.js';
@@ -184,7 +184,7 @@ export class StreamCommand extends CommandGroup {}
 export class TimelineCommand extends OperatorCommand {
   constructor(
     private readonly store: EventStore,
-    private readonly lists: CompleteLists,
+    private readonly lists: OperatorLists,
   ) {
     super();
   }

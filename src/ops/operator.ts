@@ -49,19 +49,6 @@ export class Progress {
   }
 }
 
-/** Progress of a list that is completed from the log. */
-export function tellingOfLog(): (through: string, head: string) => void {
-  const progress = new Progress();
-  return (through, head) =>
-    progress.told(() => `The read models are incomplete; reading the log, ${shareOf(through, head)}.`);
-}
-
-/** Only positions of the embedded store are numbers. */
-function shareOf(through: string, head: string): string {
-  const share = Math.floor((Number(through) / Number(head)) * 100);
-  return Number.isNaN(share) ? `through ${through} of ${head}` : `${Math.min(share, 100)} %`;
-}
-
 const PROGRESS_EVERY_MS = 3_000;
 
 /** Prints a fault on stderr in one sentence, a bug with its stack, and sets exit code 1. */

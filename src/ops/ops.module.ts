@@ -63,6 +63,7 @@ import {
   PersonCommand,
   UnblockPersonCommand,
 } from './person.commands.js';
+import { OperatorLists } from './operator-lists.js';
 import { PaymentsCommand, RefundPaymentCommand } from './payments.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
@@ -123,10 +124,11 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
   log: () => ({ imports: LOG, commands: [LogCommand, CopyLogCommand, CompressLogCommand] }),
   audit: () => ({ imports: VAULT, commands: [AuditCommand, VerifyAuditCommand, AcceptLogCommand] }),
   vault: () => ({ imports: VAULT, commands: [VaultCommand, RewrapVaultCommand] }),
-  timeline: () => ({ imports: READ_MODELS, commands: [TimelineCommand] }),
+  timeline: () => ({ imports: READ_MODELS, commands: [OperatorLists, TimelineCommand] }),
   accounts: () => ({
     imports: ACCOUNTS,
     commands: [
+      OperatorLists,
       AccountsCommand,
       CreateAccountCommand,
       ShowAccountCommand,
@@ -137,9 +139,12 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
   }),
   keys: () => ({
     imports: ACCOUNTS,
-    commands: [KeysCommand, IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand],
+    commands: [OperatorLists, KeysCommand, IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand],
   }),
-  tokens: () => ({ imports: ACCOUNTS, commands: [TokensCommand, IssueTokenCommand, RevokeTokenCommand] }),
+  tokens: () => ({
+    imports: ACCOUNTS,
+    commands: [OperatorLists, TokensCommand, IssueTokenCommand, RevokeTokenCommand],
+  }),
   person: (config, vendors, log) => ({
     imports: features(config, vendors, log),
     commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand, UnblockPersonCommand],

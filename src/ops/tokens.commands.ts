@@ -6,10 +6,10 @@ import { IssueDashboardToken } from '../modules/accounts/application/issue-dashb
 import { ROLES, type Role } from '../modules/accounts/domain/account.js';
 import { RevokeDashboardToken } from '../modules/accounts/application/revoke-dashboard-token.js';
 import { accountProjection, accountsList } from '../modules/accounts/read/accounts.js';
-import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { idIn, oneOf, operatorContext, print, tellingOfLog, wholeNumber, WrongInput } from './operator.js';
+import { idIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { OperatorLists } from './operator-lists.js';
 
 const DEFAULT_HOURS = 8;
 const MAX_HOURS = 24 * 366;
@@ -80,7 +80,7 @@ export class IssueTokenCommand extends ConsentedCommand {
 export class RevokeTokenCommand extends ConsentedCommand {
   constructor(
     private readonly commands: CommandBus,
-    private readonly lists: CompleteLists,
+    private readonly lists: OperatorLists,
     private readonly consent: Consent,
   ) {
     super();
@@ -89,7 +89,7 @@ export class RevokeTokenCommand extends ConsentedCommand {
   override async run([token]: string[], values: ConsentValues = {}): Promise<void> {
     const tokenId = idIn(token, 'token');
     const context = await this.consent.given(values, `revoke the dashboard token ${tokenId}`);
-    const accounts = await this.lists.idsIn(accountProjection, accountsList(), tellingOfLog());
+    const accounts = await this.lists.idsIn(accountProjection, accountsList());
     await this.commands.execute(new RevokeDashboardToken(accounts, tokenId, context));
     print({ revokedToken: tokenId });
   }

@@ -45,13 +45,13 @@ export type CommitFault =
   /** The generation is gone. */
   | 'missing';
 
-/** What became of a rebuild. `differences` are ids whose document was not what the log says; null when nothing was compared. */
+/** What became of a rebuild. `differences` are ids that were not listed as the log says; null when nothing was compared. */
 export interface RebuildReport {
   readonly projection: string;
   readonly generation: number;
   /** The request it answers; null when the engine found by itself that it was needed. */
   readonly request: string | null;
-  /** Those that Redis keeps: what is old enough to leave was read and is not counted. */
+  /** Those that are in a list. */
   readonly documents: number;
   readonly differences: readonly string[] | null;
   readonly finishedAt: string;
@@ -67,12 +67,9 @@ export interface Lease {
  * Keeps projections for the one process at a time that writes them.
  *
  * A lease names the writer of a projection version, by a token. Whatever changes a generation looks at the lease in the same step, so
- * that a writer whose lease ran out while it slept changes nothing. A document is written together with its index entries, and the
- * checkpoint of a commit moves with the last of its documents: of one that broke off some may be ahead of it, and are written
+ * that a writer whose lease ran out while it slept changes nothing. Of a document its index entries are stored, and the revision that they are
+ * of. The checkpoint of a commit moves with the last of its documents: of one that broke off some may be ahead of it, and are written
  * again. A document never goes back: a write with a revision that is not higher than the stored one is dropped without an error.
- *
- * A document whose last event is older than the store keeps documents may be gone, unless its projection is lasting; its entries stay.
- * Whoever reads it folds its stream.
  *
  * Everything here may vanish at any time; `missing` and null say so. Throws Unavailable when it cannot be reached.
  */
@@ -127,12 +124,15 @@ export abstract class ProjectionStore {
     commit: Commit,
   ): Promise<CommitFault | null>;
 
-  /** Number of documents of the live and the building generation. */
+  /** Takes documents out of their lists that have been in them for as long as `listedForDays` says. */
+  abstract letOldEntriesLeave(projection: AnyProjection): Promise<void>;
+
+  /** Number of listed documents of the live and the building generation. */
   abstract sizes(projection: AnyProjection): Promise<{ readonly live: number; readonly building: number }>;
 
   /**
-   * Ids of documents that differ, they or their entries, between the live generation and the one being built, at most `limit`, while
-   * both are written. A document that is merely ahead on one side is looked at again until both have it at the same
+   * Ids of documents that are listed otherwise by the live generation than by the one being built, at most `limit`, while both are
+   * written. A document that is merely ahead on one side is looked at again until both have it at the same
    * revision, or a few seconds have passed.
    */
   abstract differences(projection: AnyProjection, limit: number): Promise<string[]>;

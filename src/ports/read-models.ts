@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
-import { DUE, type Projection } from '../kernel/projection.js';
+import type { Projection } from '../kernel/projection.js';
 
 /** A document and the stream revision it has seen. */
 export interface View<Doc extends object> {
@@ -37,15 +37,14 @@ export interface Page<Doc extends object> {
 }
 
 /**
- * What status calls and listings read. Disposable: all that is stored here can be rebuilt from the event log, and a document that is
- * missing in a list (just emptied, not yet rebuilt) is computed from its stream on the spot. Lists are complete only when the projection
- * is caught up.
+ * What status calls and listings read. A document is folded from its stream. Lists are disposable: they can be rebuilt from the event log, and
+ * are as far as the projector is; `CompleteLists` waits for it.
  */
 export abstract class ReadModels {
-  /** As the log has it now, so that a decision may rest on it. While the log cannot be read, as it was stored last. */
+  /** As the log has it now, so that a decision may rest on it. While the log cannot be read, a document that is `toldWithoutLog` is as it was last. */
   abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
 
-  /** A page of a list and its total, as of one moment. Every listing of the service is one of these. It tells, and decides nothing. */
+  /** A page of a list and its total, as of one moment; documents that the log says have left it are left out. It tells, and decides nothing. */
   abstract list<Doc extends object>(
     projection: Projection<Doc, unknown>,
     list: string,
@@ -53,15 +52,14 @@ export abstract class ReadModels {
   ): Promise<Page<Doc>>;
 
   /** Ids of documents whose `dueAt` (or whose entry in another list of times) is at or before `at`, the most overdue first, at most `limit`. */
-  async due(projection: Projection<object, unknown>, at: Date, limit: number, list = DUE): Promise<string[]> {
-    const { items } = await this.list(projection, list, { order: 'ascending', upTo: at.toISOString(), limit });
-    return items.map(({ id }) => id);
-  }
+  abstract due(projection: Projection<object, unknown>, at: Date, limit: number, list?: string): Promise<string[]>;
+
+  /** Ids of all documents in a list. */
+  abstract idsIn(projection: Projection<object, unknown>, list: string): Promise<string[]>;
 
   /**
-   * Called by the process that appended, with the stream's whole history including the new events, before it answers:
-   * so that a read anywhere sees the write. Never throws: the append is durable already, and the subscription repeats
-   * this; a failure is logged and counted.
+   * Called by the process that appended, with the stream's whole history including the new events, before it answers: keeps what is
+   * `toldWithoutLog`. Never throws: the append is durable already; a failure is logged and counted.
    */
   abstract applyNow(history: readonly RecordedEvent[]): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { documentFields, keysOf } from '../../src/adapters/read-models/redis-keys.js';
+import { entriesOf, keysOf, lineText } from '../../src/adapters/read-models/redis-keys.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -16,7 +16,7 @@ import type { DocumentWrite } from '../../src/ports/projection-store.js';
 import { PROJECTIONS } from '../support/declarations.js';
 import { until } from '../support/eventually.js';
 import { appendScreenings } from '../support/long-log.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { RedisServer } from '../support/redis.js';
 import { ALONE, Service } from '../support/service.js';
 import { call, type Caller } from './caller.js';
 import { idle } from './comparison.js';
@@ -56,7 +56,7 @@ async function withLog(directory: string, use: (log: EmbeddedEventStore) => Prom
 
 /** All read models at once, while nobody asks the service anything and while it is asked for a status again and again. */
 async function benchInService(service: Service): Promise<void> {
-  const store = new RedisProjectionStore(service.redis.client(), KEPT_MS);
+  const store = new RedisProjectionStore(service.redis.client());
   const { headers } = await service.signIn('nopay');
   const caller: Caller = {
     pool: new Pool(service.baseUrl, { connections: 16 }),
@@ -130,10 +130,10 @@ async function benchCommit(): Promise<void> {
   const server = await RedisServer.start();
   try {
     const redis = server.client();
-    const store = new RedisProjectionStore(redis, KEPT_MS);
+    const store = new RedisProjectionStore(redis);
     await store.lease(deliveryLog, 'bench', 600_000);
     await store.beginGeneration(deliveryLog, 'bench', 1, false);
-    const [, docs, entries] = keysOf(deliveryLog).building;
+    const { lines, entries } = keysOf(deliveryLog).building;
     let position: string | null = null;
     const commit = async (): Promise<number> => {
       const writes = Array.from({ length: COMMITTED }, aDelivery);
@@ -144,20 +144,19 @@ async function benchCommit(): Promise<void> {
       return performance.now() - startedAt;
     };
     const reads = async (): Promise<number> => {
-      const [known = ''] = (await redis.hrandfield(docs, 1)) as string[];
+      const [known = ''] = (await redis.hrandfield(lines, 1)) as string[];
       const startedAt = performance.now();
-      for (let read = 0; read < COMMITTED; read++) await redis.hget(docs, known);
+      for (let read = 0; read < COMMITTED; read++) await redis.hget(lines, known);
       return performance.now() - startedAt;
     };
     const { commits, readings } = await medians(9, { commits: commit, readings: reads });
     const size = COMMITTED.toLocaleString('en-US');
     tell(`(d) a commit of ${size} deliveries, against ${size} reads one by one`, commits / readings, 'times as long');
-    const [text = ''] = documentFields(deliveryLog, aDelivery()).slice(2);
-    const [line = ''] = text.split('\n');
-    const count = line.split('\t').length - 1;
+    const { replaced } = entriesOf(deliveryLog, aDelivery(), Date.now());
+    const count = replaced.length;
     const bytes = Number(await redis.memory('USAGE', entries, 'SAMPLES', 0)) / (await redis.zcard(entries));
     tell(`(d) an index entry of a delivery, of ${count}, in the sorted set`, bytes, 'bytes');
-    tell('(d) an index entry of a delivery, in its document', line.length / count, 'bytes');
+    tell('(d) an index entry of a delivery, in its line', lineText(0, replaced).length / count, 'bytes');
   } finally {
     await server.stop();
   }

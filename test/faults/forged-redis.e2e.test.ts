@@ -2,7 +2,6 @@
 // by hand, or Redis may have lost some of them (docs/architecture.md#what-decides).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type Credentials, type PlatformCaller, type Reply, Service } from '../support/service.js';
-import { until } from '../support/eventually.js';
 
 let service: Service;
 let accounts: Credentials['accounts'];
@@ -27,15 +26,12 @@ const submitted = async (caller: PlatformCaller, person: object = {}): Promise<s
 const onServer = (account: 'demo' | 'unrelated' | 'child', path: string): Promise<Reply> =>
   service.request('GET', path, { headers: { 'x-secret-key': accounts[account].secretKey } });
 
-/** Changes the document of a stream in Redis by hand. `older` makes it one of an earlier revision. */
+/** Puts the document of a stream into Redis by hand, changed where there is one. `older` makes it one of an earlier revision. */
 async function forge(projection: string, id: string, fields: object, { older = false } = {}): Promise<void> {
   const redis = service.redis.client();
-  const [docs = ''] = await redis.keys(`{${projection}:v*}:live:docs`);
-  await until('the document is in Redis', async () => (await redis.hexists(docs, id)) === 1);
-  const text = (await redis.hget(docs, id)) ?? '';
-  const end = text.indexOf('\n');
-  const line = older ? text.slice(0, end).replace(/^\d+/, '0') : text.slice(0, end);
-  await redis.hset(docs, id, `${line}\n${JSON.stringify({ ...JSON.parse(text.slice(end + 1)), ...fields })}`);
+  const key = await documentKey(projection, id);
+  const { revision = 9, doc = {} } = JSON.parse((await redis.get(key)) ?? '{}');
+  await redis.set(key, JSON.stringify({ id, revision: older ? 0 : revision, doc: { ...doc, ...fields } }));
 }
 
 describe('whose a session is', () => {
@@ -48,8 +44,13 @@ describe('whose a session is', () => {
     expect((await onServer('demo', `/v1/screenings/${id}/status`)).status).toBe(200);
   });
 
-  it('404 for a session of a child whose document names another parent', async () => {
+  it('404 for a session of a child whose document, and whose place in a list, name another parent', async () => {
     const id = await submitted(unrelated);
+    const redis = service.redis.client();
+    const { accountId } = accounts.unrelated;
+    const [lines = ''] = await redis.keys('{account:v*}:live:lines');
+    const entry = (await redis.hget(lines, accounts.child.accountId))?.split('\t').at(-1) ?? '';
+    await redis.zadd(lines.replace('lines', 'entries'), 0, `${entry} ${accountId}`);
     await forge('account', accounts.unrelated.accountId, { parentId: accounts.demo.accountId });
     expect((await onServer('demo', `/v1/screenings/${id}/status`)).status).toBe(404);
     expect((await onServer('demo', `/v1/reports/${id}`)).status).toBe(404);
@@ -106,7 +107,7 @@ describe('whom a report is shared with', () => {
     const { accountId } = accounts.nopay;
     expect((await nopay.post(`/reports/${id}/consent-to-share`)).body.recipientAccountId).toBe(accountId);
     const redis = service.redis.client();
-    for (const part of ['docs', 'entries'])
+    for (const part of ['lines', 'entries'])
       for (const key of await redis.keys(`{report_share:v*}:live:${part}`)) await redis.del(key);
     const revoked = await nopay.post(`/reports/${id}/revoke-sharing`);
     expect([revoked.status, revoked.body.recipientAccountIds]).toEqual([200, [accountId]]);
@@ -120,19 +121,20 @@ describe('what a key opens', () => {
       ...['keys', 'issue', accounts.nopay.accountId, '--kind', 'secret', '--environment', 'test'],
     );
     const { keyId, key } = JSON.parse(issued.stdout);
-    const document = await storedDocument('access_key', keyId);
     await service.ops('keys', 'deactivate', keyId);
-    await forge('access_key', keyId, document);
+    await forge('access_key', keyId, { status: 'active' });
     const reply = await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': key }, body: {} });
     expect(reply.status).toBe(401);
   });
 });
 
-/** As the read models have written it. */
+async function documentKey(projection: string, id: string): Promise<string> {
+  const [state = ''] = await service.redis.client().keys(`{${projection}:v*}:live:state`);
+  return state.replace('live:state', `document:${id}`);
+}
+
+/** As it was kept. */
 async function storedDocument(projection: string, id: string): Promise<any> {
-  const redis = service.redis.client();
-  const [docs = ''] = await redis.keys(`{${projection}:v*}:live:docs`);
-  let text: string | null = null;
-  await until('the document is in Redis', async () => (text = await redis.hget(docs, id)) !== null);
-  return JSON.parse((text ?? '').slice((text ?? '').indexOf('\n') + 1));
+  const key = await documentKey(projection, id);
+  return JSON.parse((await service.redis.client().get(key)) ?? '').doc;
 }

@@ -5,7 +5,7 @@ import { newId } from '../../src/kernel/ids.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { until } from '../support/eventually.js';
-import { append, delivered, expectedDocuments, opened, stamped, storedDocuments } from './fixtures.js';
+import { append, delivered, expectedLines, opened, stamped, storedLines } from './fixtures.js';
 
 /** Resolves when the live generations hold exactly what the log says. */
 export async function caughtUp(
@@ -14,15 +14,15 @@ export async function caughtUp(
   ...projections: readonly AnyProjection[]
 ): Promise<void> {
   for (const projection of projections) {
-    const expected = await expectedDocuments(store, projection);
+    const expected = await expectedLines(store, projection);
     await until(`${projection.name} has caught up`, async () => {
-      const stored = await storedDocuments(redis, projection);
+      const stored = await storedLines(redis, projection);
       return (
         stored.size === expected.size &&
         [...expected].every(([id, { revision }]) => stored.get(id)?.revision === revision)
       );
     });
-    expect(await storedDocuments(redis, projection)).toEqual(expected);
+    expect(await storedLines(redis, projection)).toEqual(expected);
   }
 }
 

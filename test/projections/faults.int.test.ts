@@ -7,7 +7,7 @@ import { RedisProjectionStore } from '../../src/adapters/read-models/redis-proje
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { until } from '../support/eventually.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { RedisServer } from '../support/redis.js';
 import { appendParcels as appendParcelsTo, caughtUp as hasCaughtUp } from './catching-up.js';
 import { Log, parcels, QUICK, rebuild, Told, weights } from './fixtures.js';
 
@@ -22,7 +22,7 @@ describe('the projector', () => {
   function start(): Projector {
     projector = new Projector(
       log.store,
-      new RedisProjectionStore(server.client(), KEPT_MS),
+      new RedisProjectionStore(server.client()),
       [parcels, weights],
       new Told(),
       QUICK,
@@ -70,7 +70,7 @@ describe('the projector', () => {
   beforeEach(async () => {
     await server.flush();
     log = await Log.open();
-    store = new RedisProjectionStore(server.client(), KEPT_MS);
+    store = new RedisProjectionStore(server.client());
   });
 
   afterEach(async () => {

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { parseDocument, ProjectionKeys } from '../../src/adapters/read-models/redis-keys.js';
+import { entriesOf, ProjectionKeys, readLine } from '../../src/adapters/read-models/redis-keys.js';
 import type { ReadModelsObserver } from '../../src/adapters/read-models/redis.js';
 import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/kernel/json.js';
 import { listsBy, type Projection } from '../../src/kernel/projection.js';
+import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 import type { ProjectionFailed } from '../../src/platform/subscriptions/generation-writer.js';
 import {
   Projector,
@@ -18,7 +19,7 @@ import {
   type ProjectorOptions,
 } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore, NewEvent } from '../../src/ports/event-store.js';
-import type { AnyProjection, ProjectionStore, RebuildReport } from '../../src/ports/projection-store.js';
+import type { AnyProjection, DocumentWrite, ProjectionStore, RebuildReport } from '../../src/ports/projection-store.js';
 import type { ReadModels, View } from '../../src/ports/read-models.js';
 import { until } from '../support/eventually.js';
 
@@ -33,7 +34,6 @@ export const parcels: Projection<Parcel> = {
   name: 'parcels',
   version: 1,
   category: 'parcel',
-  lasting: true,
   evolve(doc, event) {
     const data = event.data as { readonly account?: string; readonly dueAt?: string };
     switch (event.type) {
@@ -60,9 +60,9 @@ export const weights: Projection<{ readonly events: number }> = {
   name: 'weights',
   version: 1,
   category: 'parcel',
-  lasting: true,
   evolve: (doc) => ({ events: (doc?.events ?? 0) + 1 }),
   view: (doc) => doc,
+  entries: ({ events }) => [{ list: 'all', sort: String(events).padStart(9, '0') }],
 };
 
 export function event(type: string, data: JsonObject = {}): NewEvent {
@@ -97,18 +97,6 @@ export async function append(store: EventStore, id: string, ...events: readonly 
   return store.readStream(stream);
 }
 
-/** As a command handler: appends, and lets the read models see it before it answers. */
-export async function write(
-  store: EventStore,
-  models: ReadModels,
-  id: string,
-  ...events: readonly NewEvent[]
-): Promise<number> {
-  const history = await append(store, id, ...events);
-  await models.applyNow(history);
-  return history.length - 1;
-}
-
 /** A parcel as a list shows it, by default that of the account a; null when it is not listed. */
 export async function listed(models: ReadModels, id: string, list = 'account=a'): Promise<View<Parcel> | null> {
   const { items } = await models.list(parcels, list, { limit: 1_000 });
@@ -117,14 +105,9 @@ export async function listed(models: ReadModels, id: string, list = 'account=a')
 
 export class Failures implements ReadModelsObserver {
   readonly applies: unknown[] = [];
-  misses = 0;
 
   applyFailed(_projection: string, _stream: string, error: unknown): void {
     this.applies.push(error);
-  }
-
-  missed(): void {
-    this.misses += 1;
   }
 }
 
@@ -237,9 +220,9 @@ export async function liveContents(
   readonly digest: string;
 } | null> {
   const { live } = new ProjectionKeys(projection);
-  const [state, docs, entries] = live;
+  const { state, lines, entries } = live;
   if ((await redis.exists(state)) === 0) return null;
-  const [stored, listed] = await Promise.all([redis.hgetall(docs), redis.zrange(entries, '0', '-1')]);
+  const [stored, listed] = await Promise.all([redis.hgetall(lines), redis.zrange(entries, '0', '-1')]);
   return {
     documents: Object.keys(stored).length,
     entries: listed.length,
@@ -248,33 +231,53 @@ export async function liveContents(
   };
 }
 
+/** A document in the lists: its revision, and its places in them. */
+export interface Line {
+  readonly revision: number;
+  readonly entries: readonly string[];
+}
+
 /** What the log says, by folding it without the engine. */
-export async function expectedDocuments(
+export async function expectedLines(
   store: EventStore,
   projection: AnyProjection,
-): Promise<Map<string, { revision: number; doc: object }>> {
-  const states = new Map<string, { revision: number; state: unknown }>();
+  now = Date.now(),
+): Promise<Map<string, Line>> {
+  const states = new Map<string, DocumentWrite>();
   for (const recorded of await store.readAll(null, Infinity)) {
-    if (categoryOf(recorded.stream) !== projection.category) continue;
-    const id = idOf(recorded.stream);
+    const { stream, revision, metadata } = recorded;
+    if (categoryOf(stream) !== projection.category) continue;
+    const id = idOf(stream);
     const state = projection.evolve(states.get(id)?.state ?? null, recorded);
-    states.set(id, { revision: recorded.revision, state });
+    states.set(id, { id, revision, state, occurredAt: metadata.occurredAt });
   }
   return new Map(
-    [...states].map(([id, { revision, state }]) => [id, { revision, doc: projection.view(state) }] as const),
+    [...states].flatMap(([id, write]) => {
+      const { replaced: entries } = entriesOf(projection, write, now);
+      return entries.length === 0 ? [] : [[id, { revision: write.revision, entries }] as const];
+    }),
   );
 }
 
-/** Every document of the live generation, as it is stored. */
-export async function storedDocuments(
-  redis: Redis,
-  projection: AnyProjection,
-): Promise<Map<string, { revision: number; doc: object }>> {
-  const stored = await redis.hgetall(new ProjectionKeys(projection).live[1]);
-  return new Map(
-    Object.entries(stored).flatMap(([id, text]) => {
-      const document = parseDocument(text);
-      return document === null ? [] : [[id, document] as const];
-    }),
-  );
+/** Every line of the live generation, as it is stored. */
+export async function storedLines(redis: Redis, projection: AnyProjection): Promise<Map<string, Line>> {
+  const stored = await redis.hgetall(new ProjectionKeys(projection).live.lines);
+  return new Map(Object.entries(stored).map(([id, line]) => [id, readLine(line)]));
+}
+
+/** Lets a projector write what the log has. */
+export async function project(
+  events: EventStore,
+  store: ProjectionStore,
+  projections: readonly AnyProjection[],
+): Promise<void> {
+  const projector = new Projector(events, store, projections, new Told(), QUICK);
+  const lists = new CompleteLists(events, store, { idsIn: async () => [] });
+  projector.start();
+  try {
+    for (const projection of projections)
+      await until(`${projection.name} has caught up`, () => lists.caughtUp(projection));
+  } finally {
+    await projector.stop();
+  }
 }

@@ -41,7 +41,7 @@ import type { PaymentNews, Screenings } from '../../src/published/screenings.js'
 import { CallsAtOnce } from '../support/external-calls.js';
 import { IntentsOnly } from '../support/intents-only.js';
 import { readModelsIn } from '../support/read-models.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
@@ -112,7 +112,7 @@ describe('the sweep of payments', () => {
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: folder });
     readModels = readModelsIn(redis, store, [openPayments]);
-    const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
+    const projections = new RedisProjectionStore(redis.client());
     projector = new Projector(store, projections, [openPayments], new Told(), QUICK);
     projector.start();
     await until(

@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { SystemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Commit, RebuildReport } from '../../src/ports/projection-store.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
-import { liveContents, parcels, storedDocuments } from './fixtures.js';
+import { RedisServer } from '../support/redis.js';
+import { liveContents, parcels, storedLines } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
 describe('the projection store in Redis', () => {
@@ -33,7 +34,7 @@ describe('the projection store in Redis', () => {
   });
   /** The revision of the document and the checkpoint. */
   const stored = async () => [
-    (await storedDocuments(redis, parcels)).get(id)?.revision,
+    (await storedLines(redis, parcels)).get(id)?.revision,
     (await store.checkpoint(parcels, 1))?.position,
   ];
 
@@ -45,7 +46,7 @@ describe('the projection store in Redis', () => {
   /** Generation 1 is live and empty. */
   beforeEach(async () => {
     await server.flush();
-    store = new RedisProjectionStore(server.client(), KEPT_MS);
+    store = new RedisProjectionStore(server.client());
     await store.lease(parcels, 'test', 60_000);
     await store.beginGeneration(parcels, 'test', 1, true);
     await store.promote(parcels, 'test', null, report(1));
@@ -62,15 +63,15 @@ describe('the projection store in Redis', () => {
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 
-    it('writes at most 15 documents a step, so that a reader waits for no more', async () => {
+    it('writes at most 50 documents a step, so that a reader waits for no more', async () => {
       const client = server.client();
-      const splitting = new RedisProjectionStore(client, KEPT_MS);
-      const steps = jest.spyOn(client, 'projectionCommit');
-      const writes = Array.from({ length: 31 }, () => ({ id: newId(), ...parcel(0) }));
+      const splitting = new RedisProjectionStore(client);
+      const steps = jest.spyOn(client, 'changeIf');
+      const writes = Array.from({ length: 101 }, () => ({ id: newId(), ...parcel(0) }));
       const many = { ...commit(null, 'p1', 0), writes };
       expect(await splitting.commit(parcels, 'test', 1, many)).toBeNull();
       expect(steps).toHaveBeenCalledTimes(3);
-      expect((await storedDocuments(redis, parcels)).size).toBe(writes.length);
+      expect((await storedLines(redis, parcels)).size).toBe(writes.length);
     });
 
     it('of many documents that loses its lease on the way leaves the checkpoint where it was, and is taken when it comes again', async () => {
@@ -86,13 +87,13 @@ describe('the projection store in Redis', () => {
       };
       const many = { ...commit(null, 'p1', 0), writes };
       expect(await take({ ...many, writes: [...writes.slice(0, 500), losing, ...writes.slice(501)] })).toBe('fenced');
-      const written = await storedDocuments(redis, parcels);
+      const written = await storedLines(redis, parcels);
       expect([written.has(first!.id), written.size < writes.length]).toEqual([true, true]);
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: null, log: 'first' });
 
       await other.set('{parcels:v1}:lease', 'test');
       expect(await take(many)).toBeNull();
-      expect((await storedDocuments(redis, parcels)).size).toBe(writes.length);
+      expect((await storedLines(redis, parcels)).size).toBe(writes.length);
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 
@@ -191,7 +192,7 @@ describe('the projection store in Redis', () => {
       expect(await store.generations(parcels)).toEqual({ live: 2, building: null });
       expect(await store.lastReport(parcels)).toEqual(made);
       expect((await store.lease(parcels, 'test', 60_000))?.rebuildRequest).toBeNull();
-      expect((await storedDocuments(redis, parcels)).get(id)?.revision).toBe(3);
+      expect((await storedLines(redis, parcels)).get(id)?.revision).toBe(3);
       // Whoever was writing it goes on; whoever was writing the old one does not.
       expect(await take(commit('p4', 'p6', 4), 'test', 2)).toBeNull();
       expect(await take(commit('p5', 'p6', 5))).toBe('missing');
@@ -206,7 +207,7 @@ describe('the projection store in Redis', () => {
       await take(commit(null, 'p1', 0));
       await store.beginGeneration(parcels, 'test', 2, false);
       expect(await store.generations(parcels)).toEqual({ live: null, building: 2 });
-      expect((await storedDocuments(redis, parcels)).size).toBe(0);
+      expect((await storedLines(redis, parcels)).size).toBe(0);
     });
 
     it('of an older version expire after a day, in the layout of earlier releases too, unless a process of that version goes on', async () => {
@@ -217,7 +218,7 @@ describe('the projection store in Redis', () => {
       for (const key of await redis.keys('{*'))
         if (key !== '{parcels:v1}:lease') expect([key, await redis.ttl(key)]).toEqual([key, -1]);
       await store.retireOlderVersions({ ...parcels, version: 2 });
-      const old = ['{parcels:v1}:live:state', '{parcels:v1}:live:docs', '{parcels:v1}:live:entries'];
+      const old = ['{parcels:v1}:live:state', '{parcels:v1}:live:lines', '{parcels:v1}:live:entries'];
       for (const key of [...old, '{parcels:v1.17:3}:docs']) expect(await redis.ttl(key)).toBeGreaterThan(86_000);
       expect(await redis.ttl('{parcels_more:v1}:lease')).toBe(-1);
       expect((await store.checkpoint(parcels, 1))?.position).toBe('p1');
@@ -231,7 +232,7 @@ describe('the projection store in Redis', () => {
     beforeEach(() => store.beginGeneration(parcels, 'test', 2, true));
 
     /** Its looks at documents that are ahead on one side follow each other quickly. */
-    const impatient = (): RedisProjectionStore => new RedisProjectionStore(server.client(), KEPT_MS, 5);
+    const impatient = (): RedisProjectionStore => new RedisProjectionStore(server.client(), new SystemClock(), 5);
 
     it('names what differs, the index entries included, whatever order it came in', async () => {
       const ids = Array.from({ length: 700 }, newId);
@@ -242,10 +243,10 @@ describe('the projection store in Redis', () => {
       expect(await store.sizes(parcels)).toEqual({ live: 700, building: 700 });
 
       const [changed = '', removed = '', listed = ''] = ids;
-      await redis.hset('{parcels:v1}:live:docs', changed, '1\n{"account":"b"}');
-      await redis.hdel('{parcels:v1}:building:docs', removed);
-      const text = (await redis.hget('{parcels:v1}:live:docs', listed)) ?? '';
-      await redis.hset('{parcels:v1}:live:docs', listed, text.replace('account=a', 'account=b'));
+      await redis.hset('{parcels:v1}:live:lines', changed, '1\taccount=b ');
+      await redis.hdel('{parcels:v1}:building:lines', removed);
+      const text = (await redis.hget('{parcels:v1}:live:lines', listed)) ?? '';
+      await redis.hset('{parcels:v1}:live:lines', listed, text.replace('account=a', 'account=b'));
       expect((await impatient().differences(parcels, 10)).sort()).toEqual([changed, removed, listed].sort());
       expect(await impatient().differences(parcels, 1)).toHaveLength(1);
     });
@@ -254,7 +255,7 @@ describe('the projection store in Redis', () => {
       await take(commit(null, 'p1', 1));
       await take(commit(null, 'p1', 1), 'test', 2);
       const more = newId();
-      await redis.hset(`{parcels:v1}:${longer}:docs`, more, '1\n{"account":"a"}');
+      await redis.hset(`{parcels:v1}:${longer}:lines`, more, '1\taccount=a ');
       expect(await impatient().differences(parcels, 10)).toEqual([more]);
     });
 

@@ -3,12 +3,11 @@ import { Redis } from 'ioredis';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import { KEPT_MS } from '../support/redis.js';
 import { parcels, QUICK, Told, weights } from './fixtures.js';
 
 const [, , directory = '', url = '', holder = ''] = process.argv;
 const store = EmbeddedEventStore.open({ directory });
-new Projector(store, new RedisProjectionStore(new Redis(url), KEPT_MS), [parcels, weights], new Told(), {
+new Projector(store, new RedisProjectionStore(new Redis(url)), [parcels, weights], new Told(), {
   ...QUICK,
   holder,
 }).start();

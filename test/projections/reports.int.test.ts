@@ -8,9 +8,9 @@ import { ReportDirectory, reportStatus } from '../../src/modules/reports/read/re
 import { reportViews, viewsOfSession } from '../../src/modules/reports/read/report-views.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { readModelsIn } from '../support/read-models.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { RedisServer } from '../support/redis.js';
 import { GIVEN, House, Process } from '../unit/reports/house.js';
-import { expectedDocuments, liveContents, QUICK, storedDocuments, Told } from './fixtures.js';
+import { expectedLines, liveContents, QUICK, storedLines, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
 const PROJECTIONS = [reportStatus, reportViews];
@@ -27,14 +27,8 @@ describe('reports as they are read', () => {
   beforeAll(async () => {
     [redis, house] = await Promise.all([RedisServer.start(), House.build()]);
     models = readModelsIn(redis, house.store, PROJECTIONS);
-    projections = new RedisProjectionStore(redis.client(), KEPT_MS);
-    projector = new Projector(
-      house.store,
-      new RedisProjectionStore(redis.client(), KEPT_MS),
-      PROJECTIONS,
-      new Told(),
-      QUICK,
-    );
+    projections = new RedisProjectionStore(redis.client());
+    projector = new Projector(house.store, new RedisProjectionStore(redis.client()), PROJECTIONS, new Told(), QUICK);
     projector.start();
     await live();
     reports = new ReportDirectory(models);
@@ -109,17 +103,23 @@ describe('reports as they are read', () => {
     expect((await models.list(reportViews, viewsOfSession(newId()), { limit: 10 })).items).toEqual([]);
   });
 
+  it('a pull that is never settled stays due', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.bureau.answers = [{ kind: 'timed-out' }];
+    await expect(process.open(sessionId, house.as(accountId))).rejects.toThrow();
+    house.clock.pass(86_400);
+    expect(await reports.due('test', house.clock.now(), 100)).toContain(sessionId);
+  });
+
   it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
-    const expected = await expectedDocuments(house.store, projection);
+    const expected = await expectedLines(house.store, projection);
     expect(expected.size).toBeGreaterThan(0);
-    await until(
-      'it has caught up',
-      async () => (await storedDocuments(redis.client(), projection)).size === expected.size,
-    );
+    await until('it has caught up', async () => (await storedLines(redis.client(), projection)).size === expected.size);
     const before = await liveContents(redis.client(), projection);
     await redis.flush();
     await live();
-    expect(await storedDocuments(redis.client(), projection)).toEqual(expected);
+    expect(await storedLines(redis.client(), projection)).toEqual(expected);
     expect(await liveContents(redis.client(), projection)).toEqual(before);
   });
 

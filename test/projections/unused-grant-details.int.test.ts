@@ -25,7 +25,7 @@ import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
 import { readModelsIn } from '../support/read-models.js';
-import { KEPT_MS, RedisServer } from '../support/redis.js';
+import { RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
@@ -64,7 +64,7 @@ describe('what a caller said about a session that nobody began', () => {
       clock,
     });
     const readModels = readModelsIn(redis, store, [unusedDetails]);
-    const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
+    const projections = new RedisProjectionStore(redis.client());
     projector = new Projector(store, projections, [unusedDetails], new Told(), QUICK);
     projector.start();
     await until(

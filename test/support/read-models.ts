@@ -1,28 +1,34 @@
 // Read models in a test's own Redis.
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { KEPT_MS, type RedisServer } from './redis.js';
 
-/**
- * A document that cannot be written fails the test under way. What a read folds from the log is written behind it, so a write may
- * still be on its way when the test's Redis is stopped: that is no failure.
- */
+/** Their lists have what was appended before, where a projector runs. A document that cannot be kept fails the test under way. */
 export function readModelsIn(
   redis: RedisServer,
   store: EventStore,
   projections: readonly AnyProjection[],
 ): RedisReadModels {
-  return new RedisReadModels(
-    redis.client(),
-    store,
-    projections,
-    {
-      applyFailed: (_projection, _stream, error) => {
-        if (redis.pid !== undefined) throw error;
-      },
-      missed: () => undefined,
+  class Caught extends RedisReadModels {
+    private readonly lists = new CompleteLists(store, new RedisProjectionStore(redis.client()), this);
+
+    override list: RedisReadModels['list'] = async (projection, list, query) => {
+      await this.lists.caughtUp(projection);
+      return super.list(projection, list, query);
+    };
+
+    override due: RedisReadModels['due'] = async (projection, ...args) => {
+      await this.lists.caughtUp(projection);
+      return super.due(projection, ...args);
+    };
+  }
+  const observer = {
+    applyFailed: (_projection: string, _stream: string, error: unknown) => {
+      throw error;
     },
-    KEPT_MS,
-  );
+  };
+  return new Caught(redis.client(), store, projections, observer, KEPT_MS);
 }

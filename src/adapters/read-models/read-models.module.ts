@@ -15,7 +15,7 @@ import { connectionTo } from '../redis/connection.js';
 import { RedisProjectionStore } from './redis-projection-store.js';
 import { type ReadModelsObserver, RedisReadModels } from './redis.js';
 
-/** A connection of its own, so that a status call never waits behind a large commit. */
+/** A connection of its own, so that a list never waits behind a large commit. */
 class ProjectionRedis extends Redis {}
 
 @Global()
@@ -35,9 +35,8 @@ class ProjectionRedis extends Redis {}
         const observer: ReadModelsObserver = {
           applyFailed: (projection, stream, error) => {
             metrics.readModelFailures.inc();
-            log.warn({ projection, stream, err: error }, 'the read model was not updated at once');
+            log.warn({ projection, stream, err: error }, 'the document was not kept for when the log is away');
           },
-          missed: () => undefined,
         };
         const projections = declaredIn(discovery, Projections);
         return new RedisReadModels(redis, store, projections, observer, settings.documentsKeptForMs);
@@ -52,9 +51,8 @@ class ProjectionRedis extends Redis {}
     },
     {
       provide: ProjectionStore,
-      useFactory: (redis: Redis, settings: RedisSettings) =>
-        new RedisProjectionStore(redis, settings.documentsKeptForMs),
-      inject: [ProjectionRedis, RedisSettings],
+      useFactory: (redis: Redis) => new RedisProjectionStore(redis),
+      inject: [ProjectionRedis],
     },
     {
       provide: CompleteLists,

@@ -1,35 +1,42 @@
 // Names of everything the read models keep in Redis, and the text form of what lies under them.
 import { hash } from 'node:crypto';
-import type { IndexEntry } from '../../kernel/projection.js';
-import { DUE } from '../../kernel/projection.js';
+import { DUE, type IndexEntry } from '../../kernel/projection.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 
-/** Length of a time up to its hour: an entry that moved with every event would cost more than it is worth. */
-const HOUR = '2026-01-31T12'.length;
+/** Keys of one generation. `state` is a hash with its number and how far it has come, `lines` one of the lines of listed documents, `entries` a sorted set of all entries. */
+export interface GenerationKeys {
+  readonly state: string;
+  readonly lines: string;
+  readonly entries: string;
+}
 
-/** The keys of one generation, in the order the scripts take them. */
-export type GenerationKeys = readonly [state: string, docs: string, entries: string];
-
-/** Keys of one projection version. All share a hash tag, so that one script changes them together. */
+/** Keys of one projection version. All share a hash tag, because one step changes them together. */
 export class ProjectionKeys {
   readonly lease: string;
   readonly request: string;
   readonly report: string;
   readonly live: GenerationKeys;
   readonly building: GenerationKeys;
+  private readonly tag: string;
 
   constructor({ name, version }: Pick<AnyProjection, 'name' | 'version'>) {
     const tag = `{${name}:v${version}}`;
-    const generation = (which: string): GenerationKeys => [
-      `${tag}:${which}:state`,
-      `${tag}:${which}:docs`,
-      `${tag}:${which}:entries`,
-    ];
+    const generation = (which: string): GenerationKeys => ({
+      state: `${tag}:${which}:state`,
+      lines: `${tag}:${which}:lines`,
+      entries: `${tag}:${which}:entries`,
+    });
+    this.tag = tag;
     this.lease = `${tag}:lease`;
     this.request = `${tag}:rebuild`;
     this.report = `${tag}:report`;
     this.live = generation('live');
     this.building = generation('building');
+  }
+
+  /** Of a document that is told while the log cannot be read. */
+  document(id: string): string {
+    return `${this.tag}:document:${id}`;
   }
 }
 
@@ -44,69 +51,46 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
   return keys;
 }
 
-/** Lists the documents that are to leave, by the hour of their last event. */
-const RECENT = 'recent';
-
-/** Lists those whose entries are to leave too. */
-const LISTED = 'listed';
-
+/** Lists the documents whose entries are to leave, by the hour of their last event. */
+export const LISTED = 'listed';
+/** Length of a time up to its hour: an entry that moved with every event would cost more than it is worth. */
+const HOUR = '2026-01-31T12'.length;
 const DAY_MS = 24 * 3_600_000;
 
-/** ISO 8601 UTC; a document whose last event was in an hour that began before need not be kept. */
-export function keptSince(keptForMs: number): string {
-  return new Date(Date.now() - keptForMs).toISOString();
+/** ISO 8601 UTC; documents whose last event was in an hour that began before leave their lists. '' where they stay for ever. */
+export function listedSince({ listedForDays }: AnyProjection, now: number): string {
+  return listedForDays === undefined ? '' : new Date(now - listedForDays * DAY_MS).toISOString();
 }
 
-/** ISO 8601 UTC; the same for the entries of a document, so much earlier. '' where they stay for ever. */
-export function listedSince({ listedForDays }: AnyProjection, earlierMs = 0): string {
-  return listedForDays === undefined ? '' : keptSince(listedForDays * DAY_MS - earlierMs);
+/** Entries of a document as texts: members of the sorted set, without the id that ends them. */
+export interface EntryTexts {
+  readonly replaced: readonly string[];
+  /** In lists of which only the latest entry is kept. */
+  readonly latest: readonly string[];
 }
 
-/** Whether the document whose last event was then is stored, and not only its entries. */
-export function isKept({ lasting }: AnyProjection, occurredAt: string, since: string): boolean {
-  return lasting === true || occurredAt.slice(0, HOUR) >= since;
-}
-
-/**
- * A document as the scripts take it: id, revision, text, entries of which the latest is kept. The text is a line of the revision and the
- * other index entries, separated by tabs, and then the document as JSON, so that the scripts compare revisions and replace entries
- * without reading JSON. The first entry of one that is to leave is that in `RECENT`, the next, of one whose entries are to leave, that in
- * `LISTED`. When it has left, its line without the entry in `RECENT` remains if it is still listed, else nothing: so one whose last event is
- * older than `since` comes without its JSON.
- */
-export function documentFields(projection: AnyProjection, write: DocumentWrite, since = ''): string[] {
-  const { id, revision, state, occurredAt } = write;
+export function entriesOf(projection: AnyProjection, { state, occurredAt }: DocumentWrite, now: number): EntryTexts {
   const entries = projection.entries?.(state) ?? [];
   const dueAt = projection.dueAt?.(state) ?? null;
+  const replaced = entries.filter(({ latestOnly }) => !latestOnly);
   const hour = occurredAt.slice(0, HOUR);
-  const replaced: IndexEntry[] = projection.lasting ? [] : [{ list: RECENT, sort: hour }];
-  if (projection.listedForDays !== undefined && dueAt === null) replaced.push({ list: LISTED, sort: hour });
-  replaced.push(...entries.filter(({ latestOnly }) => !latestOnly));
   if (dueAt !== null) replaced.push({ list: DUE, sort: new Date(dueAt).toISOString() });
-  const line = [revision, ...replaced.map(entryText)].join('\t');
-  const doc = isKept(projection, occurredAt, since) ? JSON.stringify(projection.view(state)) : '';
-  const latest = entries.filter(({ latestOnly }) => latestOnly).map(entryText);
-  return [id, String(revision), `${line}\n${doc}`, latest.join('\t')];
+  else if (projection.listedForDays !== undefined) replaced.push({ list: LISTED, sort: hour });
+  const isOver = dueAt === null && hour < listedSince(projection, now);
+  return {
+    replaced: isOver ? [] : replaced.map(entryText),
+    latest: entries.filter(({ latestOnly }) => latestOnly).map(entryText),
+  };
 }
 
-/** What is stored of a document once it and its entries have left, if it is old enough for that; null for nothing. */
-export function textAfter(text: string | null, since: string, entriesSince: string): string | null {
-  const [, revision = '', hour = '', entries = ''] = /^(\d+)\trecent (\S+)([^\n]*)\n/.exec(text ?? '') ?? [];
-  const rest = hour === '' || hour >= since ? text : entries === '' ? null : `${revision}${entries}\n`;
-  const [, listed = entriesSince] = /^\d+\tlisted (\S+)/.exec(rest ?? '') ?? [];
-  return listed < entriesSince ? null : rest;
+/** The line of a document: its revision and its entries, which the next revision replaces, between tabs. */
+export function lineText(revision: number, entries: readonly string[]): string {
+  return [revision, ...entries].join('\t');
 }
 
-/** Null for what cannot be read; documents are disposable, so that is as good as missing. */
-export function parseDocument(text: string): { readonly revision: number; readonly doc: object } | null {
-  const end = text.indexOf('\n');
-  const revision = Number.parseInt(text, 10);
-  if (end < 1 || !Number.isInteger(revision)) return null;
-  try {
-    return { revision, doc: JSON.parse(text.slice(end + 1)) as object };
-  } catch {
-    return null;
-  }
+export function readLine(line: string | null): { readonly revision: number; readonly entries: readonly string[] } {
+  const [revision = '', ...entries] = line?.split('\t') ?? [];
+  return { revision: revision === '' ? -1 : Number(revision), entries };
 }
 
 /** Most of the names hold an id, and there are several in each document: a hash takes a fifth of the memory. */
@@ -117,8 +101,20 @@ export function listName(list: string): string {
   return list.length <= SHORT ? list : hash('sha256', list, 'base64url').slice(0, SHORT);
 }
 
-/** Member of the one sorted set, without the id that ends it; equal scores sort by bytes, so a list lies together and in order. */
+/** Equal scores sort by bytes, so a list lies together and in order. */
 function entryText({ list, sort = '' }: IndexEntry): string {
   if (/\s/.test(list) || /\s/.test(sort)) throw new Error(`An index entry holds a space: ${list} ${sort}`);
   return `${listName(list)} ${sort}`;
+}
+
+/** The place and the document that a member names. */
+export function cursorIn(member: string): { readonly sort: string; readonly id: string } {
+  const [, sort = '', id = ''] = member.split(' ');
+  return { sort, id };
+}
+
+/** Bounds of a list among all members, up to a sort value. '!' follows the space that ends a value. */
+export function boundsOf(list: string, upTo?: string): [first: string, last: string] {
+  const name = listName(list);
+  return [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];
 }

@@ -1,52 +1,56 @@
 // The subscription engine's side of the read models in Redis. `redis.ts` is the readers' side of the same keys.
 import type { Redis } from 'ioredis';
+import { type Clock, SystemClock } from '../../kernel/clock.js';
 import {
   type AnyProjection,
   type Checkpoint,
   type Commit,
   type CommitFault,
+  type DocumentWrite,
   type Generations,
   type Lease,
   ProjectionStore,
   type RebuildReport,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { Gathered } from '../redis/gathered.js';
-import { documentFields, keptSince, keysOf, listedSince, textAfter } from './redis-keys.js';
-import { defineScripts } from './redis-scripts.js';
+import { type Check, changeIf, defineChangeIf, type RedisCommand, releaseLease, takeLease } from '../redis/guarded.js';
+import {
+  boundsOf,
+  cursorIn,
+  entriesOf,
+  type GenerationKeys,
+  keysOf,
+  lineText,
+  LISTED,
+  listedSince,
+  readLine,
+} from './redis-keys.js';
 
-/** Longer than who reads a document may wait: a large commit may have to wait for Redis to write its file. */
+/** Longer than who reads a list may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
-/** Documents written in one step: while Redis runs it, whoever reads a document waits. */
-const SLICE = 15;
+/** Documents written in one step: while Redis runs it, whoever reads a list waits. */
+const SLICE = 50;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
-/** Documents compared in one step. */
-const COMPARED = 200;
 /** How often, and how long apart, documents that are merely ahead on one side are looked at again. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
-const CLOCKS_APART_MS = 600_000;
+/** One generation may have let entries go that the other one lets go in the next hour. */
+const NOT_COMPARED_MS = 2 * 3_600_000;
 
-interface Leasing {
-  readonly projection: AnyProjection;
-  readonly token: string;
-  readonly ttlMs: number;
-}
+const FAULTS: readonly CommitFault[] = ['fenced', 'missing', 'moved'];
 
-/** Give it a connection of its own: its commits are large, and a document that is read would wait behind them. */
+/** Give it a connection of its own: its commits are large, and a list that is read would wait behind them. */
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
-  /** A projector takes and renews all of its leases in one step. */
-  private readonly leases = new Gathered((asks: readonly Leasing[]) => this.leaseAll(asks));
 
   constructor(
     private readonly redis: Redis,
-    private readonly keptForMs: number,
+    private readonly clock: Clock = new SystemClock(),
     private readonly lookIntervalMs = LOOK_INTERVAL_MS,
   ) {
     super();
-    defineScripts(redis);
+    defineChangeIf(redis);
     this.connection = new BoundedRedis(redis, LIMIT_MS);
   }
 
@@ -55,32 +59,30 @@ export class RedisProjectionStore extends ProjectionStore {
     return () => this.redis.off('ready', listener);
   }
 
-  override async lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null> {
-    const found = await this.leases.ask({ projection, token, ttlMs });
-    if (found === null) return null;
-    return { generations: generationsOf(found), rebuildRequest: found[2] ?? null };
-  }
-
-  private leaseAll(asks: readonly Leasing[]): Promise<((string | null)[] | null)[]> {
-    const keys = asks.flatMap(({ projection }) => {
-      const { lease, live, building, request } = keysOf(projection);
-      return [lease, live[0], building[0], request];
+  override lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null> {
+    const { lease, request } = keysOf(projection);
+    return this.connection.use(async (redis) => {
+      if (!(await takeLease(redis, lease, token, ttlMs))) return null;
+      const [generations, rebuildRequest] = await Promise.all([
+        this.generationsIn(redis, projection),
+        redis.get(request),
+      ]);
+      return { generations, rebuildRequest };
     });
-    const args = asks.flatMap(({ token, ttlMs }) => [token, String(ttlMs)]);
-    return this.connection.use((redis) => redis.projectionLeases(keys.length, ...keys, ...args));
   }
 
   override async releaseLease(projection: AnyProjection, token: string): Promise<void> {
-    await this.connection.use((redis) => redis.projectionRelease(keysOf(projection).lease, token));
+    await this.connection.use((redis) => releaseLease(redis, keysOf(projection).lease, token));
   }
 
-  override async generations(projection: AnyProjection): Promise<Generations> {
+  override generations(projection: AnyProjection): Promise<Generations> {
+    return this.connection.use((redis) => this.generationsIn(redis, projection));
+  }
+
+  private async generationsIn(redis: Redis, projection: AnyProjection): Promise<Generations> {
     const { live, building } = keysOf(projection);
-    return generationsOf(
-      await this.connection.use((redis) =>
-        Promise.all([redis.hget(live[0], 'generation'), redis.hget(building[0], 'generation')]),
-      ),
-    );
+    const [one, other] = await Promise.all([live, building].map(({ state }) => redis.hget(state, 'generation')));
+    return { live: one ? Number(one) : null, building: other ? Number(other) : null };
   }
 
   override async beginGeneration(
@@ -91,23 +93,49 @@ export class RedisProjectionStore extends ProjectionStore {
   ): Promise<boolean> {
     const { lease, live, building } = keysOf(projection);
     const begun = await this.connection.use((redis) =>
-      redis.projectionBegin(lease, ...live, ...building, token, String(generation), keepLive ? '1' : '0'),
+      changeIf(
+        redis,
+        [[token, 'GET', lease]],
+        [
+          ...removed(building),
+          ...(keepLive ? [] : removed(live)),
+          ['HSET', building.state, 'generation', generation, 'position', '', 'log', ''],
+        ],
+      ),
     );
-    return begun === 1;
+    return begun === null;
   }
 
-  override promote(
+  override async promote(
     projection: AnyProjection,
     token: string,
     through: string | null,
     made: RebuildReport,
   ): Promise<'promoted' | 'behind' | 'fenced'> {
     const { lease, live, building, report, request } = keysOf(projection);
-    const keys = [lease, ...live, ...building, report, request];
-    const { generation, request: answered } = made;
-    return this.connection.use((redis) =>
-      redis.projectionPromote(...keys, token, String(generation), through ?? '', JSON.stringify(made), answered ?? ''),
-    );
+    return this.connection.use(async (redis) => {
+      const passed = (await redis.hget(live.state, 'position')) ?? '';
+      if (passed > (through ?? '')) return 'behind';
+      const filled = await Promise.all(
+        KINDS.map(async (kind) => ((await redis.exists(building[kind])) === 1 ? kind : null)),
+      );
+      const failed = await changeIf(
+        redis,
+        [
+          [token, 'GET', lease],
+          [String(made.generation), 'HGET', building.state, 'generation'],
+          [passed, 'HGET', live.state, 'position'],
+        ],
+        [
+          ...removed(live),
+          ...filled.flatMap((kind): RedisCommand[] => (kind === null ? [] : [['RENAME', building[kind], live[kind]]])),
+          ['SET', report, JSON.stringify(made)],
+        ],
+      );
+      if (failed !== null) return failed === 2 ? 'behind' : 'fenced';
+      if (made.request !== null) await changeIf(redis, [[made.request, 'GET', request]], [['DEL', request]]);
+      return 'promoted';
+    });
   }
 
   /** Whatever lies under the name of the projection and another version, also in the key layouts of earlier releases. */
@@ -129,7 +157,7 @@ export class RedisProjectionStore extends ProjectionStore {
   override async checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null> {
     const { live, building } = keysOf(projection);
     const states = await this.connection.use((redis) =>
-      Promise.all([live, building].map(([state]) => redis.hmget(state, 'generation', 'position', 'log'))),
+      Promise.all([live, building].map(({ state }) => redis.hmget(state, 'generation', 'position', 'log'))),
     );
     const state = states.find(([number]) => number === String(generation));
     return state ? { position: state[1] || null, log: state[2] || null } : null;
@@ -137,7 +165,8 @@ export class RedisProjectionStore extends ProjectionStore {
 
   override async resume(projection: AnyProjection, generation: number): Promise<Checkpoint | null> {
     const { live, building } = keysOf(projection);
-    await this.connection.use((redis) => Promise.all([...live, ...building].map((key) => redis.persist(key))));
+    const keys = [live, building].flatMap((of) => KINDS.map((kind) => of[kind]));
+    await this.connection.use((redis) => Promise.all(keys.map((key) => redis.persist(key))));
     return this.checkpoint(projection, generation);
   }
 
@@ -147,18 +176,15 @@ export class RedisProjectionStore extends ProjectionStore {
     generation: number,
     { expected, next, log, writes }: Commit,
   ): Promise<CommitFault | null> {
-    const { lease, live, building } = keysOf(projection);
-    const kept = keptSince(this.keptForMs);
-    const listed = listedSince(projection);
     const slices = Math.max(1, Math.ceil(writes.length / SLICE));
     for (let slice = 0; slice < slices; slice++) {
-      // One after the other, so that whoever reads a document waits for one of them at most. The last moves the checkpoint.
-      const place = [expected ?? '', (slice === slices - 1 ? next : expected) ?? '', log ?? '', kept, listed];
-      const args = [lease, ...live, ...building, token, String(generation), ...place];
-      for (const write of writes.slice(slice * SLICE, (slice + 1) * SLICE))
-        args.push(...documentFields(projection, write, kept));
-      const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
-      if (outcome !== 'done') return outcome;
+      // One after the other, so that whoever reads a list waits for one of them at most. The last moves the checkpoint.
+      const part = writes.slice(slice * SLICE, (slice + 1) * SLICE);
+      const place = { expected, next: slice === slices - 1 ? next : expected, log, writes: part };
+      let fault = await this.write(projection, token, generation, place);
+      // It may have been promoted just now.
+      if (fault === 'missing') fault = await this.write(projection, token, generation, place);
+      if (fault !== null) return fault;
     }
     return null;
   }
@@ -166,29 +192,48 @@ export class RedisProjectionStore extends ProjectionStore {
   override async sizes(projection: AnyProjection): Promise<{ readonly live: number; readonly building: number }> {
     const { live, building } = keysOf(projection);
     const [ofLive, ofBuilding] = await this.connection.use((redis) =>
-      Promise.all([redis.hlen(live[1]), redis.hlen(building[1])]),
+      Promise.all([redis.hlen(live.lines), redis.hlen(building.lines)]),
     );
     return { live: ofLive, building: ofBuilding };
   }
 
+  /** Nothing is taken from a document that has changed since it was looked at: it is the turn of the next time. */
+  override async letOldEntriesLeave(projection: AnyProjection): Promise<void> {
+    const { lines, entries } = keysOf(projection).live;
+    const since = listedSince(projection, this.clock.now().getTime());
+    if (since === '') return;
+    const [first, last] = boundsOf(LISTED, since);
+    let gone: boolean;
+    do {
+      gone = await this.connection.use(async (redis) => {
+        const old = await redis.zrangebylex(entries, first, last, 'LIMIT', 0, SLICE);
+        if (old.length === 0) return false;
+        const ids = old.map((member) => cursorIn(member).id);
+        const found = await redis.hmget(lines, ...ids);
+        const checks = ids.map((id, place): Check => [found[place] ?? '', 'HGET', lines, id]);
+        const others = ids.flatMap((id, place) => membersOf(id, readLine(found[place] ?? null).entries));
+        return (
+          (await changeIf(redis, checks, [
+            ['ZREM', entries, ...old, ...others],
+            ['HDEL', lines, ...ids],
+          ])) === null
+        );
+      });
+    } while (gone);
+  }
+
   override async differences(projection: AnyProjection, limit: number): Promise<string[]> {
     const { live, building } = keysOf(projection);
-    const docs = [live[1], building[1]] as const;
     let suspects = new Set<string>();
-    const compare = async (scanned: string, other: string): Promise<void> => {
-      for await (const ids of this.unequal(scanned, other))
-        for await (const [id, one, two] of this.pairs(projection, docs, ids)) if (one !== two) suspects.add(id);
-    };
-    const sizes = await this.sizes(projection);
-    await compare(...docs);
-    // Of two that were as long before, neither had more, where all that the one had is the same in the other one.
-    if (suspects.size > 0 || sizes.live !== sizes.building) await compare(docs[1], docs[0]);
+    for (const scanned of [live.lines, building.lines])
+      for await (const ids of this.idsIn(scanned))
+        for (const [id, one, other] of await this.pairs(projection, ids)) if (one !== other) suspects.add(id);
     const differing = new Set<string>();
     for (let look = 0; suspects.size > 0; look++) {
       const unsettled = new Set<string>();
-      for await (const [id, one, other] of this.pairs(projection, docs, [...suspects])) {
+      for (const [id, one, other] of await this.pairs(projection, [...suspects])) {
         if (one === other) continue;
-        const ahead = one === null || other === null || Number.parseInt(one, 10) !== Number.parseInt(other, 10);
+        const ahead = readLine(one).revision !== readLine(other).revision;
         (ahead && look < LOOKS ? unsettled : differing).add(id);
       }
       suspects = unsettled;
@@ -206,47 +251,120 @@ export class RedisProjectionStore extends ProjectionStore {
     return text === null ? null : (JSON.parse(text) as RebuildReport);
   }
 
-  /** Ids of documents of a hash that are not the same in another one. Compared in Redis, so that only what differs is sent. */
-  private async *unequal(scanned: string, other: string): AsyncIterable<string[]> {
+  /**
+   * Only the holder of the lease writes lines, so that they are still what they were read as when the changes are made; but for those that the
+   * job of old entries takes away. So all entries of a document are put, and not only those that are new.
+   */
+  private write(
+    projection: AnyProjection,
+    token: string,
+    generation: number,
+    { expected, next, log, writes }: Commit,
+  ): Promise<CommitFault | null> {
+    const { lease, live, building } = keysOf(projection);
+    return this.connection.use(async (redis) => {
+      const isLive = (await redis.hget(live.state, 'generation')) === String(generation);
+      const keys = isLive ? live : building;
+      const changes = writes.length === 0 ? [] : await this.changes(redis, projection, keys, writes);
+      const failed = await changeIf(
+        redis,
+        [
+          [token, 'GET', lease],
+          [String(generation), 'HGET', keys.state, 'generation'],
+          [expected ?? '', 'HGET', keys.state, 'position'],
+        ],
+        [...changes, ['HSET', keys.state, 'position', next ?? '', 'log', log ?? '']],
+      );
+      return failed === null ? null : (FAULTS[failed] ?? null);
+    });
+  }
+
+  private async changes(
+    redis: Redis,
+    projection: AnyProjection,
+    { lines, entries }: GenerationKeys,
+    writes: readonly DocumentWrite[],
+  ): Promise<RedisCommand[]> {
+    const before = await redis.hmget(lines, ...writes.map(({ id }) => id));
+    const put: string[] = [];
+    const gone: string[] = [];
+    const off: string[] = [];
+    const on: string[] = [];
+    const latest = new Map<string, string>();
+    for (const [place, write] of writes.entries()) {
+      const { id, revision } = write;
+      const stored = before[place] ?? null;
+      const line = readLine(stored);
+      if (line.revision >= revision) continue;
+      const made = entriesOf(projection, write, this.clock.now().getTime());
+      if (made.replaced.length > 0) put.push(id, lineText(revision, made.replaced));
+      else if (stored !== null) gone.push(id);
+      off.push(
+        ...membersOf(
+          id,
+          line.entries.filter((entry) => !made.replaced.includes(entry)),
+        ),
+      );
+      on.push(...membersOf(id, made.replaced));
+      for (const member of membersOf(id, made.latest)) {
+        const [list = ''] = member.split(' ');
+        if (member > (latest.get(list) ?? '')) latest.set(list, member);
+      }
+    }
+    for (const [list, member] of latest) {
+      const [known = ''] = await redis.zrevrangebylex(entries, `(${list}!`, `[${list} `, 'LIMIT', 0, 1);
+      if (known >= member) continue;
+      on.push(member);
+      if (known !== '') off.push(known);
+    }
+    const commands: RedisCommand[] = [
+      ['HSET', lines, ...put],
+      ['HDEL', lines, ...gone],
+      ['ZREM', entries, ...off],
+      ['ZADD', entries, ...on.flatMap((member) => ['0', member])],
+    ];
+    return commands.filter(({ length }) => length > 2);
+  }
+
+  private async *idsIn(lines: string): AsyncIterable<string[]> {
     let cursor = '0';
     do {
-      const page = await this.connection.use((redis) =>
-        redis.projectionUnequal(scanned, other, cursor, String(COMPARED)),
-      );
-      [cursor = '0'] = page;
-      yield page.slice(1);
+      const [next, page] = await this.connection.use((redis) => redis.hscan(lines, cursor, 'COUNT', SCAN_COUNT));
+      cursor = next;
+      yield page.filter((_, place) => place % 2 === 0);
     } while (cursor !== '0');
   }
 
-  /** What is stored of each document on both sides, as of one moment for each slice, without what is old enough to leave. */
-  private async *pairs(
+  /** The lines of each document on both sides, as of one moment, without those that are old enough to leave. */
+  private async pairs(
     projection: AnyProjection,
-    docs: readonly [string, string],
     ids: readonly string[],
-  ): AsyncIterable<[id: string, one: string | null, other: string | null]> {
-    for (let start = 0; start < ids.length; start += COMPARED) {
-      const slice = ids.slice(start, start + COMPARED);
-      const replies = await this.connection.use((redis) =>
-        redis
-          .multi()
-          .hmget(docs[0], ...slice)
-          .hmget(docs[1], ...slice)
-          .exec(),
-      );
-      const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
-      // One side may have let a document go before the other, by a clock that is ahead of this one.
-      const since = keptSince(this.keptForMs - CLOCKS_APART_MS);
-      const entriesSince = listedSince(projection, CLOCKS_APART_MS);
-      const stored = (text: string | null | undefined): string | null => textAfter(text ?? null, since, entriesSince);
-      yield* slice.map((id, place): [string, string | null, string | null] => [
-        id,
-        stored(ones[place]),
-        stored(others[place]),
-      ]);
-    }
+  ): Promise<[id: string, one: string | null, other: string | null][]> {
+    if (ids.length === 0) return [];
+    const { live, building } = keysOf(projection);
+    const since = listedSince(projection, this.clock.now().getTime() + NOT_COMPARED_MS);
+    const compared = (line: string | null | undefined): string | null =>
+      readLine(line ?? null).entries.some((entry) => entry.startsWith(`${LISTED} `) && entry < `${LISTED} ${since}`)
+        ? null
+        : (line ?? null);
+    const replies = await this.connection.use((redis) =>
+      redis
+        .multi()
+        .hmget(live.lines, ...ids)
+        .hmget(building.lines, ...ids)
+        .exec(),
+    );
+    const [ones = [], others = []] = (replies ?? []).map(([, lines]) => lines as (string | null)[]);
+    return ids.map((id, place) => [id, compared(ones[place]), compared(others[place])]);
   }
 }
 
-function generationsOf([live = null, building = null]: readonly (string | null)[]): Generations {
-  return { live: live === null ? null : Number(live), building: building === null ? null : Number(building) };
+const KINDS = ['state', 'lines', 'entries'] as const;
+
+function removed(generation: GenerationKeys): RedisCommand[] {
+  return KINDS.map((kind) => ['UNLINK', generation[kind]]);
+}
+
+function membersOf(id: string, entries: readonly string[]): string[] {
+  return entries.map((entry) => `${entry} ${id}`);
 }

@@ -1,53 +1,36 @@
-// The read models in Redis as the rest of the service sees them: reading, and applying what was just appended. The
-// subscription engine's side of the same keys is `redis-projection-store.ts`.
+// The read models as the rest of the service sees them: documents folded from the log, and lists in Redis. The subscription engine's side of
+// the lists is `redis-projection-store.ts`.
 import type { Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { DUE, foldState, type Projection } from '../../kernel/projection.js';
 import { type EventStore, EventStoreUnavailable } from '../../ports/event-store.js';
-import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
+import type { AnyProjection } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { Gathered } from '../redis/gathered.js';
-import { documentFields, isKept, keptSince, keysOf, listName, parseDocument } from './redis-keys.js';
-import { defineScripts } from './redis-scripts.js';
+import { boundsOf, cursorIn, keysOf, listName } from './redis-keys.js';
 
 export interface ReadModelsObserver {
-  /** What was appended could not be applied at once; the subscription will. */
+  /** What was appended could not be kept for when the log is away. */
   applyFailed(projection: string, stream: string, error: unknown): void;
-  /** A document was not there and has been folded from its stream. */
-  missed(projection: string): void;
 }
 
-interface DueAsk {
-  readonly projection: AnyProjection;
-  readonly list: string;
-  readonly upTo: string;
-  readonly limit: number;
+interface Folded {
+  readonly revision: number;
+  readonly state: unknown;
 }
 
 /** How long Redis may take before it counts as away. */
 const LIMIT_MS = 2_000;
 
 /**
- * The live generation of a projection always lies under the same keys: promoting another one renames it. A writer writes
- * to the live and to the building one in one step, so a read that starts after a write was answered sees it, in any process,
- * also around a promotion: either both generations took the write, or the new one was begun after it and was
- * therefore filled from a log that holds it.
- *
- * A document that has left because it is old is folded from its stream, and is not stored by that.
- *
- * Documents in Redis are for lists. One that is read by its id is folded from its stream: what a caller may see or do can depend on
- * it, and Redis may be behind, or be changed without a trace. While the log cannot be read, the stored document is shown: nothing can
- * be changed by what it says then.
- *
- * While there is no live generation (first start, emptied Redis) every document is folded from its stream, because one
- * that is being built may be behind.
+ * A document is folded from its stream whenever it is read: what a caller may see or do can depend on it, and Redis may be behind, or be
+ * changed without a trace. Redis says which documents are in a list. The live generation of a projection always lies under the same keys:
+ * promoting another one renames it.
  */
 export class RedisReadModels extends ReadModels {
   private readonly connection: BoundedRedis;
-  /** Recovery jobs ask in common rounds. */
-  private readonly dueLists = new Gathered((asks: readonly DueAsk[]) => this.allDue(asks));
-  private readonly byCategory = new Map<string, AnyProjection[]>();
+  /** Projections whose documents are told while the log cannot be read. */
+  private readonly toldWithoutLog: readonly AnyProjection[];
 
   constructor(
     redis: Redis,
@@ -58,34 +41,21 @@ export class RedisReadModels extends ReadModels {
     limitMs = LIMIT_MS,
   ) {
     super();
-    defineScripts(redis);
     this.connection = new BoundedRedis(redis, limitMs);
-    for (const projection of projections) {
-      const others = this.byCategory.get(projection.category) ?? [];
-      if (others.some(({ name }) => name === projection.name))
-        throw new Error(`Two projections are called ${projection.name}`);
-      this.byCategory.set(projection.category, [...others, projection]);
-    }
+    this.toldWithoutLog = projections.filter(({ toldWithoutLog }) => toldWithoutLog);
   }
 
   override async get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null> {
     try {
       const folded = await this.fold(projection, id);
-      return folded && viewIn(projection, folded);
+      return folded && viewIn(projection, id, folded);
     } catch (error) {
-      const stored = error instanceof EventStoreUnavailable ? await this.stored(projection, id) : null;
+      if (!(error instanceof EventStoreUnavailable) || !projection.toldWithoutLog) throw error;
+      const key = keysOf(projection).document(id);
+      const stored = await this.connection.use((redis) => redis.get(key)).catch(() => null);
       if (stored === null) throw error;
-      return stored;
+      return JSON.parse(stored) as View<Doc>;
     }
-  }
-
-  /** Null as well while Redis is away. */
-  private async stored<Doc extends object>(
-    projection: Projection<Doc, unknown>,
-    id: string,
-  ): Promise<View<Doc> | null> {
-    const [, docs] = keysOf(projection).live;
-    return viewStored(id, await this.connection.use((redis) => redis.hget(docs, id)).catch(() => null));
   }
 
   override async list<Doc extends object>(
@@ -93,114 +63,89 @@ export class RedisReadModels extends ReadModels {
     list: string,
     { order = 'descending', after = null, skip = 0, limit, upTo }: ListQuery,
   ): Promise<Page<Doc>> {
-    const { live, building } = keysOf(projection);
-    const name = listName(list);
     const [first, last] = boundsOf(list, upTo);
-    const reached = after === null ? null : `(${name} ${after.sort} ${after.id}`;
-    const page = order === 'ascending' ? [reached ?? first, last] : [first, reached ?? last];
+    const reached = after === null ? null : `(${listName(list)} ${after.sort} ${after.id}`;
     // One more than fits: only if it is there is there another page.
     const count = limit === 0 ? 0 : limit + 1;
-    const [total, ...found] = await this.connection.use((redis) =>
-      redis.readModelList(...live, ...building, first, last, ...page, order, String(skip), String(count)),
-    );
-    const entries = found.flatMap((entry, place) =>
-      place % 2 === 0 ? [{ cursor: cursorIn(entry ?? ''), stored: found[place + 1] ?? null }] : [],
-    );
-    const shown = entries.slice(0, limit);
-    const views = await Promise.all(shown.map(({ cursor, stored }) => this.viewOf(projection, cursor.id, stored)));
+    const replies = await this.connection.use(async (redis) => {
+      const entries = await entriesToRead(redis, projection);
+      const asked = redis.multi().zlexcount(entries, first, last);
+      if (order === 'ascending') asked.zrangebylex(entries, reached ?? first, last, 'LIMIT', skip, count);
+      else asked.zrevrangebylex(entries, reached ?? last, first, 'LIMIT', skip, count);
+      return asked.exec();
+    });
+    const [total, members] = (replies ?? []).map(([, reply]) => reply) as [number, string[]];
+    const shown = members.slice(0, limit).map(cursorIn);
+    const views = await Promise.all(shown.map(({ id }) => this.listed(projection, list, id)));
     return {
       items: views.filter((view) => view !== null),
       total,
-      next: entries.length > limit ? (shown.at(-1)?.cursor ?? null) : null,
+      next: members.length > limit ? (shown.at(-1) ?? null) : null,
     };
   }
 
-  /** Without the documents, which nobody wants here. */
-  override async due(projection: AnyProjection, at: Date, limit: number, list = DUE): Promise<string[]> {
-    const entries = await this.dueLists.ask({ projection, list, upTo: at.toISOString(), limit });
-    return entries.map((entry) => cursorIn(entry).id);
+  override due(projection: AnyProjection, at: Date, limit: number, list = DUE): Promise<string[]> {
+    const [first, last] = boundsOf(list, at.toISOString());
+    return this.ids(projection, first, last, limit);
   }
 
-  private allDue(asks: readonly DueAsk[]): Promise<string[][]> {
-    const keys = asks.flatMap(({ projection }) => {
-      const { live, building } = keysOf(projection);
-      return [live[0], live[2], building[2]];
-    });
-    const args = asks.flatMap(({ list, upTo, limit }) => [...boundsOf(list, upTo), String(limit)]);
-    return this.connection.use((redis) => redis.readModelsDue(keys.length, ...keys, ...args));
+  override idsIn(projection: AnyProjection, list: string): Promise<string[]> {
+    const [first, last] = boundsOf(list);
+    return this.ids(projection, first, last, -1);
   }
 
   override async applyNow(history: readonly RecordedEvent[]): Promise<void> {
     const last = history.at(-1);
     if (last === undefined) return;
-    const { stream, revision, metadata } = last;
-    const { occurredAt } = metadata;
-    await Promise.all(
-      (this.byCategory.get(categoryOf(stream)) ?? []).map(async (projection) => {
-        try {
-          const state = foldState(projection, history);
-          await this.write(projection, { id: idOf(stream), revision, state, occurredAt });
-        } catch (error) {
-          this.observer.applyFailed(projection.name, stream, error);
-        }
-      }),
-    );
+    const { stream, revision } = last;
+    for (const projection of this.toldWithoutLog.filter(({ category }) => category === categoryOf(stream))) {
+      try {
+        const view = viewIn(projection, idOf(stream), { revision, state: foldState(projection, history) });
+        const key = keysOf(projection).document(view.id);
+        if (this.keptForMs > 0)
+          await this.connection.use((redis) => redis.set(key, JSON.stringify(view), 'PX', this.keptForMs));
+      } catch (error) {
+        this.observer.applyFailed(projection.name, stream, error);
+      }
+    }
   }
 
-  private async viewOf<Doc extends object>(
+  private ids(projection: AnyProjection, first: string, last: string, limit: number): Promise<string[]> {
+    return this.connection.use(async (redis) => {
+      const entries = await entriesToRead(redis, projection);
+      return (await redis.zrangebylex(entries, first, last, 'LIMIT', 0, limit)).map((member) => cursorIn(member).id);
+    });
+  }
+
+  /** Null for one that the log says has left the list, which the projector is about to say too. */
+  private async listed<Doc extends object>(
     projection: Projection<Doc, unknown>,
+    list: string,
     id: string,
-    stored: string | null,
   ): Promise<View<Doc> | null> {
-    const view = viewStored<Doc>(id, stored);
-    if (view !== null) return view;
     const folded = await this.fold(projection, id);
-    if (folded === null) return null;
-    this.observer.missed(projection.name);
-    // One that has left does not come back because it is read.
-    if (isKept(projection, folded.occurredAt, keptSince(this.keptForMs))) {
-      this.write(projection, folded).catch((error: unknown) => {
-        this.observer.applyFailed(projection.name, `${projection.category}-${id}`, error);
-      });
-    }
-    return viewIn(projection, folded);
+    const isListed = folded && projection.entries?.(folded.state).some((entry) => entry.list === list);
+    return isListed ? viewIn(projection, id, folded) : null;
   }
 
   /** Null is the truth about the stream: the log was asked. */
-  private async fold(projection: AnyProjection, id: string): Promise<DocumentWrite | null> {
+  private async fold(projection: AnyProjection, id: string): Promise<Folded | null> {
     const history = await this.events.readStream(`${projection.category}-${id}`);
     const last = history.at(-1);
-    if (last === undefined) return null;
-    const { revision, metadata } = last;
-    return { id, revision, state: foldState(projection, history), occurredAt: metadata.occurredAt };
-  }
-
-  private async write(projection: AnyProjection, write: DocumentWrite): Promise<void> {
-    const { live, building } = keysOf(projection);
-    const fields = documentFields(projection, write);
-    await this.connection.use((redis) => redis.readModelApply(...live, ...building, ...fields));
+    return last === undefined ? null : { revision: last.revision, state: foldState(projection, history) };
   }
 }
 
-function viewStored<Doc extends object>(id: string, text: string | null): View<Doc> | null {
-  const document = text === null ? null : parseDocument(text);
-  return document && { id, revision: document.revision, doc: document.doc as Doc };
+/** Those of the live generation; while nothing is live, those that have been built so far. */
+async function entriesToRead(redis: Redis, projection: AnyProjection): Promise<string> {
+  const { live, building } = keysOf(projection);
+  return (await redis.exists(live.state)) === 1 ? live.entries : building.entries;
 }
 
 function viewIn<Doc extends object>(
   projection: Projection<Doc, unknown>,
-  { id, revision, state }: DocumentWrite,
+  id: string,
+  { revision, state }: Folded,
 ): View<Doc> {
   return { id, revision, doc: projection.view(state) };
-}
-
-/** '!' follows the space that ends a value. */
-function boundsOf(list: string, upTo: string | undefined): [first: string, last: string] {
-  const name = listName(list);
-  return [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];
-}
-
-function cursorIn(entry: string): { readonly sort: string; readonly id: string } {
-  const [, sort = '', id = ''] = entry.split(' ');
-  return { sort, id };
 }

@@ -3,7 +3,6 @@ import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { PdfSettings } from '../../config/pdf.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
-import { Clock } from '../../kernel/clock.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { ReportPulls, Reports } from '../../published/reports.js';
@@ -78,8 +77,8 @@ import { reportViews } from './read/report-views.js';
     ReportPull,
     {
       provide: ReportSharesReader,
-      useFactory: (lists: CompleteLists, clock: Clock) => new ReportSharesReader(lists, clock),
-      inject: [CompleteLists, Clock],
+      useFactory: (lists: CompleteLists) => new ReportSharesReader(lists),
+      inject: [CompleteLists],
     },
     ShareRecipient,
     KnownParties,

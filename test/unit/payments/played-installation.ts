@@ -184,6 +184,12 @@ class FoldedReadModels extends ReadModels {
   override list(): never {
     throw new Error('Nothing is listed here');
   }
+  override due(): never {
+    return this.list();
+  }
+  override idsIn(): never {
+    return this.list();
+  }
   override async applyNow(): Promise<void> {}
 }
 

@@ -139,6 +139,7 @@ describe('the service, composed', () => {
     expect(timers.mock.calls.map(([name]) => name).sort()).toEqual([
       'external-calls',
       'grant-sweep',
+      'read-model-retention',
       'step-up-expiry',
       'vendor-replies',
       'webhook-check',

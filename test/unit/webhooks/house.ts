@@ -77,7 +77,7 @@ import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/
 import { QUICK, Told } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { readModelsIn } from '../../support/read-models.js';
-import { KEPT_MS, type RedisServer } from '../../support/redis.js';
+import { type RedisServer } from '../../support/redis.js';
 import { SetClock } from '../../support/clock.js';
 import { HEALTH, LADDER } from './histories.js';
 import { until } from '../../support/eventually.js';
@@ -182,7 +182,6 @@ class AllowedAddresses extends WebhookAddressRules {
 }
 
 export class WebhookHouse {
-  readonly clock = new SetClock();
   readonly receivers = new PlayedReceivers();
   readonly mailServer = new PlayedMailServer();
   readonly queue = new ListedQueue();
@@ -200,25 +199,27 @@ export class WebhookHouse {
     private readonly projector: Projector,
     readonly checkpoints: RedisHandlerCheckpoints,
     private readonly folder: string,
+    readonly clock: SetClock,
   ) {}
 
   static async build(redis: RedisServer): Promise<WebhookHouse> {
     const folder = await mkdtemp(join(tmpdir(), 'webhooks-'));
     const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
     const keys = MasterKeys.parse(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
+    const clock = new SetClock();
     const vault = DiskVault.open({ directory: join(folder, 'vault'), keys, clock: new SetClock() });
     const models = readModelsIn(redis, store, PROJECTIONS);
-    const projections = new RedisProjectionStore(redis.client(), KEPT_MS);
+    const projections = new RedisProjectionStore(redis.client(), clock);
     const projector = new Projector(
       store,
-      new RedisProjectionStore(redis.client(), KEPT_MS),
+      new RedisProjectionStore(redis.client(), clock),
       PROJECTIONS,
       new Told(),
       QUICK,
     );
     projector.start();
     const checkpoints = new RedisHandlerCheckpoints(redis.client());
-    const house = new WebhookHouse(store, vault, models, projections, projector, checkpoints, folder);
+    const house = new WebhookHouse(store, vault, models, projections, projector, checkpoints, folder, clock);
     await house.live();
     return house;
   }

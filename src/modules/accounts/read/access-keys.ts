@@ -39,9 +39,8 @@ export const keysOfAccount = (account: string): string => listOf({ account });
 
 export const accessKeyProjection: Projection<AccessKeyView, IssuedKey> = {
   name: 'access_key',
-  version: 3,
+  version: 4,
   category: accessKey.category,
-  lasting: true,
   evolve(state, event) {
     const next = accessKey.evolve(state ?? accessKey.initial, known(event));
     if (next.status === 'unknown') throw new Error(`${event.stream} begins with ${event.type}`);

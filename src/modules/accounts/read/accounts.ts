@@ -42,9 +42,8 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 8,
+  version: 9,
   category: account.category,
-  lasting: true,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
     if (next.status !== 'open') throw new Error(`${event.stream} begins with ${event.type}`);

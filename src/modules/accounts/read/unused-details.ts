@@ -14,7 +14,7 @@ const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
 /** Grants whose details no session has taken over. Each is due when it expires. */
 export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
   name: 'unused_grant_details',
-  version: 3,
+  version: 4,
   category: sessionGrant.category,
 
   evolve(doc, stored) {

@@ -32,8 +32,9 @@ export interface IncomeStatus extends Omit<Followed, 'session'> {
 
 export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
-  version: 7,
+  version: 8,
   category: incomeSession.category,
+  toldWithoutLog: true,
 
   evolve(doc, event) {
     const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, known(event));

@@ -21,7 +21,7 @@ const REPLIES_HELD = listOf({ partyReplies: 'held' });
 
 export const partyCalls: Projection<PartyCalls, Followed> = {
   name: 'party_calls',
-  version: 3,
+  version: 4,
   category: party.category,
 
   evolve(followed, event) {

@@ -15,7 +15,7 @@ interface Followed {
 /** Lists only the due ones. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
-  version: 3,
+  version: 4,
   category: checkout.category,
 
   evolve(before, event) {

@@ -19,7 +19,7 @@ function ofIntent(intentId: string): string {
 /** Lists the due payments, and each payment by its intent. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 8,
+  version: 9,
   category: payment.category,
 
   evolve(before, event) {

@@ -1,7 +1,5 @@
-import type { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
-import { Unavailable } from '../../../kernel/unavailable.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
 /** One document per share. It never decides whether a viewer may see a report, because a revocation must count at once. */
@@ -15,7 +13,7 @@ export const sharesOfSession = (session: string): string => listOf({ session });
 
 export const reportShares: Projection<ReportShareView, ActiveShare | RevokedShare> = {
   name: 'report_share',
-  version: 3,
+  version: 4,
   category: share.category,
 
   evolve(before, event) {
@@ -30,19 +28,16 @@ export const reportShares: Projection<ReportShareView, ActiveShare | RevokedShar
 
 const known = exhaustiveEvents<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
 
-/** Lists that are complete even when the read models lag (see platform/subscriptions/complete-lists.ts). */
+/** Lists that have every event written before the question (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
-  idsIn(projection: typeof reportShares, list: string, onProgress: () => void): Promise<string[]>;
+  idsIn(projection: typeof reportShares, list: string, withinMs: number): Promise<string[]>;
 }
 
-/** The longest time for reading from the log the events that the read models lack. */
+/** The longest wait for the read models. */
 const LIMIT_MS = 5_000;
 
 export class ReportSharesReader {
-  constructor(
-    private readonly lists: Lists,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly lists: Lists) {}
 
   /**
    * Ids of all shares of the session's report, including revoked ones.
@@ -50,9 +45,6 @@ export class ReportSharesReader {
    */
   async idsOf(sessionId: string): Promise<string[]> {
     if (!isId(sessionId)) return [];
-    const until = this.clock.now().getTime() + LIMIT_MS;
-    return this.lists.idsIn(reportShares, sharesOfSession(sessionId), () => {
-      if (this.clock.now().getTime() > until) throw new Unavailable('The shares of a report could not be read in time');
-    });
+    return this.lists.idsIn(reportShares, sharesOfSession(sessionId), LIMIT_MS);
   }
 }

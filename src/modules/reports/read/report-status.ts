@@ -33,8 +33,9 @@ export interface ReportStatus {
 /** Has an open call while a pull waits for its verdict. */
 export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
-  version: 7,
+  version: 8,
   category: report.category,
+  toldWithoutLog: true,
 
   evolve(before, event) {
     const next = report.evolve(before?.report ?? report.initial, known(event));

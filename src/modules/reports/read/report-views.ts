@@ -19,7 +19,7 @@ export const viewsOfSession = (session: string): string => listOf({ session });
  */
 export const reportViews: Projection<ReportViewDocument> = {
   name: 'report_view',
-  version: 3,
+  version: 4,
   category: reportView.category,
 
   evolve(_doc, event) {

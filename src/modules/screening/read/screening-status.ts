@@ -87,8 +87,9 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 15,
+  version: 16,
   category: screeningSession.category,
+  toldWithoutLog: true,
 
   evolve(doc, event) {
     const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, known(event));

@@ -167,7 +167,7 @@ const STEP = 200;
 
 /** Lists that can be waited for (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
-  caughtUp(projection: typeof deliveryLog): Promise<void>;
+  caughtUp(projection: typeof deliveryLog): Promise<boolean>;
 }
 
 /** The attempts that the queue makes do not write the document of a delivery: whoever reads waits until it is written from the log. */
@@ -218,8 +218,8 @@ export class DeliveryReader {
   }
 
   /** Returns once the three reads below hold all that has happened, or after a second. */
-  caughtUp(): Promise<void> {
-    return this.lists.caughtUp(deliveryLog);
+  async caughtUp(): Promise<void> {
+    await this.lists.caughtUp(deliveryLog);
   }
 
   /** The deliveries that the endpoint last took and last refused; no pings. */

@@ -27,9 +27,8 @@ export interface EndpointDoc {
 
 export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   name: 'webhook_endpoint',
-  version: 5,
+  version: 6,
   category: endpointRecord.category,
-  lasting: true,
 
   evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),
   view: ({ current, createdAt, updatedAt, statusAt, run }) => {

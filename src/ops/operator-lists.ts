@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
+import { Projector } from '../platform/subscriptions/projector.js';
+import { EventStore } from '../ports/event-store.js';
+import { type AnyProjection, ProjectionStore } from '../ports/projection-store.js';
+import { Progress, WrongInput } from './operator.js';
+
+/** What holds up a projection is told by the service, or by `ops projections rebuild`. */
+const SILENT = {
+  dropped: () => undefined,
+  lag: () => undefined,
+  stopped: () => undefined,
+  buildStarted: () => undefined,
+  rebuilt: () => undefined,
+  leasesFailed: () => undefined,
+};
+
+/** Lists for an operator. They are complete also where no service runs: this process projects what they lack then. */
+@Injectable()
+export class OperatorLists {
+  constructor(
+    private readonly events: EventStore,
+    private readonly store: ProjectionStore,
+    private readonly lists: CompleteLists,
+  ) {}
+
+  async idsIn(projection: AnyProjection, list: string): Promise<string[]> {
+    // The process that holds the lease does the work: a running service, or else this one.
+    const projector = new Projector(this.events, this.store, [projection], SILENT);
+    const progress = new Progress();
+    projector.start();
+    try {
+      while (!(await this.lists.caughtUp(projection))) {
+        if (projector.status().some(({ state }) => state === 'stopped'))
+          throw new WrongInput(`The projection ${projection.name} cannot read an event of the log.`);
+        progress.told(() => `The read models are behind the log; waiting until they have it.`);
+      }
+      return await this.lists.idsIn(projection, list);
+    } finally {
+      await projector.stop();
+    }
+  }
+}
