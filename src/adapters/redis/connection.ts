@@ -1,6 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
-import { coalesceWrites } from './coalesced-writes.js';
 
 type Observe = (seconds: number) => void;
 
@@ -35,7 +34,7 @@ export function connectionTo(
   });
   redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
   measure(redis, observe);
-  return coalesceWrites(redis);
+  return redis;
 }
 
 /**
@@ -43,7 +42,7 @@ export function connectionTo(
  * at once, for ever, and the process would hear of nothing else.
  */
 export function workerConnection(redis: Redis): Redis {
-  const connection = coalesceWrites(redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }));
+  const connection = redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null });
   // The workers tell of it.
   connection.on('error', () => undefined);
   return connection;

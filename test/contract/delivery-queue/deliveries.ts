@@ -13,7 +13,6 @@ import { Limits } from '../../../src/config/limits.js';
 import { ProcessSettings } from '../../../src/config/process.js';
 import { Log } from '../../../src/platform/observability/log.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
-import { coalesceWrites } from '../../../src/adapters/redis/coalesced-writes.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
 
@@ -54,9 +53,7 @@ export async function startProcess(
   make: AttemptRunner['run'],
   { concurrency = 1_024, attempts, ...options }: ProcessOptions = {},
 ): Promise<Process> {
-  const redis = coalesceWrites(
-    new Redis(redisUrl, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 }),
-  );
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 });
   redis.on('error', () => undefined);
   await new Promise((resolve) => redis.once('ready', resolve));
   let reclaimed = 0;
