@@ -1,13 +1,13 @@
-// A vendor's answer, as far as it reads alike for all of them: the error body, and who said it.
+// The common part of every vendor's answer: the error body, and whether the vendor or a gateway sent it.
 import type { FieldName } from '../kernel/field-names.js';
 import type { Replied } from '../kernel/vendor-reply.js';
 
-/** A complete answer. When it was not JSON, `body` and `text` are null; otherwise `text` is what it was, byte for byte. */
+/** A complete answer. `text` is the answer byte for byte. When it was not JSON, `body` and `text` are null. */
 export interface VendorAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly text: string | null;
-  /** When the vendor wants to be asked again, where it turned the call away and says so. */
+  /** The wait that the vendor asks for when it turned the call away. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -15,7 +15,7 @@ export function answerOf(status: number, text: string): VendorAnswer {
   try {
     return { status, body: JSON.parse(text) as unknown, text };
   } catch {
-    // Not JSON is an answer too: its readers call it unintelligible.
+    // An answer that is not JSON is complete too. Its readers call it unintelligible.
     return { status, body: null, text: null };
   }
 }
@@ -24,26 +24,26 @@ export function errorOf({ body }: VendorAnswer): Record<string, unknown> {
   return isRecord(body) && isRecord(body.error) ? body.error : {};
 }
 
-/** The upstream's number for what went wrong, null when the answer names none. */
+/** The vendor's number for the fault; null when the answer names none. */
 export function upstreamCode(answer: VendorAnswer): number | null {
   const { code } = errorOf(answer);
   return typeof code === 'number' ? code : null;
 }
 
-/** Our credential refused, throttled or down: said before anything was executed. */
+/** The vendor refused the credential, limited the rate or was down. It answered so before it executed anything. */
 export function turnedAway(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status === 503;
 }
 
-/** Said by a gateway that lost sight of the vendor: it is not known whether the call was executed. */
+/** A gateway lost the vendor. It is not known whether the call was executed. */
 export function fromGateway(answer: VendorAnswer): boolean {
   return (answer.status === 502 || answer.status === 504) && upstreamCode(answer) === null;
 }
 
 /**
- * A verdict with the answer it was read from, for surfaces that pass vendors' answers on. Without it when the answer is no JSON, a
- * redirect, or about the call instead of its subject: turned away, or the fate of its idempotency key. `fields` says which field
- * is meant by a name of the vendor.
+ * Adds the answer to its verdict, for surfaces that pass vendors' answers on.
+ * Adds nothing when the answer is not JSON, is a redirect, or concerns only the call, which was turned away or misused its key.
+ * `fields`: the service's field for each name of the vendor.
  */
 export function withReply<Verdict extends { readonly kind: string }>(
   verdict: Verdict,

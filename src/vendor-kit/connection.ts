@@ -1,28 +1,28 @@
-// Connections to a vendor, and what is known of a call when a connection fails.
+// Connections to a vendor, and the meaning of a failed connection for its call.
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 
-/** The connection was never made, so nothing was sent. */
+/** The connection was never made, so the request was not sent. */
 class NotConnected extends Error {
   override readonly name = 'NotConnected';
 }
 
-/** Errors of a complete, but unusable answer. */
+/** Errors for a complete answer that cannot be used. */
 const UNUSABLE_ANSWER: readonly string[] = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW'];
 
-/** The time limit over a whole exchange is the caller's; a connection gets half of it. */
+/** The caller limits the whole exchange. Connecting may take half of that time. */
 export function poolOf(origin: string, connections: number, timeoutMs: number, maxResponseSize: number): Pool {
   return new Pool(origin, {
     connections,
     pipelining: 1,
     connect: connector(Math.ceil(timeoutMs / 2)),
-    // One timer of the caller covers all of it; these would only count silence.
+    // The caller's one timer covers everything; these two would only measure silence.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize,
   });
 }
 
-/** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */
+/** Marks every failure before the connection stands: DNS, refusals, TLS and the time limit. */
 function connector(timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs });
   return (options, callback) => {
@@ -33,9 +33,9 @@ function connector(timeoutMs: number): buildConnector.connector {
   };
 }
 
-/** `ambiguous`: broken off, or garbled below HTTP, after the request may have been read. */
+/** `ambiguous`: the exchange broke off, or was garbled below HTTP, after the vendor may have read the request. */
 export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous' {
-  // The pool is closed only when nothing is under way any more, so these two are about requests it never took.
+  // The pool closes only when no request is in progress, so these two errors concern requests that it never took.
   if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return 'not-sent';
   if (error instanceof NotConnected) return 'not-sent';
   if (error instanceof errors.InvalidArgumentError) throw error;
@@ -44,7 +44,7 @@ export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous'
 
 const LONGEST_RETRY_AFTER = 600;
 
-/** Of an answer with 429 or 503 that says it, in seconds or as a date: whole seconds from 1 to 600. */
+/** The wait that an answer with 429 or 503 asks for, in seconds or as a date. Whole seconds from 1 to 600. */
 export function retryAfterOf({ statusCode, headers }: Dispatcher.ResponseData): number | undefined {
   const said = headers['retry-after'];
   if ((statusCode !== 429 && statusCode !== 503) || typeof said !== 'string') return undefined;

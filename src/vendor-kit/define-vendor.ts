@@ -1,4 +1,4 @@
-// What the `vendor.ts` of a vendor folder says of its vendor. The registry finds it.
+// The description of a vendor, in the `vendor.ts` of its folder. The registry finds it there.
 import type { Capability } from '../kernel/vendor-choice.js';
 import type { SettingsOf, SettingsSchema } from '../kernel/vendor-settings.js';
 import type { CreditBureau } from '../ports/credit-bureau.js';
@@ -17,23 +17,23 @@ export interface VendorPorts {
 
 export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
-  /** Identity vendors whose session names the person to this vendor. For `credit` and `income`. */
+  /** Identity vendors whose session identifies the person for this vendor. For `credit` and `income`. */
   readonly sessionsOf?: readonly string[];
   /** By their lowercase ISO 4217 codes. For `payment`. */
   readonly currencies?: Readonly<Record<string, ChargedCurrency>>;
 }
 
-/** The adapters of one environment. `close` lets calls under way end, each within its time limit. */
+/** The adapters of one environment. `close` lets calls in progress end, each within its time limit. */
 export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } & { close(): Promise<void> };
 
 export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
-  /** The folder's name. It is stored, and never changes. */
+  /** The folder's name. It is stored in events, so it never changes. */
   readonly id: string;
   readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
   readonly settings: Schema;
-  /** Opened where calls are made; loads the adapters then, because most commands of an operator call no vendor. */
+  /** Called where calls are made. It loads the adapters only then, because most commands of an operator call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
-  /** Reads what a payment processor tells the service, of either environment. */
+  /** Reads the webhook events of a payment processor, from either environment. */
   webhookEvents?(settings: readonly SettingsOf<Schema>[]): Promise<ProcessorWebhookEvents>;
 }
 

@@ -1,4 +1,4 @@
-// One HTTP exchange with a vendor, and how it can end. Used by the `http` adapter of every vendor; what answers mean is theirs.
+// One HTTP exchange with a vendor, and its possible ends. The `http` adapter of every vendor uses it, and reads the answers itself.
 import type { Pool } from 'undici';
 import { limited, within } from '../kernel/with-timeout.js';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
@@ -6,12 +6,12 @@ import { type VendorAnswer, answerOf, fromGateway } from './answer.js';
 import { failureOf, poolOf, retryAfterOf } from './connection.js';
 
 export interface VendorHttpOptions {
-  /** Address of the vendor; a path in it is kept as prefix. */
+  /** Address of the vendor. A path in it becomes the prefix of every path. */
   readonly baseUrl: string;
   readonly credential: string;
-  /** Milliseconds over the whole exchange: queueing for a connection, connecting, headers and body, and what is sent after an ambiguous end. */
+  /** Milliseconds over the whole exchange: waiting for a connection, connecting, headers, body, and a repeat after an ambiguous end. */
   readonly timeoutMs: number;
-  /** Connections at most; default 128. */
+  /** The most connections; default 128. */
   readonly connections?: number;
 }
 
@@ -19,11 +19,11 @@ export type Exchange =
   | { readonly end: 'answered'; readonly answer: VendorAnswer }
   | { readonly end: 'unusable' }
   | { readonly end: 'not-sent' }
-  /** Broken off, garbled below HTTP, or lost behind a gateway, after the request may have been read. */
+  /** The exchange broke off, was garbled below HTTP, or was lost behind a gateway, after the vendor may have read the request. */
   | { readonly end: 'ambiguous' }
   | { readonly end: 'timed-out' };
 
-/** What is known of a call that got no answer. */
+/** The verdict for a call without an answer. */
 export function withoutAnswer({ end }: Exclude<Exchange, { readonly end: 'answered' }>): NoVerdict | 'ambiguous' {
   switch (end) {
     case 'ambiguous':
@@ -39,7 +39,7 @@ export function withoutAnswer({ end }: Exclude<Exchange, { readonly end: 'answer
   }
 }
 
-/** The signal of the time limit under which an exchange runs. */
+/** The signal of the time limit for an exchange. */
 export type Limit = AbortSignal;
 
 const SMALL_ANSWER_BYTES = 256 * 1_024;
@@ -52,8 +52,8 @@ interface Request {
 }
 
 /**
- * Sends what it is told to send, once. Follows no redirect, reads up to a fixed size, keeps connections alive. Trouble is
- * an end, never an exception. Logs nothing.
+ * Sends each request once. Follows no redirect, reads up to a fixed size and keeps connections alive.
+ * Every failure is an end, never an exception. Logs nothing.
  */
 export class VendorHttp {
   private readonly pool: Pool;
@@ -61,7 +61,7 @@ export class VendorHttp {
   private readonly authorization: string;
   private readonly timeoutMs: number;
 
-  /** `api` begins every path. `maxAnswerBytes` is 256 kB unless told. */
+  /** `api` begins every path. `maxAnswerBytes` is 256 kB by default. */
   constructor(options: VendorHttpOptions, api: string, maxAnswerBytes = SMALL_ANSWER_BYTES) {
     const { origin, pathname } = new URL(options.baseUrl);
     this.prefix = pathname.replace(/\/+$/, '') + api;
@@ -70,7 +70,7 @@ export class VendorHttp {
     this.pool = poolOf(origin, options.connections ?? 128, options.timeoutMs, maxAnswerBytes);
   }
 
-  /** Runs the exchanges of a call under one time limit, which ends earlier when the call's signal says so. */
+  /** Runs the exchanges of a call under one time limit. The call's signal may end it earlier. */
   withinLimit<Value>({ signal }: VendorCall, work: (limit: Limit) => Promise<Value>): Promise<Value> {
     return limited(this.timeoutMs, signal, work);
   }
@@ -87,12 +87,15 @@ export class VendorHttp {
     return this.exchange(call, request, limit);
   }
 
-  /** Lets calls under way end, each within its time limit. */
+  /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
     await this.pool.close();
   }
 
-  /** The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that. */
+  /**
+   * The limit ends the exchange at once. The pool may still hold an aborted request until a connection is free, and then drops it
+   * unsent.
+   */
   private async exchange(call: VendorCall, request: Request, limit: Limit): Promise<Exchange> {
     const exchange = await within(limit, this.request(request, limit), () => ({ end: 'timed-out' }) as const);
     if (exchange.end === 'answered') call.onEnd?.(String(exchange.answer.status), exchange.answer.retryAfterSeconds);

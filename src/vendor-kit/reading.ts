@@ -1,7 +1,7 @@
-// How a vendor's JSON is read: by a schema of valibot. What passes has the port's shape and nothing beside it.
+// Reads a vendor's JSON with a valibot schema. The result has the port's shape and no other fields.
 import * as v from 'valibot';
 
-/** Null when the value, or anything in it, is not as the schema says. The issues are dropped: they would quote what was read. */
+/** Null when any part of the value breaks the schema. The issues are dropped, because they would quote the value. */
 export function read<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> | null {
   const { success, output } = v.safeParse(schema, value, { abortEarly: true });
   return success ? output : null;
@@ -15,7 +15,7 @@ export const textLike = (pattern: RegExp) => v.pipe(v.string(), v.regex(pattern)
 /** A day that exists, YYYY-MM-DD. */
 export const date = v.pipe(v.string(), v.isoDate(), v.check(exists));
 
-/** A whole number, both ends included. */
+/** A whole number, both bounds included. */
 export const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));
 

@@ -1,4 +1,4 @@
-// The vendors of an installation: finds their folders, opens their adapters, and says which of them does what.
+// The vendors of an installation: finds their folders, opens their adapters, and knows the capabilities of each.
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -37,7 +37,7 @@ export async function findVendors(root = FOLDERS): Promise<readonly Vendor[]> {
   );
 }
 
-/** A call that is sent a second time would be a second bill. */
+/** Without idempotency, a repeated call would be billed twice. */
 function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
   for (const [capability, repeated] of Object.entries(REPEATED) as [Capability, readonly string[]][]) {
     const operations: Readonly<Record<string, string>> = capabilities[capability]?.operations ?? {};
@@ -48,11 +48,11 @@ function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
   }
 }
 
-/** The vendors of this installation and, once it is opened, every adapter that this process can call. */
+/** The vendors of this installation and, after `open`, every adapter that this process can call. */
 export class VendorRegistry extends Vendors {
   private readonly vendors: ReadonlyMap<string, Vendor>;
   private readonly opened = new Map<string, { readonly [Name in Environment]: OpenVendor | null }>();
-  /** Of the payment processor; null before the registry is opened. */
+  /** For the payment processor's webhook events; null before `open`. */
   webhookEvents: ProcessorWebhookEvents | null = null;
 
   constructor(
@@ -63,7 +63,7 @@ export class VendorRegistry extends Vendors {
     this.vendors = new Map(found.map((vendor) => [vendor.id, vendor]));
   }
 
-  /** Before the first call. A process that calls no vendor, such as an operator's command, need not open it. */
+  /** Must precede the first call. A process that calls no vendor, such as an operator's command, need not open it. */
   async open(timeoutMs: number): Promise<void> {
     for (const vendor of this.vendors.values()) {
       const { live, test } = this.settingsOf(vendor.id);
@@ -93,12 +93,12 @@ export class VendorRegistry extends Vendors {
     return Object.hasOwn(currencies, code) ? (currencies[code] ?? null) : null;
   }
 
-  /** The names of the operations, by the vendor of those who chose none. */
+  /** The names of the operations of the default vendor. */
   operationsOf(capability: Capability): readonly string[] {
     return Object.keys(this.vendors.get(FIRST_VENDORS[capability])?.capabilities[capability]?.operations ?? {});
   }
 
-  /** The adapter that a call is for; null where that vendor is not set up. Test traffic never reaches a live vendor. */
+  /** The adapter for a call; null when its vendor is not configured. Test traffic never reaches a live vendor. */
   of<Name extends Capability>(
     capability: Name,
     { vendor = FIRST_VENDORS[capability], environment }: Pick<VendorCall, 'vendor' | 'environment'>,

@@ -1,4 +1,4 @@
-// A call that may be sent again: one that changes nothing, or that the vendor executes once per idempotency key.
+// A call that may be repeated, because it changes nothing or the vendor executes it once per idempotency key.
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, errorOf, turnedAway, upstreamCode } from './answer.js';
 import { type Exchange, type Limit, type VendorHttp, withoutAnswer } from './exchange.js';
@@ -6,8 +6,8 @@ import { type Exchange, type Limit, type VendorHttp, withoutAnswer } from './exc
 type Attempt<Verdict> = Verdict | NoVerdict | 'ambiguous';
 
 /**
- * Sends a call, and once more when its end is ambiguous, all within one time limit. `read` gets the answers that
- * `noVerdictOf` has nothing to say about.
+ * Sends a call, and repeats it once after an ambiguous end, all within one time limit. `read` receives the answers that `noVerdictOf`
+ * leaves open.
  */
 export function repeatable<Verdict extends { readonly kind: string }>(
   http: VendorHttp,
@@ -19,7 +19,7 @@ export function repeatable<Verdict extends { readonly kind: string }>(
     const first = verdictOf(await send(limit), read);
     if (first !== 'ambiguous') return first;
     const second = verdictOf(await send(limit), read);
-    // That the second was not executed says nothing of the first.
+    // If the second was not executed, the first may still have been.
     return second === 'ambiguous' || second.kind === 'unavailable' ? { kind: 'timed-out' } : second;
   });
 }
@@ -30,7 +30,7 @@ function verdictOf<Verdict>(exchange: Exchange, read: (answer: VendorAnswer) => 
     : withoutAnswer(exchange);
 }
 
-/** What an answer says about the call instead of its subject; null when it carries an upstream number, or says nothing of the call. */
+/** The verdict of an answer that concerns only the call. Null when it carries a vendor's number, or concerns the subject. */
 function noVerdictOf(answer: VendorAnswer): NoVerdict | null {
   if (answer.status === 200 || upstreamCode(answer) !== null) return null;
   const { code } = errorOf(answer);

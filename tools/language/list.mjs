@@ -57,6 +57,8 @@ export const FINISHED_FOLDERS = [
   'src/config',
   'src/ops',
   'src/modules/accounts',
+  'src/vendor-kit',
+  'src/vendors',
   'web',
   'scripts',
   'sandbox',

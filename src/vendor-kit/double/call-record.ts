@@ -1,4 +1,4 @@
-// What one vendor of the sandbox remembers of its calls, by idempotency key. Held in memory, kept in a journal.
+// A sandbox vendor's record of its calls, by idempotency key. Held in memory and kept in a journal.
 import { createHmac, randomBytes } from 'node:crypto';
 import { Journal } from './journal.js';
 
@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: object | string;
 }
 
-/** What executing a call led to. `effect` is what the vendor remembers beside the answer, `billed` that the call costs something. */
+/** The result of a call. `effect`: the vendor's record of it besides the answer. `billed`: the call costs money. */
 export interface Execution<Effect> {
   readonly answer: Answer;
   readonly effect?: Effect;
@@ -33,7 +33,7 @@ export interface Counts {
   readonly billed: number;
 }
 
-/** No line holds personal data: bodies are there as keyed digests only, and effects are the vendor's own names and numbers. */
+/** No line holds personal data. Bodies appear only as keyed digests, and effects hold only the vendor's own names and numbers. */
 type Entry<Operation, Effect> =
   | { readonly is: 'opened'; readonly digestKey: string }
   | { readonly is: 'received'; readonly key: string; readonly operation: Operation }
@@ -55,7 +55,7 @@ export class CallRecord<Operation extends string, Effect> {
   private readonly receivedTwice = new Set<string>();
   private readonly executedTwice = new Set<string>();
 
-  /** `takeEffect` gets every effect in order, those of the journal first. `repeatable` names operations that callers may ask for again. */
+  /** `takeEffect` receives every effect in order, the journal's first. `repeatable`: operations that callers may repeat. */
   constructor(
     path: string,
     operations: readonly Operation[],
@@ -78,7 +78,7 @@ export class CallRecord<Operation extends string, Effect> {
     return { state: this.inProgress.has(key) ? 'in-progress' : 'unknown' };
   }
 
-  /** In progress only as long as this process lives: what it did not finish stays unfinished. */
+  /** Marks a call as in progress while this process lives. A call that it does not finish stays unfinished. */
   begin(key: string): void {
     this.inProgress.add(key);
   }
@@ -92,7 +92,7 @@ export class CallRecord<Operation extends string, Effect> {
     this.append({ is: 'executed', key, operation, digest, ...execution });
   }
 
-  /** Makes "not executed" stay true. */
+  /** Makes sure that the call is never executed later. */
   close(key: string): void {
     if (!this.closed.has(key)) this.append({ is: 'closed', key });
   }
@@ -105,7 +105,7 @@ export class CallRecord<Operation extends string, Effect> {
     return this.counts.get(key) ?? NONE;
   }
 
-  /** `receivedTwice` is about operations only that must not be asked for again. */
+  /** `receivedTwice` covers only operations that must not be repeated. */
   allCounts(): {
     operations: Record<Operation, Counts>;
     receivedTwice: readonly string[];
@@ -118,7 +118,7 @@ export class CallRecord<Operation extends string, Effect> {
     return createHmac('sha256', this.digestKey).update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
   }
 
-  /** Resolves when everything remembered so far will survive the process. No answer leaves before. */
+  /** Resolves when everything recorded so far is in the journal. An answer must wait for this. */
   kept(): Promise<void> {
     return this.journal.flushed();
   }

@@ -1,4 +1,4 @@
-// An append-only file of JSON lines: how a part of the sandbox survives a restart, kill -9 included.
+// An append-only file of JSON lines, with which a part of the sandbox survives a restart, even kill -9.
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
@@ -6,9 +6,9 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 const NEWLINE = 10;
 
 /**
- * Lines are written in batches, one write a turn of the event loop. `flushed` resolves once everything appended before
- * it was handed to the operating system, so what was answered after it survives the death of the process, though not
- * that of the machine. One process a file.
+ * Writes lines in batches, one write per turn of the event loop. `flushed` resolves once every earlier line was handed to the operating
+ * system.
+ * An answer that waits for it survives the death of the process, though not that of the machine. One process per file.
  */
 export class Journal<Entry extends object> {
   private pending: string[] = [];
@@ -19,7 +19,10 @@ export class Journal<Entry extends object> {
     private size: number,
   ) {}
 
-  /** Gives every entry of the file to `replay`, in order, and opens it for appending. A torn last line was never answered for: it is cut off. */
+  /**
+   * Passes every entry of the file to `replay`, in order, and opens the file for appending. Cuts off a torn last line, which was never
+   * answered.
+   */
   static open<Entry extends object>(path: string, replay: (entry: Entry) => void): Journal<Entry> {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const content = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
@@ -60,7 +63,7 @@ export class Journal<Entry extends object> {
       while (written < bytes.length) written += writeSync(this.file, bytes, written);
       this.size += written;
     } catch (error) {
-      // Half a batch must not become the beginning of the next line.
+      // The next line must not begin with half a batch.
       ftruncateSync(this.file, this.size);
       throw error;
     }

@@ -1,15 +1,15 @@
-// What the sandbox asks of a vendor's double, and how a double says that something is wrong.
+// The interface of a vendor's double for the sandbox, and the form of its errors.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** One vendor: its routes, and what it must put away at the end. */
+/** One vendor: its routes, and its cleanup at the end. */
 export interface SandboxPart {
   mount(server: FastifyInstance): void;
   close(): void;
 }
 
 /**
- * The body of every answer that is no success. `code` is a number of the upstream's own list, or a word for errors of
- * the HTTP interface itself. Messages never quote what was sent.
+ * The body of every error. `code`: a number of the vendor's own list, or a word for errors of the HTTP interface itself.
+ * Messages never quote the request.
  */
 export interface ErrorBody {
   readonly error: {

@@ -1,26 +1,26 @@
-// How a vendor of the sandbox takes calls: credential, idempotency keys, outages, lost answers, delays, and their controls.
+// Receives the calls of a sandbox vendor: credential, idempotency keys, outages, lost answers, delays, and their controls.
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, CallRecord, Execution } from './call-record.js';
 import { sendError } from './sandbox-part.js';
 
 const FAULTS = ['down', 'reset', 'redirect', 'garbled', 'silent'] as const;
-/** What goes wrong on the way, without anything being executed. */
+/** A fault on the way, before anything is executed. */
 export type Fault = (typeof FAULTS)[number];
 
 export interface Call<Operation, Effect> {
   readonly operation: Operation;
-  /** What makes two calls with one key the same call. */
+  /** The content that two calls with one key must share. */
   readonly content: readonly string[];
   readonly delayMs?: number;
-  /** Run for an unused key only, and told it. After a fault nothing was executed and the key is free again. */
+  /** Runs only for an unused key, and receives it. After a fault nothing was executed, and the key is free again. */
   readonly execute: (key: string) => Execution<Effect> | { readonly fault: Fault };
 }
 
 export interface VendorCallsOptions {
-  /** The bearer credential that callers must show. */
+  /** The bearer credential that callers must send. */
   readonly credential: string;
-  /** Milliseconds until a call that is never answered counts as not executed; default 60,000. */
+  /** Milliseconds after which a call without an answer counts as not executed; default 60,000. */
   readonly silentMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -55,7 +55,7 @@ export class VendorCalls<Operation extends string, Effect> {
   private readonly silentMs: number;
   private readonly timers = new Set<NodeJS.Timeout>();
   private outageEnds = 0;
-  /** What it says of the outage, seconds. */
+  /** The wait that it announces during the outage, in seconds. */
   private retryAfter: number | undefined;
   private answersToLose = 0;
   private nextFault: Fault | null = null;
@@ -69,7 +69,7 @@ export class VendorCalls<Operation extends string, Effect> {
     this.now = options.now ?? Date.now;
   }
 
-  /** Refuses a call without the credential, and meets the next one with the fault that was asked for. */
+  /** Refuses a call without the credential. Lets the next call meet the fault that a test asked for. */
   guard(routes: FastifyInstance): void {
     routes.addHook('onRequest', (request, reply, next) => {
       if (this.outage() && this.retryAfter !== undefined) void reply.header('retry-after', this.retryAfter);
@@ -78,7 +78,7 @@ export class VendorCalls<Operation extends string, Effect> {
     });
     routes.addHook('preHandler', (request, reply, next) => {
       const fault = this.nextFault;
-      // What became of earlier calls is asked at any time.
+      // Outcomes of earlier calls can be read at any time.
       if (fault === null || request.method !== 'POST') {
         next();
         return;
@@ -113,7 +113,7 @@ export class VendorCalls<Operation extends string, Effect> {
     return this.now() < this.outageEnds;
   }
 
-  /** Executes a call unless its key was used before; then the first answer is repeated, or the key's misuse is refused. */
+  /** Executes a call with an unused key. For a used key it repeats the first answer, or refuses another call under it. */
   async run(request: FastifyRequest, reply: FastifyReply, call: Call<Operation, Effect>): Promise<FastifyReply> {
     const key = keyOf(request);
     if (key === null)
@@ -183,7 +183,7 @@ export class VendorCalls<Operation extends string, Effect> {
     return shown.length === this.credential.length && timingSafeEqual(shown, this.credential);
   }
 
-  /** What is still waited for at the end is dropped: a stopped vendor executes nothing. */
+  /** Drops delayed actions at the end, because a stopped vendor executes nothing. */
   private after(delayMs: number, action: () => void): void {
     const timer = setTimeout(() => {
       this.timers.delete(timer);

@@ -1,4 +1,4 @@
-// The credit bureau's wire format: the request written, the report read and checked. Used by credit.ts.
+// The credit bureau's wire format: writes requests, reads and checks reports. Used by credit.ts.
 import * as v from 'valibot';
 import type { CreditScore, ReportVerdict } from '../../ports/credit-bureau.js';
 import { type VendorAnswer, upstreamCode, withReply } from '../../vendor-kit/answer.js';
@@ -31,7 +31,7 @@ const report = v.object({
     v.object({
       creditor: text,
       type: text,
-      // A number in full is more than was asked for: it must not be passed on.
+      // The service asks only for the last digits. A full account number must not be passed on.
       account: textLike(/^\d{1,4}$/),
       openedOn: date,
       status: text,
@@ -63,7 +63,7 @@ export function reportRequest(person: string): object {
   return { session: person };
 }
 
-/** The upstream's number says more than the status. */
+/** The vendor's number takes precedence over the status. */
 export function readReport(answer: VendorAnswer): ReportVerdict {
   return withReply(verdictOf(answer), answer);
 }

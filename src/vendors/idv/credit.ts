@@ -1,4 +1,4 @@
-// The credit bureau over HTTP, as workers ask it. Wire format in credit-wire.ts.
+// The credit bureau over HTTP, for workers. Wire format in credit-wire.ts.
 import { CreditBureau, type ReportVerdict } from '../../ports/credit-bureau.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
@@ -9,8 +9,8 @@ const API = '/credit/v1';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
 /**
- * A pull whose end is ambiguous is sent once more with the same key, within the same time limit: the vendor bills a key
- * once and answers it with the same report. Reads 2 MB at most.
+ * Repeats a pull once after an ambiguous end, with the same key and within the same time limit.
+ * The vendor bills a key once and answers it with the same report. Reads 2 MB at most.
  */
 export class IdvCreditBureau extends CreditBureau {
   private readonly http: VendorHttp;
@@ -30,7 +30,7 @@ export class IdvCreditBureau extends CreditBureau {
     );
   }
 
-  /** Lets calls under way end, each within its time limit. */
+  /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
     await this.http.close();
   }

@@ -1,5 +1,5 @@
-// What each of the vendor's numbers means to the service (docs/contract/general.md#upstream-codes). A number that is not here
-// makes the answer one that cannot be classified.
+// The service's verdict for each number of the vendor (docs/contract/general.md#upstream-codes). An answer with an unlisted number
+// cannot be classified.
 import type { RegistrationVerdict } from '../../ports/identity-vendor.js';
 
 export type CodedVerdict = Exclude<
@@ -14,7 +14,7 @@ const lastName: CodedVerdict = { kind: 'input-refused', input: 'last-name' };
 const sessionOver: CodedVerdict = { kind: 'session-over' };
 const productNotEnabled: CodedVerdict = { kind: 'product-not-enabled' };
 
-/** The numbers of the verification service itself. */
+/** The verification service's own numbers. */
 const IDENTITY_CODES: Readonly<Record<number, CodedVerdict>> = {
   10: { kind: 'refused', reason: 'MINOR_CONSUMER' },
   13: { kind: 'input-refused', input: 'format' },
@@ -47,7 +47,7 @@ const IDENTITY_CODES: Readonly<Record<number, CodedVerdict>> = {
   720: unavailable,
 };
 
-/** Conditions that only have a number of four digits. */
+/** Conditions that exist only as numbers of four digits. */
 const CONDITION_CODES: Readonly<Record<number, CodedVerdict>> = {
   1999: { kind: 'refused', reason: 'ALERT_LIST_MATCH' },
   2004: productNotEnabled,
@@ -70,10 +70,10 @@ const CONDITION_CODES: Readonly<Record<number, CodedVerdict>> = {
   7004: unavailable,
 };
 
-/** Said of an answer they mean that it was wrong; of a registration, that nobody was found. */
+/** In reply to an answer, these numbers mean that it was wrong. In reply to a registration, they mean that no person was found. */
 export const WRONG_ANSWER_CODES: ReadonlySet<number> = new Set([2502, 3008, 3015]);
 
-/** Older interfaces of the vendor say 2000 plus the last three digits; 2000, 2001 and 2500 stand for groups. */
+/** Older interfaces of the vendor send 2000 plus the last three digits; 2000, 2001 and 2500 stand for groups. */
 const OLDER_NUMBERS: Readonly<Record<number, number>> = {
   2000: 258,
   2001: 323,
@@ -96,7 +96,7 @@ const OLDER_NUMBERS: Readonly<Record<number, number>> = {
   2711: 711,
 };
 
-/** Null for a number that is not listed. */
+/** Null for an unlisted number. */
 export function verdictOfCode(code: number): CodedVerdict | null {
   const number = OLDER_NUMBERS[code] ?? code;
   return IDENTITY_CODES[number] ?? CONDITION_CODES[number] ?? null;

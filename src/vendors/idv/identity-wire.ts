@@ -1,4 +1,4 @@
-// The vendor's wire format: requests written, answers read and checked. Used by identity.ts.
+// The vendor's wire format: writes requests, reads and checks answers. Used by identity.ts.
 import * as v from 'valibot';
 import type { FieldName } from '../../kernel/field-names.js';
 import type {
@@ -25,7 +25,7 @@ const UNAVAILABLE = { kind: 'unavailable' } as const;
 const TIMED_OUT = { kind: 'timed-out' } as const;
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
 
-/** By the names of `registrationBody`. */
+/** By the field names of `registrationBody`. */
 const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
   ['firstName', 'first-name'],
   ['middleName', 'middle-name'],
@@ -42,7 +42,7 @@ const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
   ['device.jsc', 'device'],
 ]);
 
-/** What callers call them. */
+/** The service's field for each name on the wire. */
 const FIELDS: ReadonlyMap<unknown, FieldName> = new Map([
   ['userType', 'person.userType'],
   ['firstName', 'person.firstName'],
@@ -72,7 +72,7 @@ const question = v.object({
   answers: v.pipe(
     listOf(v.object({ id: count, text }), 20),
     v.minLength(1),
-    // Browsers show the answers in this order and send back the place: it must be the id.
+    // Browsers show the answers in this order and return the position, so the position must equal the id.
     v.checkItems((answer, place) => answer.id === place + 1),
   ),
 });
@@ -83,7 +83,7 @@ const questions = v.pipe(
 );
 
 const confirmed = v.object({ success: v.literal(true), userAuthenticated: v.literal(true), UserToken: token });
-/** What somebody is asked whose identity is not confirmed outright. */
+/** The challenge for a person whose identity was not confirmed at once. */
 const challenge = v.pipe(
   v.object({
     success: v.literal(true),
@@ -122,7 +122,7 @@ const locked = v.object({
   ),
 });
 
-/** What was not given is left out: the vendor says what it misses. */
+/** Leaves out absent data, so that the vendor reports the missing fields itself. */
 export function registrationBody(applicant: Applicant): object {
   const { address, jscPayload, hdimPayload, phoneNumber, phoneType, ...rest } = applicant;
   return {
@@ -150,7 +150,7 @@ export function personBody(personToken: string): object {
   return { userToken: personToken };
 }
 
-/** The token is in no address: those are written down by whatever the call passes. */
+/** The body carries the token, because proxies log addresses. */
 export function authenticationBody(
   personToken: string,
   { jscPayload, hdimPayload, ipAddress, address }: Partial<Device>,
@@ -183,7 +183,7 @@ export function readStanding(answer: VendorAnswer): StandingVerdict {
   return withReply(standingVerdict(answer), answer, FIELDS);
 }
 
-/** Whatever it says of an authentication that it has ended: it may be nothing, or a plain word. */
+/** Accepts any text for an ended authentication, even none or a plain word. */
 export function readExpiry(answer: VendorAnswer): ExpiryVerdict {
   const expired: ExpiryVerdict = answer.text === null ? UNINTELLIGIBLE : { kind: 'expired' };
   return withReply(answer.status === 200 ? expired : refusedOtherwise(answer), answer, FIELDS);
@@ -201,7 +201,7 @@ function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked, ...guard };
 }
 
-/** A wrong answer is 422 like many a refusal, but has no number. */
+/** A wrong answer is 422 like many refusals, but it has no number. */
 function answerVerdict(answer: VendorAnswer): AnswerVerdict {
   const { status, body } = answer;
   if (status === 422 && upstreamCode(answer) === null && read(notAuthenticated, body) !== null) {
@@ -238,7 +238,7 @@ function standingVerdict(answer: VendorAnswer): StandingVerdict {
   return said === null ? UNINTELLIGIBLE : { kind: 'standing', ...said };
 }
 
-/** Of an answer that is no success and says nothing that the service could act by. */
+/** For an answer that is an error and gives the service nothing to act on. */
 function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-otherwise' } | NoVerdict {
   const { status, text } = answer;
   if (readRefusal(answer)?.kind === 'unavailable') return UNAVAILABLE;
@@ -266,7 +266,7 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
   }
 }
 
-/** The verdict of an answer that is no success; null when it is one. The upstream's number says more than the status. */
+/** The verdict of an error; null for a success. The vendor's number takes precedence over the status. */
 function readRefusal(answer: VendorAnswer): Refusal | null {
   if (answer.status === 200) return null;
   const { status, body } = answer;
@@ -282,14 +282,14 @@ function readRefusal(answer: VendorAnswer): Refusal | null {
   return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
 }
 
-/** The field of the registration that the vendor names beside a code that stands for none. */
+/** The registration's field that the vendor names, when its number stands for none. */
 function named(input: RefusedInput, field: unknown): RefusedInput {
   return (input === 'format' || input === 'unspecified') && typeof field === 'string'
     ? (INPUTS.get(field) ?? input)
     : input;
 }
 
-/** What is refused of a registration makes no sense as the fate of a step-up answer. */
+/** Some refusals of a registration cannot be the result of a step-up answer. */
 function answerable(refusal: Refusal): Exclude<Refusal, { kind: RegistrationOnly }> {
   return isRegistrationOnly(refusal) ? UNINTELLIGIBLE : refusal;
 }

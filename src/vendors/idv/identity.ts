@@ -1,4 +1,4 @@
-// The identity vendor over HTTP, as workers ask it. Wire format in identity-wire.ts.
+// The identity vendor over HTTP, for workers. Wire format in identity-wire.ts.
 import {
   type AnswerVerdict,
   type Applicant,
@@ -31,7 +31,7 @@ import {
 
 const API = '/identity/v1';
 
-/** How one operation's verdict is read: from the answer itself, or from what the vendor remembers (null: of another operation). */
+/** Reads the verdict of one operation: from the answer, or from the vendor's record (null: the record is of another operation). */
 interface Reading<Verdict> {
   readonly fromAnswer: (answer: VendorAnswer) => Verdict;
   readonly fromPast: (past: PastOutcome) => Verdict | null;
@@ -56,8 +56,9 @@ const REAUTHENTICATION: Reading<ReauthenticationVerdict> = {
 };
 
 /**
- * Sends a POST that begins or answers something once and never again: after an ambiguous end it asks the vendor, within the same time limit, what became
- * of the attempt. Reads 256 kB at most.
+ * Sends a POST that starts or answers a session only once. After an ambiguous end it asks the vendor for the attempt's outcome, within
+ * the same time limit.
+ * Reads 256 kB at most.
  */
 export class IdvIdentityVendor extends IdentityVendor {
   private readonly http: VendorHttp;
@@ -108,7 +109,7 @@ export class IdvIdentityVendor extends IdentityVendor {
     return this.http.withinLimit(call, (limit) => this.ask(call, limit));
   }
 
-  /** Lets calls under way end, each within its time limit. */
+  /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
     await this.http.close();
   }
@@ -144,7 +145,7 @@ export class IdvIdentityVendor extends IdentityVendor {
   ): Promise<Verdict | NoVerdict> {
     const past = await this.ask(call, limit);
     if (past.kind === 'not-executed') return { kind: 'unavailable' };
-    // Whatever kept us from learning it, the call may have been executed.
+    // The outcome could not be learned, so the call may have been executed.
     return reading.fromPast(past) ?? { kind: 'timed-out' };
   }
 

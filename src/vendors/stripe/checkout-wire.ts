@@ -1,4 +1,4 @@
-// How a hosted checkout session is asked for, and how the processor's answers are read. Nothing here is taken on trust.
+// Writes requests for a hosted checkout session, and reads the processor's answers. Every field is checked.
 import type Stripe from 'stripe';
 import * as v from 'valibot';
 import type { Charge, CheckoutPage, CheckoutSession, CheckoutVerdict } from '../../ports/payment-processor.js';
@@ -28,7 +28,7 @@ const checkoutAnswer = v.intersect([
     }),
   ]),
 ]);
-/** What the consumer reads that they pay for. */
+/** The product name that the consumer reads. */
 const PRODUCT = 'Tenant screening';
 
 export function isCheckoutId(id: string): boolean {
@@ -48,7 +48,7 @@ export function newCheckoutParameters(charge: Charge, page: CheckoutPage): Strip
         };
   return {
     mode: 'payment',
-    // A card says at once whether it pays; a bank may take days, in which nobody knows whether the report may be seen.
+    // A card is charged at once. A bank payment may take days, during which it would be unclear whether the report may be seen.
     allowed_payment_method_types: ['card'],
     line_items: [
       {
@@ -69,7 +69,7 @@ export function newCheckoutParameters(charge: Charge, page: CheckoutPage): Strip
   };
 }
 
-/** Unintelligible unless it is, field for field, a checkout session, and the one that was asked for. */
+/** Unintelligible unless every field is that of a checkout session, and it is the requested one. */
 export function readCheckout(
   answer: Stripe.Response<Stripe.Checkout.Session>,
   isTheOne: (session: CheckoutSession, reference: string | null) => boolean,

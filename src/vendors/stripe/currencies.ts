@@ -1,5 +1,6 @@
-// What the processor charges and how it counts it (https://docs.stripe.com/currencies). Not always as ISO 4217 does: króna and shilling
-// are counted in hundredths that must be whole units, dinars and rials in thousandths of which the last digit must be 0.
+// The currencies that the processor charges, and how it counts them (https://docs.stripe.com/currencies). Some differ from ISO 4217.
+// Króna and shilling are counted in hundredths that must be whole units. Dinars and rials are counted in thousandths whose last digit
+// must be 0.
 import type { ChargedCurrency } from '../../ports/vendors.js';
 
 const HUNDREDTHS =

@@ -1,27 +1,27 @@
-// One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
+// One HTTP exchange with the processor. The SDK sends its requests through it, in place of its own client.
 import type Stripe from 'stripe';
 import { type Dispatcher, errors, type Pool } from 'undici';
 import { limited, within } from '../../kernel/with-timeout.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { failureOf, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
 
-/** How an exchange without a usable answer ended. */
+/** The end of an exchange without a usable answer. */
 export type ExchangeEnd =
-  /** Nothing was sent, or the processor turned the call away unexecuted. */
+  /** The request was not sent, or the processor turned it away unexecuted. */
   | 'unavailable'
-  /** Broken off, or an answer that does not tell whether the call was executed. */
+  /** The exchange broke off, or its answer does not tell whether the call was executed. */
   | 'ambiguous'
   | 'timed-out'
-  /** A complete answer that is none of the processor's. */
+  /** A complete answer in another form than the processor's. */
   | 'unusable';
 
-/** Has no `code`, which the SDK would take as a reason to send the request again by itself. */
+/** Has no `code`, because the SDK would repeat the request on seeing one. */
 export class ExchangeFailed extends Error {
   override readonly name = 'ExchangeFailed';
 
   constructor(
     readonly end: ExchangeEnd,
-    /** Of an answer that came, but was not usable. */
+    /** The status of an unusable answer. */
     readonly status?: number,
     readonly retryAfterSeconds?: number,
   ) {
@@ -31,30 +31,31 @@ export class ExchangeFailed extends Error {
 
 const MAX_RESPONSE_BYTES = 256 * 1_024;
 
-/** The SDK hands no signal on. A request carries this header up to here, not to the processor. */
+/** The SDK passes no signal on. A request carries its call's number in this header, which is removed before the processor. */
 const CALL = 'X-Call';
 
 /**
- * The SDK's own client counts only silence on the socket, reads without bound, sends a request again after a reset even
- * with retries off, prints notices that a server puts into a header, and hands JSON without an `error` on as success
- * whatever its status. Here `timeout` is over the whole exchange, 256 kB are read at most, a request is sent once, and the
- * SDK gets to see only answers in the processor's own shape: an object with 200, an `error` object with 4xx.
+ * The SDK's own client has five faults. It limits only silence on the socket and reads without bound. It repeats a request after a reset
+ * even with retries off.
+ * It prints notices from a server's header. It passes on JSON without an `error` as a success, whatever its status.
+ * Here `timeout` covers the whole exchange, at most 256 kB are read, and a request is sent once.
+ * The SDK sees only answers in the processor's own form: an object with 200, an `error` object with 4xx.
  */
 export class BoundedExchange {
   private readonly pool: Pool;
   private readonly prefix: string;
-  /** Of the calls under way, by the number in `CALL`. */
+  /** The calls in progress, by the number in `CALL`. */
   private readonly calls = new Map<string, { readonly call: VendorCall; asked: boolean }>();
   private lastCall = 0;
 
-  /** A path in `baseUrl` is kept as prefix. */
+  /** A path in `baseUrl` becomes the prefix of every path. */
   constructor(baseUrl: string, timeoutMs: number, connections: number) {
     const { origin, pathname } = new URL(baseUrl);
     this.prefix = pathname.replace(/\/+$/, '');
     this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
   }
 
-  /** The requests that `ask` sends with these headers end when the call's signal says so. `isAsked`: whether the SDK has come to send one. */
+  /** Ends the requests that `ask` sends with these headers on the call's signal. `isAsked`: whether the SDK has sent one. */
   async until<Value>(
     call: VendorCall,
     ask: (headers: Readonly<Record<string, string>>, isAsked: () => boolean) => Promise<Value>,
@@ -86,7 +87,8 @@ export class BoundedExchange {
     const underWay = this.calls.get(String(number));
     if (underWay) underWay.asked = true;
     const call = underWay?.call;
-    // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
+    // The limit ends the exchange at once. The pool may still hold an aborted request until a connection is free, and then drops it
+    // unsent.
     try {
       const answer = await limited(timeout, call?.signal, (limit) =>
         within(limit, this.request(path, method, headers, body, limit), timedOut),
@@ -100,7 +102,7 @@ export class BoundedExchange {
     }
   }
 
-  /** Lets calls under way end, each within its time limit. */
+  /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
     await this.pool.close();
   }
@@ -130,7 +132,7 @@ export class BoundedExchange {
   }
 }
 
-/** Read to its end before the SDK sees it. None of its headers is handed on. */
+/** Read to its end before the SDK sees it. None of its headers is passed on. */
 class CompleteAnswer implements Stripe.HttpClientResponse {
   constructor(
     private readonly status: number,
@@ -179,7 +181,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON is an answer too, though not a usable one.
+    // An answer that is not JSON is complete, but not usable.
     return null;
   }
 }

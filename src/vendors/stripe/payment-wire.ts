@@ -1,4 +1,4 @@
-// How a payment intent is asked for, and how the processor's answers and errors are read. Nothing here is taken on trust.
+// Writes requests for a payment intent, and reads the processor's answers and errors. Every field is checked.
 import Stripe from 'stripe';
 import * as v from 'valibot';
 import type {
@@ -13,8 +13,8 @@ import { read, textLike, whole } from '../../vendor-kit/reading.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /**
- * `again`: the end of the call is not known, and asking again with the same key is how to learn it. `failed`: the same, and the answer was a
- * fault of the processor's own, which it may keep under the key.
+ * `again`: the call's end is unknown, and a repeat with the same key will tell it.
+ * `failed`: the same, after a fault of the processor, which it may keep under the key.
  */
 export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' | 'failed' };
 
@@ -62,7 +62,7 @@ export function newIntentParameters(
 ): Stripe.PaymentIntentCreateParams {
   const { amountCents, currency, connectedAccount, applicationFeeCents } = charge;
   const metadata = { transaction_id: names.transactionId, session_id: names.sessionId };
-  // A payment is confirmed in a frame: a way to pay that leaves the page would end what the person is about there.
+  // The payment is confirmed in a frame. A method that leaves the page would interrupt the person's work there.
   const methods = { enabled: true, allow_redirects: 'never' } as const;
   const common = { amount: amountCents, currency, automatic_payment_methods: methods };
   if (connectedAccount === null)
@@ -71,7 +71,7 @@ export function newIntentParameters(
   return { ...common, ...fee, metadata, transfer_data: { destination: connectedAccount } };
 }
 
-/** Where the money goes was settled when the intent was created: the processor does not let it be changed. */
+/** The receiver of the money is fixed when the intent is created. The processor allows no change of it. */
 export function changedIntentParameters({
   amountCents,
   currency,
@@ -83,7 +83,7 @@ export function changedIntentParameters({
   return { ...common, application_fee_amount: applicationFeeCents === 0 ? '' : applicationFeeCents };
 }
 
-/** How all parts of an intent are given back. The processor refuses to give back a transfer or a fee that there is none of. */
+/** Parameters that refund every part of an intent. The processor refuses to return a transfer or a fee that does not exist. */
 export function readParts(
   answer: Stripe.Response<Stripe.PaymentIntent>,
   intentId: string,
@@ -103,7 +103,7 @@ export function readParts(
   return { kind: 'parts', parameters: { payment_intent: intentId, ...parts } };
 }
 
-/** Unintelligible unless it is a refund of the intent. What is pending is on its way to the consumer. */
+/** Unintelligible unless it is a refund of this intent. A pending refund is on its way to the consumer. */
 export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: string): RefundVerdict {
   const { object, payment_intent, status, failure_reason } = answer as Partial<typeof answer>;
   const isRefund = answer.lastResponse.statusCode === 200 && object === 'refund' && payment_intent === intentId;
@@ -114,7 +114,7 @@ export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: str
   return { kind: 'unintelligible' };
 }
 
-/** Unintelligible unless it is, field for field, an intent, and the one that was asked for. */
+/** Unintelligible unless every field is that of an intent, and it is the requested one. */
 export function readIntent(
   answer: Stripe.Response<Stripe.PaymentIntent>,
   isTheOne: (intent: PaymentIntent) => boolean,
@@ -137,15 +137,15 @@ export function readIntent(
   return isTheOne(intent) ? { kind: 'intent', intent } : { kind: 'unintelligible' };
 }
 
-/** `aboutOne`: the call named an intent, so that a missing resource is that intent. Throws what is no error of the processor. */
+/** `aboutOne`: the call named an intent, so a missing resource is that intent. Rethrows errors that are not the processor's. */
 export function readError(error: unknown, aboutOne: boolean): Unsettled {
   if (!(error instanceof Stripe.errors.StripeError)) throw error;
   if (error.detail instanceof ExchangeFailed) return readEnd(error.detail);
   const { statusCode = 0, code } = error;
-  // The HTTP client did not take the request.
+  // The HTTP client did not accept the request.
   if (statusCode === 0) return { kind: 'not-made' };
   if (statusCode < 400 || statusCode > 499) return { kind: 'unintelligible' };
-  // The call with this key that came before is still being executed.
+  // The earlier call with this key is still being executed.
   if (statusCode === 409 && code === 'idempotency_key_in_use') return { kind: 'again' };
   if (code === 'rate_limit' || code === 'lock_timeout') return { kind: 'unavailable' };
   if (statusCode === 404 && code === 'resource_missing' && aboutOne) return { kind: 'not-found' };
@@ -161,7 +161,7 @@ const PARTS: Readonly<Record<string, CallersPart>> = {
   'line_items[0][price_data][product_data][description]': 'description',
 };
 
-/** Undefined for a parameter that is ours. */
+/** Undefined for a parameter that the service itself sets. */
 function partOf(parameter = ''): CallersPart | undefined {
   const [, note] = /^metadata\[(\w{1,40})\]$/.exec(parameter) ?? [];
   return note === undefined ? (Object.hasOwn(PARTS, parameter) ? PARTS[parameter] : undefined) : `notes.${note}`;
@@ -182,8 +182,8 @@ function readEnd({ end, status }: ExchangeFailed): Unsettled {
 }
 
 /**
- * Without the charge itself, which is asked for, nothing is known of refunds, and none is claimed. A refund that failed may still be in the
- * sum of the charge.
+ * Reports no refund when the expanded charge is missing, because the intent alone does not show it. The charge's sum may still include a
+ * failed refund.
  */
 function refundedOf(charge: Stripe.PaymentIntent['latest_charge'] | undefined): unknown {
   if (charge === null || charge === undefined || typeof charge === 'string') return 0;
@@ -200,7 +200,7 @@ function isCents(amount: unknown): amount is number {
   return v.is(cents, amount);
 }
 
-/** Codes end up in logs and events: nothing else than a code may. */
+/** Codes go into logs and events, so any other text is replaced. */
 function codeOf(code: unknown): string | null {
   if (code === null || code === undefined) return null;
   return typeof code === 'string' && CODE.test(code) ? code : 'unlisted';

@@ -1,4 +1,4 @@
-// The payment processor through the `stripe` SDK, as workers ask it. Wire format in payment-wire.ts.
+// The payment processor through the `stripe` SDK, for workers. Wire format in payment-wire.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import {
@@ -27,22 +27,22 @@ import {
 
 export interface StripePaymentProcessorOptions {
   readonly secretKey: string;
-  /** Address of a processor that speaks the same interface, such as the sandbox; null: the real service. */
+  /** Address of a processor with the same interface, such as the sandbox; null: the real service. */
   readonly baseUrl: string | null;
-  /** Milliseconds over the whole call: queueing for a connection, connecting, headers, body, and asking again after an ambiguous end. */
+  /** Milliseconds over the whole call: waiting for a connection, connecting, headers, body, and repeats after an ambiguous end. */
   readonly timeoutMs: number;
-  /** Connections at most; default 64. */
+  /** The most connections; default 64. */
   readonly connections?: number;
-  /** Milliseconds before each time that it is asked again. */
+  /** Milliseconds before each repeat. */
   readonly pausesMs?: readonly number[];
 }
 
-/** The version whose answers payment-wire.ts and checkout-wire.ts read; the SDK's types are those of the same one. */
+/** The API version that payment-wire.ts and checkout-wire.ts read. The SDK's types belong to the same version. */
 const API_VERSION = '2026-10-28.endive';
 const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
 const EXPAND = ['latest_charge.refunds'];
-/** For so long the processor keeps an answer under its key. */
+/** The time that the processor keeps an answer under its key. */
 const KEY_KEPT_SECONDS = 86_400;
 const PAGE = 100;
 const MOST_LISTED = 500;
@@ -53,11 +53,11 @@ type Ended = Exclude<Unsettled, { kind: 'again' | 'failed' }>;
 type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
 
 /**
- * After an ambiguous end the same call is sent again under the same key, within the same time limit: it is executed once,
- * and the answer of then comes back. So the state in a repeated answer is that of the first execution, and may be old.
- * A call of which one try ended ambiguously is never `unavailable`: it may have been executed. A creation to which the processor answers with
- * a fault of its own each time is looked for; what is not there is `not-made`. Follows no redirect, sends
- * no telemetry, logs nothing.
+ * Repeats a call after an ambiguous end, with the same key and within the same time limit. The processor executes it once and repeats
+ * its first answer.
+ * So the state in a repeated answer may be old. After an ambiguous try a call is never `unavailable`, because it may have been executed.
+ * If the processor answers a creation with a fault of its own every time, the object is searched for; a missing one is `not-made`.
+ * Follows no redirect, sends no telemetry, logs nothing.
  */
 export class StripePaymentProcessor extends PaymentProcessor {
   private readonly exchange: BoundedExchange;
@@ -121,7 +121,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
     );
   }
 
-  /** Which parts there are to give back, the intent says: what the service last wanted of it may never have reached the processor. */
+  /** The intent tells the parts to refund, because the service's last change of them may never have reached the processor. */
   override async refundIntent(call: VendorCall, intentId: string): Promise<RefundVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const endsAt = this.limit();
@@ -175,12 +175,12 @@ export class StripePaymentProcessor extends PaymentProcessor {
     );
   }
 
-  /** Lets calls under way end, each within its time limit. */
+  /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
     await this.exchange.close();
   }
 
-  /** Where the processor answers with a fault of its own each time, `find` looks for what was made all the same. */
+  /** If the processor answers with a fault of its own every time, `find` searches for an object that was made all the same. */
   private async create<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     ask: Ask<Verdict>,
@@ -215,7 +215,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
     return performance.now() + this.timeoutMs;
   }
 
-  /** `aboutOne`: the call names something, so that a missing resource is that. */
+  /** `aboutOne`: the call names an object, so a missing resource is that object. */
   private async settle<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     aboutOne: boolean,
@@ -230,7 +230,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
       );
       if (!('end' in reading)) return reading;
       const { kind, ...end } = reading.end;
-      // An earlier try may have been executed, whatever became of this one.
+      // An earlier try may have been executed, whatever the result of this one.
       if (kind === 'unavailable' && tries > 0) break;
       if (kind !== 'again' && kind !== 'failed') return { kind, ...end } as Ended;
       const pauseMs = this.pausesMs[tries];
@@ -251,7 +251,7 @@ function recent(): { readonly limit: number; readonly created: { readonly gte: n
   return { limit: PAGE, created: { gte: Math.floor(Date.now() / 1_000) - KEY_KEPT_SECONDS } };
 }
 
-/** Null also when there are more than can be gone through. */
+/** Null also when the list is too long to search. */
 async function idIn<Item extends { readonly id: string }>(
   listed: AsyncIterable<Item>,
   isTheOne: (item: Item) => boolean,
@@ -273,7 +273,7 @@ async function askOnce<Verdict>(
   try {
     return await ask(options);
   } catch (error) {
-    // The SDK cannot put it into a request.
+    // The SDK cannot put the parameters into a request.
     if (!isAsked()) return { end: NOT_MADE };
     return { end: readError(error, aboutOne) };
   }

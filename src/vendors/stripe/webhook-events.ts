@@ -13,7 +13,7 @@ const signedEvent = v.object({
   livemode: v.optional(v.unknown()),
   data: v.object({ object: v.optional(v.unknown()) }),
 });
-/** An intent, or a charge or refund of one. Whatever else the event says is left aside: the intent is fetched. */
+/** An intent, or a charge or refund of one. All other data are ignored, because the intent is fetched. */
 const ofIntent = v.union([
   v.object({ object: v.literal('payment_intent'), id: intentId }),
   v.pipe(
@@ -25,13 +25,13 @@ const ofCheckout = v.object({ object: v.literal('checkout.session'), id: checkou
 const ofTransaction = v.object({
   object: v.picklist(['payment_intent', 'charge', 'checkout.session']),
   metadata: v.fallback(v.object({ transaction_id: v.optional(v.unknown()) }), {}),
-  // Of a checkout session; its metadata may have been removed.
+  // Set for a checkout session, whose metadata may have been removed.
   client_reference_id: v.optional(v.unknown()),
 });
-/** A signature without a value, which the SDK takes for a fault of its caller's. */
+/** A signature without a value. The SDK would treat it as its caller's fault. */
 const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
-/** Reads the processor's signed events. Several secrets are valid at once while one replaces another. */
+/** Reads the processor's signed events. While a secret is replaced, several are valid. */
 export class StripeWebhookEvents extends ProcessorWebhookEvents {
   override readonly signatureHeader = 'stripe-signature';
 
@@ -78,7 +78,7 @@ function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
-    // A holder of the secret may sign anything; what is not JSON is no event.
+    // A holder of the secret may sign any text; one that is not JSON is not an event.
     return null;
   }
 }

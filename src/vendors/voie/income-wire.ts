@@ -1,4 +1,4 @@
-// The income vendor's wire format: requests written, answers read and checked. Used by income.ts.
+// The income vendor's wire format: writes requests, reads and checks answers. Used by income.ts.
 import * as v from 'valibot';
 import type { IncomeOutcome, IncomeRoute, IncomeStart } from '../../ports/income-vendor.js';
 import type { VendorAnswer } from '../../vendor-kit/answer.js';
@@ -36,7 +36,7 @@ export function readStart(answer: VendorAnswer): IncomeStart {
   return body === null ? UNINTELLIGIBLE : { kind: 'started', inquiry: body.inquiryId };
 }
 
-/** An answer about another inquiry than the one asked for would be another person's income. */
+/** An answer about another inquiry is refused, because it could be another person's income. */
 export function readOutcome(answer: VendorAnswer, inquiry: string): IncomeOutcome {
   const said = answer.status === 200 ? read(status, answer.body) : null;
   if (said?.inquiryId !== inquiry) return UNINTELLIGIBLE;

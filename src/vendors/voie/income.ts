@@ -1,4 +1,4 @@
-// The income vendor over HTTP, as workers ask it. Wire format in income-wire.ts.
+// The income vendor over HTTP, for workers. Wire format in income-wire.ts.
 import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../ports/income-vendor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
@@ -8,7 +8,10 @@ import { inquiryRequest, readOutcome, readStart } from './income-wire.js';
 const API = '/income/v1';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
-/** A call whose end is ambiguous is sent once more, within the same time limit: the vendor starts one inquiry a key. Reads 2 MB at most. */
+/**
+ * Repeats a call once after an ambiguous end, within the same time limit, because the vendor starts one inquiry per key. Reads 2 MB at
+ * most.
+ */
 export class VoieIncomeVendor extends IncomeVendor {
   private readonly http: VendorHttp;
 
@@ -37,7 +40,7 @@ export class VoieIncomeVendor extends IncomeVendor {
     );
   }
 
-  /** Lets calls under way end, each within its time limit. */
+  /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
     await this.http.close();
   }

@@ -1,6 +1,6 @@
-// A middle name can ask for one of the upstream's numbers (docs/sandbox.md#upstream-codes).
+// Reads the vendor's number that a middle name asks for (docs/sandbox.md#upstream-codes).
 
-/** When the vendor answers with a number that was asked for. `auth-answers`: to those of a re-authentication. */
+/** The step that answers with the requested number. `auth-answers`: answers in a re-authentication. */
 export type CodeStep = 'registration' | 'answers' | 'resend' | 'auth' | 'auth-answers' | 'report';
 
 export interface CodeAskedFor {
@@ -10,10 +10,10 @@ export interface CodeAskedFor {
 
 const ASKING = /^upstream(\d{1,5})(?:at(registration|answers|resend|auth|authanswers|report))?$/i;
 
-/** From here on the numbers are those of the credit file. */
+/** Numbers from here on belong to the credit file. */
 const FIRST_FILE_CODE = 9_000;
 
-/** Null for an ordinary middle name. Where it names no step, the number decides. */
+/** Null for an ordinary middle name. If the name has no step, the number decides. */
 export function codeAskedFor(middleName = ''): CodeAskedFor | null {
   const [, digits, named] = ASKING.exec(middleName.trim()) ?? [];
   if (digits === undefined) return null;

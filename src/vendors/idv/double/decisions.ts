@@ -1,4 +1,5 @@
-// What the vendor decides: a registration by its persona, a step-up answer by its session, a report by its person. Pure but for the new tokens.
+// The vendor's decisions: a registration by its persona, a step-up answer by its session, a report by its person. Pure, apart from new
+// tokens.
 import type { Answer } from '../../../vendor-kit/double/call-record.js';
 import type { ErrorBody } from '../../../vendor-kit/double/sandbox-part.js';
 import { type Persona, personaNamed } from './personas.js';
@@ -21,14 +22,14 @@ const SESSION_OVER = 710;
 const INVALID_REQUEST = 1004;
 const NOT_AUTHENTICATED = 9010;
 const SSN_AND_DOB_REQUIRED = 9018;
-/** A locked and a blocked file: what the control of the sandbox lifts. */
+/** A frozen and a blocked file, which a control of the sandbox can lift. */
 const LOCKS: ReadonlySet<number> = new Set([9116, 9132]);
-/** All that is said of an authentication that was ended. */
+/** The whole answer when an authentication is ended. */
 const EXPIRED = 'EXPIRED';
 
 export type Method = keyof Methods;
 
-/** The call that is decided. */
+/** The time and the key of the call that is decided. */
 export interface Moment {
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -36,7 +37,7 @@ export interface Moment {
   readonly reference: string;
 }
 
-/** The body of every answer about an identity, a refusal excepted. */
+/** The body of every answer about an identity, except refusals. */
 interface IdentityBody {
   readonly success: boolean;
   readonly userAuthenticated: boolean;
@@ -73,12 +74,12 @@ export function register(
   }
 }
 
-/** Whether an answer by this method, or a resend, can concern the session at all. An unknown session is simply over. */
+/** Whether the session offers this method of answering. An unknown session counts as over, so it passes here. */
 export function offers(session: Session | null, method: Method): boolean {
   return session === null || methodsOf(session)?.[method] !== false;
 }
 
-/** A challenge in any case, whether or not the old authentication still holds. */
+/** Always challenges, even while the old authentication is still valid. */
 export function reauthenticate(person: Person, moment: Moment): IdentityExecution {
   const { persona, subject, token: userToken } = person;
   const code = codeAt('auth', subject);
@@ -89,7 +90,7 @@ export function reauthenticate(person: Person, moment: Moment): IdentityExecutio
   return { effect: { session }, answer: { status: 200, body: challenge(session, moment) } };
 }
 
-/** `validityMs`: how long an authentication holds. */
+/** `validityMs`: how long an authentication is valid. */
 export function standing({ authenticatedAt }: Person, now: number, validityMs: number): Answer {
   const endsAt = authenticatedAt === null ? null : authenticatedAt + validityMs;
   const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
@@ -107,7 +108,7 @@ export function expire(person: Person): IdentityExecution {
   return { effect: { person: { ...person, authenticatedAt: null } }, answer: { status: 200, body: EXPIRED } };
 }
 
-/** `attempts`: wrong answers until a session is locked. */
+/** `attempts`: the number of wrong answers that locks a session. */
 export function judge(session: Session | null, right: boolean, attempts: number, moment: Moment): IdentityExecution {
   const closed = closedAnswer(session, moment);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
@@ -132,7 +133,7 @@ export function resend(session: Session | null, moment: Moment): IdentityExecuti
   return { answer: code === null ? { status: 200, body: challenge(session, moment) } : refusal(code) };
 }
 
-/** Only a report that was given out is billed. `session`: what the token names when it names nobody. */
+/** Only a released report is billed. `session`: the token's session, when it belongs to no person. */
 export function pullReport(person: Person | null, session: Session | null, now: number): IdentityExecution {
   if (person === null) return { answer: refusal(session === null ? SESSION_OVER : NOT_AUTHENTICATED) };
   const { file, score } = person.subject;
@@ -143,13 +144,13 @@ export function pullReport(person: Person | null, session: Session | null, now: 
   return { billed: true, answer: { status: 200, body } };
 }
 
-/** The person as the bureau has it when the freeze or block of the file is lifted; null where there is none to lift. */
+/** The person after the freeze or block of their file was lifted; null when the file has neither. */
 export function lifted(person: Person): Person | null {
   if (!conditionsOf(person).some((code) => LOCKS.has(code))) return null;
   return { ...person, subject: { ...person.subject, lifted: true } };
 }
 
-/** The numbers that the file answers with instead of a report; the first one counts. */
+/** The numbers with which the file answers instead of a report. The first one counts. */
 function conditionsOf(person: Person): readonly number[] {
   const { subject } = person;
   return [codeAt('report', subject), fileOf(person)].filter(
@@ -182,12 +183,12 @@ function confirmed(
   };
 }
 
-/** What its answers can be; null of one that never took any. */
+/** The methods that the session offers; null for a session that never took answers. */
 function methodsOf(session: Session): Methods | null {
   return session.methods ?? challengeOf(session.persona);
 }
 
-/** How somebody of this name is challenged at a registration; null when not at all. */
+/** The challenge for a person of this name at a registration; null when they get none. */
 function challengeOf(name: string): Methods | null {
   const persona = personaNamed(name);
   return persona.reaction === 'step-up' ? { otp: persona.otp, kba: persona.kba } : null;
@@ -212,7 +213,7 @@ function challenge(session: Session, { reference }: Moment): IdentityBody {
   };
 }
 
-/** The answer of a session that takes no answers, null when it takes them. After its lock a session is over. */
+/** The answer of a closed session; null for an open one. When its lock ends, the session is over. */
 function closedAnswer(session: Session | null, moment: Moment): Answer | null {
   if (session === null || session.over) return refusal(SESSION_OVER);
   const { lockedUntil } = session;
@@ -242,7 +243,7 @@ export function refusal(code: number, field?: string): Answer {
   return { status, body: { error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody };
 }
 
-/** The same number means another status here where the caller is at fault. */
+/** This number has another status here, because the caller is at fault. */
 export function refusalToAuthenticate(code: number, field?: string): Answer {
   const answer = refusal(code, field);
   return code === INVALID_REQUEST ? { ...answer, status: 400 } : answer;

@@ -1,4 +1,4 @@
-// The credit file's numbers for what went wrong when a report is pulled, with the HTTP status each travels under.
+// The credit file's numbers for failed pulls, each with its HTTP status.
 
 interface Coded {
   readonly status: number;
@@ -55,7 +55,7 @@ export const FILE_CODES: Readonly<Record<number, Coded>> = {
   ),
 };
 
-/** As the credit-file system itself says it. */
+/** The message in the credit-file system's own words. */
 function fileCode(code: number): string {
   return String(code - 10_000).padStart(3, '0');
 }

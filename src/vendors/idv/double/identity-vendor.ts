@@ -25,17 +25,17 @@ import { RIGHT_OTP_CODE, answersEveryQuestion, isRight } from './step-up.js';
 import { subjectOf } from './subject.js';
 
 export interface SandboxIdentityVendorOptions {
-  /** Where the journal lies. */
+  /** The folder of the journal. */
   readonly folder: string;
-  /** The bearer credential that callers must show. */
+  /** The bearer credential that callers must send. */
   readonly credential: string;
-  /** Wrong answers until a session is locked; default 3. */
+  /** The number of wrong answers that locks a session; default 3. */
   readonly attempts?: number;
-  /** Milliseconds for which an authentication holds; default 365 days. */
+  /** Milliseconds for which an authentication is valid; default 365 days. */
   readonly authenticationMs?: number;
-  /** Milliseconds before a slow person is answered; default 2,000. */
+  /** Milliseconds before the answer for a slow person; default 2,000. */
   readonly slowMs?: number;
-  /** Milliseconds until a call that is never answered counts as not executed; default 60,000. */
+  /** Milliseconds after which a call without an answer counts as not executed; default 60,000. */
   readonly silentMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -137,7 +137,7 @@ export class SandboxIdentityVendor implements SandboxPart {
     );
   }
 
-  /** Whom a token is about, of a person or of a session, for other vendors of the sandbox; null for an unknown one. */
+  /** The person or session of a token, for the sandbox's other vendors; null for an unknown token. */
   personOf(token: string): { readonly persona: string; readonly file: number } | null {
     const known = this.record.person(token) ?? this.record.session(token);
     return known === null ? null : { persona: known.persona, file: known.subject.file };
@@ -205,7 +205,7 @@ export class SandboxIdentityVendor implements SandboxPart {
   ): Promise<FastifyReply> | FastifyReply {
     const { body } = request;
     const person = this.record.person(body.userToken);
-    // Organizations authenticate again without anybody at a device (`GET /api/idv/organizations/{id}/auth`).
+    // An organization authenticates again without a person at a device (`GET /api/idv/organizations/{id}/auth`).
     const field = requests.unusableField(body, person === null || person.subject.userType === 'PMC');
     if (field !== null) return send(reply, refusalToAuthenticate(INVALID_REQUEST, field));
     return this.calls.run(request, reply, {
@@ -219,7 +219,7 @@ export class SandboxIdentityVendor implements SandboxPart {
     });
   }
 
-  /** A question: it changes nothing, and needs no key. */
+  /** A query. It changes nothing and needs no key. */
   private standing(userToken: string, reply: FastifyReply): FastifyReply {
     if (this.calls.outage()) return down(reply);
     const person = this.record.person(userToken);

@@ -1,24 +1,24 @@
-// How the sandbox reacts to whom: the published personas (docs/sandbox.md), chosen by last name and middle name.
+// The published personas (docs/sandbox.md), chosen by last name and middle name, with the sandbox's behaviour for each.
 import type { Fault } from '../../../vendor-kit/double/vendor-calls.js';
 import { codeAskedFor } from './codes-asked-for.js';
 
 export type Persona = {
-  /** The session outlives the registration call, so the name is kept in the journal: never rename. */
+  /** The journal stores the name, because the session outlives the registration call. So never rename a persona. */
   readonly name: string;
 } & (
   | {
       readonly reaction: 'confirm';
-      /** At the registration, at a re-authentication and at the report. */
+      /** Slow at the registration, at a re-authentication and at the report. */
       readonly slow?: true;
       readonly duplicateGuard?: true;
-      /** What the credit file is like when the report is pulled: a code that it answers with, or too thin for a score. */
+      /** The state of the credit file when the report is pulled: the number that it answers with, or too thin for a score. */
       readonly file?: number | 'thin';
     }
   | {
       readonly reaction: 'step-up';
       readonly otp: boolean;
       readonly kba: boolean;
-      /** Locked at the first wrong answer, and told until when. */
+      /** Locked at the first wrong answer, with the end of the lock in the reply. */
       readonly strict?: true;
       /** The session is over before it can be answered. */
       readonly expired?: true;
@@ -44,7 +44,7 @@ const PERSONAS: readonly Persona[] = [
   { name: 'nohittest', reaction: 'confirm', file: 9193 },
   { name: 'thinfiletest', reaction: 'confirm', file: 'thin' },
   { name: 'slowtest', reaction: 'confirm', slow: true },
-  // To be known by the income vendor.
+  // The income vendor knows these.
   { name: 'nopayrolltest', reaction: 'confirm' },
   { name: 'noincometest', reaction: 'confirm' },
   { name: 'incomeerrortest', reaction: 'confirm' },
@@ -60,7 +60,7 @@ const PERSONAS: readonly Persona[] = [
 const BY_NAME = new Map(PERSONAS.map((persona) => [persona.name, persona]));
 const ORDINARY: Persona = { name: 'ordinary', reaction: 'confirm' };
 
-/** A middle name that asks for a code at the registration wins over the last name. */
+/** A middle name that asks for a number at the registration takes precedence over the last name. */
 export function personaOf(names: { readonly middleName?: string; readonly lastName?: string }): Persona {
   const asked = codeAskedFor(names.middleName);
   if (asked?.step === 'registration') return { name: 'upstream-code', reaction: 'refuse', code: asked.code };

@@ -1,4 +1,4 @@
-// What the vendor remembers beside its calls: sessions and persons by token, and persons that it turned away once.
+// The vendor's record besides its calls: sessions and persons by token, and persons that it turned away once.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
@@ -7,22 +7,22 @@ import type { Subject } from './subject.js';
 export const OPERATIONS = ['registration', 'otp', 'otp-resend', 'kba', 'reauthentication', 'expiry', 'report'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** A registration or re-authentication, and the challenge that it led to. */
+/** A registration or re-authentication, and its challenge. */
 export interface Session {
-  /** `authSession` of the wire. */
+  /** `authSession` on the wire. */
   readonly token: string;
   readonly persona: string;
   readonly wrongAnswers: number;
   /** Milliseconds since 1970. */
   readonly lockedUntil: number | null;
-  /** Answered rightly, or never open for an answer. */
+  /** The session was answered correctly, or was never open for answers. */
   readonly over: boolean;
   readonly subject: Subject;
-  /** By which the vendor knows the person: from the confirmation on, of a re-authentication from the beginning. */
+  /** The vendor's token for the person. A registration has it after the confirmation, a re-authentication from the beginning. */
   readonly userToken?: string;
-  /** By what it can be met. Absent of a registration: what the persona says. */
+  /** The methods of answering. Absent for a registration, where the persona decides. */
   readonly methods?: Methods;
-  /** In journals of earlier versions: the person was confirmed and is known by the token of the session. */
+  /** In journals of earlier versions: the person was confirmed, and the session's token identifies them. */
   readonly verified?: boolean;
 }
 
@@ -31,17 +31,17 @@ export interface Methods {
   readonly kba: boolean;
 }
 
-/** Somebody whose identity was confirmed. */
+/** A person whose identity was confirmed. */
 export interface Person {
-  /** `UserToken` of the wire. */
+  /** `UserToken` on the wire. */
   readonly token: string;
   readonly persona: string;
   readonly subject: Subject;
-  /** Milliseconds since 1970; null when it was ended since, or is from before the vendor took note of it. */
+  /** Milliseconds since 1970. Null after the authentication was ended, and for older records without the time. */
   readonly authenticatedAt: number | null;
 }
 
-/** Kept in the journal: no personal data. A person who was turned away is there as a keyed digest. */
+/** The journal's entry, without personal data. A person who was turned away appears as a keyed digest. */
 export type Effect =
   | { readonly session: Session; readonly person?: Person }
   | { readonly person: Person }
@@ -73,7 +73,8 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
         }
         if (effect.person !== undefined) persons.set(effect.person.token, effect.person);
       },
-      // A report is billed once per key, and nothing ends twice, so a client that does not know the end of a call asks again.
+      // A report is billed once per key, and an authentication ends once. So a client may repeat these calls when it does not know
+      // their end.
       ['report', 'expiry'],
     );
     this.sessions = sessions;
@@ -89,7 +90,7 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
     return this.persons.get(token) ?? null;
   }
 
-  /** All of them, or those with this SSN. */
+  /** All persons, or those with this SSN. */
   personsWith(ssn: string | null): readonly Person[] {
     const persons = [...this.persons.values()];
     if (ssn === null) return persons;
@@ -113,7 +114,7 @@ export function personOf({ persona, subject }: Session, token: string, authentic
   return { token, persona, subject, authenticatedAt };
 }
 
-/** A session of an earlier version, whose token the service knows the person by already, names the person as well. */
+/** An older session's token already identifies the person to the service, so it stays the person's token. */
 export function newUserToken({ token }: Session): string {
   return token.startsWith('vs_') ? token : `ut_${randomUUID().replaceAll('-', '')}`;
 }

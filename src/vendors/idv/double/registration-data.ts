@@ -1,4 +1,4 @@
-// What the vendor refuses of the data about a person, and with which number. Empty counts as missing.
+// The vendor's rules for a person's data, and its number for each broken rule. An empty field counts as missing.
 import { isIP } from 'node:net';
 import type { RegistrationBody } from './requests.js';
 
@@ -22,7 +22,7 @@ const INPUT_VALIDATION = 708;
 const MAX_STREET = 255;
 const ADULT_YEARS = 18;
 
-/** The first objection, null when there is none. */
+/** The first broken rule; null when the data are valid. */
 export function objectionTo(body: RegistrationBody, now: Date): Objection | null {
   const { dateOfBirth = '', ssn = '', phone, email = '', address = {}, ipAddress = '' } = body;
   const { street = '', city = '', state = '', zip = '' } = address;

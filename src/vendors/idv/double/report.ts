@@ -29,7 +29,7 @@ const TOWNS = [
 ] as const;
 const COUNTIES = ['North County', 'South County', 'East County', 'West County'] as const;
 
-/** `score` null: a thin file, with too little in it for a score. Dates count back from `today`, the day of the pull. */
+/** `score` null: a thin file, with too little data for a score. Dates count back from `today`, the day of the pull. */
 export function reportBody({
   file,
   score,

@@ -1,4 +1,4 @@
-// The bodies that the vendor takes, field for field. Anything else is refused with its name.
+// The bodies that the vendor accepts, field by field. Any other field is refused by name.
 import { isIP } from 'node:net';
 import type { GivenAnswer } from './step-up.js';
 
@@ -57,7 +57,7 @@ function strict(required: object, optional: object = {}): object {
 
 const NO_QUERY = strict({});
 
-/** Of a registration: what is missing or malformed is refused with numbers of its own (registration-data.ts). */
+/** For a registration. Missing or malformed data get numbers of their own (registration-data.ts). */
 const data = { type: 'string', maxLength: 255 };
 const address = strict({}, { street: { type: 'string' }, city: data, state: data, zip: data });
 
@@ -103,7 +103,7 @@ export const KBA = {
 export const PERSON = { querystring: NO_QUERY, body: strict({ userToken: token }) };
 
 const anyText = { type: 'string' };
-/** What is missing or malformed of the device is refused with a number of its own. */
+/** Missing or malformed device data get a number of their own. */
 export const AUTHENTICATION = {
   querystring: NO_QUERY,
   body: strict(
@@ -116,7 +116,9 @@ export const AUTHENTICATION = {
   ),
 };
 
-/** The field that a passive authentication cannot do without, or cannot read; null when there is none. `deviceless`: nobody need sit at a device. */
+/**
+ * The first field that a passive authentication needs or cannot read; null when all are valid. `deviceless`: no person sits at a device.
+ */
 export function unusableField({ device, ipAddress }: AuthenticationBody, deviceless: boolean): string | null {
   if (!(deviceless && device?.jsc === undefined) && !isFingerprint(device?.jsc ?? '')) return 'device.jsc';
   if (device?.hdim !== undefined && !isFingerprint(device.hdim)) return 'device.hdim';
@@ -127,7 +129,7 @@ function isFingerprint(text: string): boolean {
   return text !== '' && text.length <= MAX_FINGERPRINT;
 }
 
-/** A control: of everybody without an SSN. */
+/** A control. Without an SSN it applies to every person. */
 export const LIFTED_FREEZE = {
   querystring: NO_QUERY,
   body: strict({}, { ssn: { type: 'string', pattern: '^[0-9]{9}$' } }),

@@ -1,4 +1,4 @@
-// What a person is asked, and what is right. The questions are made up and the same for everybody.
+// The challenges and their correct answers. The questions are made up and the same for every person.
 
 export const RIGHT_OTP_CODE = '123456';
 
@@ -54,7 +54,7 @@ export interface GivenAnswer {
   readonly answerId: number;
 }
 
-/** Every question answered once, with an answer it has. */
+/** Whether every question is answered once, with one of its answers. */
 export function answersEveryQuestion(given: readonly GivenAnswer[]): boolean {
   return (
     given.length === QUESTIONS.length &&
@@ -66,7 +66,7 @@ export function answersEveryQuestion(given: readonly GivenAnswer[]): boolean {
   );
 }
 
-/** The first answer of the first question, the second of the second, and so on. */
+/** The correct answers: the first of the first question, the second of the second, and so on. */
 export function isRight(given: readonly GivenAnswer[]): boolean {
   return given.every(({ questionId, answerId }) => questionId === answerId);
 }

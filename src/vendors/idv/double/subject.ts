@@ -1,17 +1,17 @@
-// What the vendor keeps of a person for reports to come: enough to make up a file, too little to find the person.
+// The vendor's data about a person for later reports: enough to make up a file, too little to identify the person.
 import { createHash } from 'node:crypto';
 import { type CodeAskedFor, type CodeStep, codeAskedFor } from './codes-asked-for.js';
 
 export interface Subject {
-  /** Which of the made-up files is this person's. Thousands of people share one. */
+  /** The number of the person's made-up file. Thousands of people share one. */
   readonly file: number;
-  /** Null without an SSN: such a person has no credit file. */
+  /** Null without an SSN: that person has no credit file. */
   readonly score: number | null;
-  /** The number with which the vendor answers later on; null when none was asked for. */
+  /** The number with which the vendor answers later; null when the person asked for none. */
   readonly code?: CodeAskedFor | null;
   /** In journals of earlier versions: the number with which the credit file answers instead of a report. */
   readonly fileCode?: number | null;
-  /** Of the SSN, keyed. Absent without one, and in journals of earlier versions. */
+  /** A keyed digest of the SSN. Absent without one, and in journals of earlier versions. */
   readonly ssnDigest?: string;
   /** The freeze or block of the file was lifted. */
   readonly lifted?: true;
@@ -46,7 +46,7 @@ export function subjectOf(
   };
 }
 
-/** The number with which the vendor answers in this step, whatever it is asked; null when there is none. */
+/** The vendor's number in this step, whatever the request; null when the step has none. */
 export function codeAt(step: CodeStep, { code, fileCode }: Subject): number | null {
   if (code) return code.step === step ? code.code : null;
   return step === 'report' ? (fileCode ?? null) : null;

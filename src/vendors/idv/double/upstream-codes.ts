@@ -1,4 +1,4 @@
-// The upstream's own numbers for what went wrong, with the HTTP status each travels under.
+// The vendor's own numbers for faults, each with its HTTP status.
 import { FILE_CODES } from './file-codes.js';
 
 export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; readonly message: string }>> = {
@@ -75,5 +75,5 @@ export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; 
   ...FILE_CODES,
 };
 
-/** What an unlisted code looks like: the upstream's list is not complete. */
+/** An example of an unlisted number, because the vendor's list is not complete. */
 export const UNLISTED_CODE = { status: 422, message: 'other condition' };

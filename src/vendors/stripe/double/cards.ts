@@ -1,11 +1,11 @@
-// The cards that exist here. What is typed of one is looked at and forgotten: what stays is the payment method that stands for it.
+// The test cards. Typed card data are checked and forgotten; only the payment method of the card stays.
 import { ProcessorError, invalid } from './errors.js';
 import type { FormEntries, Parameters } from './form.js';
 
 interface TestCard {
   readonly method: string;
   readonly what: string;
-  /** Its payment is not over with the confirmation: the hosted page, which has no script, does not take it. */
+  /** Its payment continues after the confirmation. The hosted page has no script, so it does not accept this card. */
   readonly needsScript?: true;
 }
 
@@ -29,7 +29,7 @@ const CARDS: ReadonlyMap<string, TestCard> = new Map<string, TestCard>([
   ['4000000000007775', { method: 'pm_card_processing', what: 'pays after a second', needsScript: true }],
 ]);
 
-/** By number: what the hosted page takes. */
+/** The cards that the hosted page accepts, by number. */
 export const HOSTED_PAGE_CARDS: ReadonlyMap<string, TestCard> = new Map(
   [...CARDS].filter(([, { needsScript }]) => needsScript === undefined),
 );
@@ -41,7 +41,7 @@ export interface TypedCard {
   readonly cvc: string;
 }
 
-/** The payment method of what was typed into the hosted page, or what is wrong with it, as the consumer is told. */
+/** The payment method of the card typed into the hosted page, or the consumer's message about its fault. */
 export function methodOf(
   { number, expiry, cvc }: TypedCard,
   now: number,
@@ -82,7 +82,7 @@ export function methodOfCardData(data: Parameters, now: number): string {
   });
 }
 
-/** The same call without what identifies the card, of which the last four digits tell one test card from another. */
+/** The same call without the card's identity. The last four digits stay, because they tell the test cards apart. */
 export function withoutCard(entries: FormEntries): FormEntries {
   return entries.flatMap(([name, value]) => {
     if (!name.startsWith('payment_method_data')) return [[name, value] as const];
@@ -95,7 +95,7 @@ export function grouped(number: string): string {
   return number.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }
 
-/** A card is good to the end of its month. */
+/** A card is valid to the end of its month. */
 function isOver(year: number, month: number, now: number): boolean {
   return now >= Date.UTC(2_000 + (year % 100), month);
 }

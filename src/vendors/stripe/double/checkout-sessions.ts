@@ -1,4 +1,4 @@
-// What becomes of a hosted checkout session: pure but for new ids. Its intent exists from the first try to pay on.
+// The transitions of a hosted checkout session. Pure, apart from new ids. Its intent exists from the first try to pay.
 import { ProcessorError, invalid } from './errors.js';
 import { type IntentChange, checkAmount, checkSplit, confirmIntent, createIntent, newId } from './intents.js';
 import type { CheckoutSession, Intent } from './state.js';
@@ -25,7 +25,7 @@ export function openSession(wanted: NewCheckoutSession, pageRoot: string, now: n
     if (url !== null && !isWebAddress(url)) throw invalid(param, 'url_invalid', `Not a valid URL: ${param}`);
   }
   const expiresAt = wanted.expiresAt ?? now + DAY_MS;
-  // The clocks of the two sides may differ a little.
+  // Allows for differing clocks of the two sides.
   if (expiresAt < now + 29 * MINUTE_MS || expiresAt > now + DAY_MS + MINUTE_MS)
     throw invalid('expires_at', null, 'The expiry must be between 30 minutes and 24 hours from now.');
   const id = newId('cs_test');

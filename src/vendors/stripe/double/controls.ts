@@ -1,4 +1,4 @@
-// What tests may ask of the processor and tell it to do, under /control/processor. No credential.
+// Controls and queries of the processor for tests, under /control/processor. They need no credential.
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from './engine.js';
 import type { DeliveryPlan } from './event-delivery.js';
@@ -35,7 +35,7 @@ export function mountControls(server: FastifyInstance, engine: Engine): void {
   );
 }
 
-/** What was really asked for, and what was really charged. */
+/** The amounts that were requested and charged. */
 function mountMoney(controls: FastifyInstance, engine: Engine): void {
   const about = ({ intent: id, transaction }: About): Intent[] =>
     engine.record

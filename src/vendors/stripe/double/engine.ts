@@ -1,4 +1,4 @@
-// Executes what callers ask of the processor, once for each idempotency key, and what happens by itself as time goes by.
+// Executes the callers' requests, once per idempotency key, and the events that follow by themselves as time passes.
 import { expireSession } from './checkout-sessions.js';
 import { ProcessorError, missing } from './errors.js';
 import type { EventDelivery } from './event-delivery.js';
@@ -11,9 +11,9 @@ import type { Timers } from './timers.js';
 export interface Call {
   readonly operation: Operation;
   readonly key: string | null;
-  /** What makes two calls with one key the same call. */
+  /** The content that two calls with one key must share. */
   readonly content: readonly string[];
-  /** Reads the parameters. What it throws is answered and not remembered: the key stays free. */
+  /** Reads the parameters. An error is answered and not recorded, so the key stays free. */
   readonly prepare: () => () => Execution;
 }
 
@@ -29,11 +29,11 @@ export interface Faults {
   /** Milliseconds since 1970. */
   outageEnds: number;
   answersToLose: number;
-  /** So many calls fail, which is kept under their keys. */
+  /** The number of calls that fail with an answer kept under their keys. */
   failuresToKeep: number;
-  /** As for want of balance; each refusal is the outcome of its call. */
+  /** The number of refunds refused for lack of balance. Each refusal is the call's outcome. */
   refundsToRefuse: number;
-  /** Every new call takes so long before it is executed. */
+  /** The delay before each new call is executed. */
   slowMs: number;
 }
 
@@ -45,11 +45,11 @@ export class Engine {
     readonly delivery: EventDelivery,
     private readonly timers: Timers,
     readonly now: () => number,
-    /** How long a bank account takes. */
+    /** The time that a bank payment takes. */
     readonly settleMs: number,
   ) {}
 
-  /** Takes up what an earlier process left. */
+  /** Continues the work of an earlier process. */
   resume(): void {
     for (const intent of this.record.allIntents()) this.settleLater(intent);
     for (const session of this.record.allSessions()) this.expireLater(session);
@@ -92,7 +92,7 @@ export class Engine {
     return { answer, replayed: false };
   }
 
-  /** What happens without a call of the interface: on a page, or by itself. */
+  /** Applies changes that no call caused: those of a page, or of time. */
   async happen(changes: Changes): Promise<void> {
     this.record.change(changes);
     await this.published(changes);
@@ -116,7 +116,7 @@ export class Engine {
     };
   }
 
-  /** A decline is an error to the caller and a change of the intent at once. */
+  /** A decline is an error for the caller, and also changes the intent. */
   executionOf(change: IntentChange, body: (intent: Intent) => object, key: string | null): Execution {
     const changes = this.intentChanges(change, key);
     if (change.decline === undefined) return { answer: { status: 200, body: body(change.intent) }, changes };
@@ -145,7 +145,7 @@ export class Engine {
     return { id: event.id, type, intentId, created: event.created, body: JSON.stringify(eventObject(event, object)) };
   }
 
-  /** Nothing is told before it is safely in the journal. */
+  /** Sends events only after the journal holds them. */
   private async published({ intents = [], sessions = [], events = [] }: Changes): Promise<void> {
     await this.record.kept();
     for (const intent of intents) this.settleLater(intent);
@@ -182,7 +182,7 @@ const FAILED: Execution = {
   changes: {},
 };
 
-/** A refusal at this point was reached by executing the call, and is its outcome. */
+/** A refusal here comes from executing the call, so it is the call's outcome. */
 function executed(execute: () => Execution): Execution {
   try {
     return execute();

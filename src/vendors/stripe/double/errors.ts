@@ -1,4 +1,4 @@
-// Everything the processor says no with, in the shape its clients know.
+// The processor's errors, in the form that its clients know.
 
 export type ErrorType = 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error' | 'rate_limit_error';
 
@@ -8,11 +8,11 @@ export interface ErrorObject {
   readonly code?: string;
   readonly decline_code?: string;
   readonly param?: string;
-  /** The intent that the call was about, as it stands now. */
+  /** The intent of the call, in its present state. */
   readonly payment_intent?: object;
 }
 
-/** Messages name parameters, never what was sent in them. */
+/** Messages name parameters and never quote their values. */
 export class ProcessorError extends Error {
   override readonly name = 'ProcessorError';
 

@@ -1,4 +1,4 @@
-// Sends the processor's events to the service, signed, in the background, until each of them is taken.
+// Sends the processor's events to the service, signed, in the background, until the service accepts each of them.
 import { createHmac } from 'node:crypto';
 import type { ProcessorRecord, StoredEvent } from './record.js';
 import type { Timers } from './timers.js';
@@ -8,19 +8,19 @@ export interface EventReceiver {
   readonly secret: string;
 }
 
-/** What tests may ask for. */
+/** Instructions of tests. */
 export interface DeliveryPlan {
-  /** How often every event is sent; 1 is the ordinary case. */
+  /** The number of times that every event is sent; usually 1. */
   readonly copies: number;
-  /** Before the first attempt. */
+  /** The wait before the first attempt. */
   readonly delayMs: number;
-  /** That many events are never sent. */
+  /** The number of events that are never sent. */
   readonly drop: number;
-  /** That many events are kept back and then sent in reverse, one after the other. */
+  /** The number of events that are held and then sent in reverse order, one at a time. */
   readonly hold: number;
 }
 
-/** How far one event has come. `lastStatus` is null before the first answer. */
+/** The progress of one event. `lastStatus` is null before the first answer. */
 export interface DeliveryState {
   readonly attempts: number;
   readonly lastStatus: number | null;
@@ -47,12 +47,12 @@ export class EventDelivery {
     private readonly now: () => number,
   ) {}
 
-  /** Takes up what an earlier process left. */
+  /** Continues the work of an earlier process. */
   resume(): void {
     for (const event of this.record.allEvents()) if (this.record.endOf(event) === null) this.sendAfter(event, 0);
   }
 
-  /** Called once an event is safely in the journal. */
+  /** Called once an event is in the journal. */
   add(events: readonly StoredEvent[]): void {
     for (const event of events) {
       if (this.plan.drop > 0) {
@@ -82,7 +82,7 @@ export class EventDelivery {
     return this.states.get(event.id) ?? NOT_SENT;
   }
 
-  /** One attempt now, whatever became of earlier ones. Null without an answer. */
+  /** One attempt now, regardless of earlier ones. Null without an answer. */
   async resend(event: StoredEvent): Promise<number | null> {
     const status = await this.post(event);
     this.noteEnd(event, status);
@@ -149,12 +149,12 @@ export class EventDelivery {
       await response.body?.cancel();
       return response.status;
     } catch {
-      // No receiver, too slow, or the sandbox is closing: the next attempt comes in any case.
+      // No receiver, too slow, or the sandbox is closing. The next attempt follows in any case.
       return null;
     }
   }
 
-  /** True when the event is over. */
+  /** True when the event's delivery has ended. */
   private noteEnd(event: StoredEvent, status: number | null): boolean {
     if (this.end.signal.aborted) return true;
     if (status === null || status < 200 || status > 299) return false;

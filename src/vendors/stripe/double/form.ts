@@ -1,7 +1,7 @@
-// Form-encoded parameters: `a[b]=1` nests, `a[0]=x` and `a[]=x` make lists. The reader names what may be there.
+// Form-encoded parameters: `a[b]=1` nests, `a[0]=x` and `a[]=x` make lists. The reader names the allowed ones.
 import { invalid } from './errors.js';
 
-/** Sorted, so that two bodies that say the same are the same. */
+/** Sorted, so that bodies with the same content are equal. */
 export type FormEntries = readonly (readonly [name: string, value: string])[];
 
 type Node = string | Map<string, Node>;
@@ -33,7 +33,7 @@ export class Parameters {
     return new Parameters(fields, '');
   }
 
-  /** Refuses whatever else was sent, which is how a misspelt name comes to light. */
+  /** Refuses all other parameters, which reveals misspelt names. */
   only(...names: readonly string[]): this {
     for (const name of this.fields.keys()) {
       if (!names.includes(name))
@@ -50,7 +50,7 @@ export class Parameters {
     return this.fields.has(name);
   }
 
-  /** An empty value is the interface's way to unset a field; here it counts as absent. */
+  /** An empty value unsets a field of the interface. Here it counts as absent. */
   text(name: string): string | null {
     const value = this.fields.get(name);
     if (value === undefined || value === '') return null;
@@ -101,7 +101,7 @@ export class Parameters {
     return [...list.fields.keys()].map((index) => list.requiredText(index));
   }
 
-  /** Null for a value that is to be unset. */
+  /** Null for a value that must be unset. */
   metadata(name: string): Readonly<Record<string, string | null>> {
     const sent = this.nested(name);
     const metadata = new Map<string, string | null>();

@@ -1,9 +1,9 @@
-// What becomes of a payment intent: pure but for new ids. Times are milliseconds since 1970.
+// The transitions of a payment intent. Pure, apart from new ids. Times are milliseconds since 1970.
 import { randomBytes } from 'node:crypto';
 import { isChargeable } from './amounts.js';
 import { ProcessorError, invalid, unexpectedState } from './errors.js';
 import { intentObject, messageOf } from './objects.js';
-import { reactionOf } from './payment-methods.js';
+import { behaviourOf } from './payment-methods.js';
 import type { Charge, Decline, Intent, Refund, TakenBack } from './state.js';
 
 export type IntentEvent =
@@ -14,7 +14,7 @@ export type IntentEvent =
   | 'payment_intent.succeeded'
   | 'payment_intent.canceled';
 
-/** `decline` is what the caller is told, and is an error to them, although the intent changed. */
+/** `decline`: an error for the caller, although the intent changed. */
 export interface IntentChange {
   readonly intent: Intent;
   readonly happened: readonly IntentEvent[];
@@ -33,7 +33,7 @@ export interface NewIntent {
 export interface ChangedIntent {
   readonly amount: number | null;
   readonly currency: string | null;
-  /** Undefined: as it was; null: none. */
+  /** Undefined: unchanged; null: none. */
   readonly applicationFee: number | null | undefined;
   readonly metadata: Readonly<Record<string, string | null>>;
   readonly paymentMethod: string | null;
@@ -78,7 +78,7 @@ export function checkSplit(amount: number, applicationFee: number | null, destin
 export function createIntent(wanted: NewIntent, now: number): IntentChange {
   checkAmount(wanted.amount, wanted.currency);
   checkSplit(wanted.amount, wanted.applicationFee, wanted.destination);
-  if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
+  if (wanted.paymentMethod !== null) behaviourOf(wanted.paymentMethod);
   const id = newId('pi');
   const intent: Intent = {
     id,
@@ -105,7 +105,7 @@ export function changeIntent(intent: Intent, wanted: ChangedIntent): IntentChang
   const applicationFee = wanted.applicationFee === undefined ? intent.applicationFee : wanted.applicationFee;
   checkAmount(amount, wanted.currency ?? intent.currency);
   checkSplit(amount, applicationFee, intent.destination);
-  if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
+  if (wanted.paymentMethod !== null) behaviourOf(wanted.paymentMethod);
   const status =
     wanted.paymentMethod !== null && intent.status === 'requires_payment_method'
       ? 'requires_confirmation'
@@ -129,13 +129,13 @@ export function confirmIntent(intent: Intent, given: string | null, now: number,
   const paymentMethod = given ?? intent.paymentMethod;
   if (paymentMethod === null)
     throw invalid('payment_method', 'parameter_missing', 'A payment method is needed to confirm this PaymentIntent.');
-  const reaction = reactionOf(paymentMethod);
+  const behaviour = behaviourOf(paymentMethod);
   const tried: Intent = { ...intent, paymentMethod, lastDecline: null };
-  switch (reaction.kind) {
+  switch (behaviour.kind) {
     case 'succeed':
       return succeeded(tried, now);
     case 'decline':
-      return { ...declined(tried, reaction.decline, now), decline: reaction.decline };
+      return { ...declined(tried, behaviour.decline, now), decline: behaviour.decline };
     case 'authenticate':
       return { intent: { ...tried, status: 'requires_action' }, happened: ['payment_intent.requires_action'] };
     case 'process': {
@@ -146,25 +146,25 @@ export function confirmIntent(intent: Intent, given: string | null, now: number,
       };
     }
     default:
-      return reaction satisfies never;
+      return behaviour satisfies never;
   }
 }
 
-/** What the bank's page reports back. */
+/** Applies the result that the bank's page reports. */
 export function authenticateIntent(intent: Intent, passed: boolean, now: number): IntentChange {
   if (intent.status !== 'requires_action') throw unexpectedState('authenticate', intent, intentObject(intent));
   if (!passed) return declined(intent, NOT_AUTHENTICATED, now);
-  const reaction = reactionOf(intent.paymentMethod ?? '');
-  if (reaction.kind !== 'authenticate' || reaction.decline === null) return succeeded(intent, now);
-  return { ...declined(intent, reaction.decline, now), decline: reaction.decline };
+  const behaviour = behaviourOf(intent.paymentMethod ?? '');
+  if (behaviour.kind !== 'authenticate' || behaviour.decline === null) return succeeded(intent, now);
+  return { ...declined(intent, behaviour.decline, now), decline: behaviour.decline };
 }
 
-/** Null for an intent that is not, or no longer, under way. */
+/** Null for an intent that is not processing, or no longer. */
 export function settleIntent(intent: Intent, now: number): IntentChange | null {
   if (intent.status !== 'processing') return null;
   const settled: Intent = { ...intent, charges: intent.charges.slice(0, -1), settlesAt: null };
-  const reaction = reactionOf(intent.paymentMethod ?? '');
-  if (reaction.kind === 'process' && reaction.decline !== null) return declined(settled, reaction.decline, now);
+  const behaviour = behaviourOf(intent.paymentMethod ?? '');
+  if (behaviour.kind === 'process' && behaviour.decline !== null) return declined(settled, behaviour.decline, now);
   return succeeded(settled, now, intent.charges.at(-1)?.id);
 }
 
@@ -173,7 +173,7 @@ export function cancelIntent(intent: Intent, now: number): IntentChange {
   return { intent: { ...intent, status: 'canceled', canceledAt: now }, happened: ['payment_intent.canceled'] };
 }
 
-/** Gives back `amount`, or all that is left when it is null. */
+/** Refunds `amount`, or the whole remainder when it is null. */
 export function refundIntent(
   intent: Intent,
   amount: number | null,
@@ -208,7 +208,7 @@ export function refundIntent(
   return { intent: withCharge(intent, charge), charge, refund };
 }
 
-/** The bank sends the newest refund back. Null where there is none. */
+/** The bank sends the newest refund back. Null when the intent has none. */
 export function failRefund(intent: Intent): IntentRefund | null {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   const made = paid?.refunds?.findLast(({ failed }) => failed !== true);

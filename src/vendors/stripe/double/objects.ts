@@ -1,9 +1,9 @@
-// The objects as the processor shows them on the wire: snake case, seconds since 1970, ids or whole objects.
+// The objects on the processor's wire: snake case, seconds since 1970, ids or whole objects.
 import type { Charge, CheckoutSession, Decline, Intent, Refund } from './state.js';
 
 export const API_VERSION = '2026-10-28.endive';
 
-/** `chargeToo`: the latest charge as an object instead of its id, or with its refunds. */
+/** `chargeToo`: shows the latest charge as an object instead of its id, or with its refunds. */
 export function intentObject(intent: Intent, chargeToo: boolean | 'with-refunds' = false): object {
   const latest = intent.charges.at(-1);
   return {
@@ -18,7 +18,7 @@ export function intentObject(intent: Intent, chargeToo: boolean | 'with-refunds'
   };
 }
 
-/** What a browser gets that shows the client secret and no key. */
+/** The view of a browser that sends the client secret and no key. */
 export function publicIntentObject(intent: Intent): object {
   return {
     id: intent.id,
@@ -55,7 +55,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['payment_intent_authentication_failure', 'The provided PaymentMethod has failed authentication.'],
 ]);
 
-/** What the consumer may be told of a decline. */
+/** The consumer's message about a decline. */
 export function messageOf({ code, declineCode }: Decline): string {
   return MESSAGES.get(declineCode ?? '') ?? MESSAGES.get(code) ?? 'Your card was declined.';
 }
@@ -85,7 +85,7 @@ export function chargeObject(charge: Charge, intent: Intent, shown?: unknown): o
     paid: charge.status === 'succeeded',
     payment_intent: intent.id,
     refunded: charge.refunded === charge.amount,
-    // The refunds of a charge are unknown where it was given back before they were kept one by one.
+    // A charge refunded before single refunds were recorded has no list of them.
     ...(shown === 'with-refunds' &&
       (charge.refunds !== undefined || charge.refunded === 0) && {
         refunds: { object: 'list', data: refunds, has_more: false, url: `/v1/charges/${charge.id}/refunds` },

@@ -1,21 +1,21 @@
-// The payment methods that exist here, and how each of them behaves.
+// The test payment methods and their behaviour.
 import { invalid } from './errors.js';
 import type { Decline } from './state.js';
 
-export type EventHandler =
+export type Behaviour =
   | { readonly kind: 'succeed' }
   | { readonly kind: 'decline'; readonly decline: Decline }
-  /** `decline`: what becomes of it although the authentication is passed. */
+  /** `decline`: the result even if the authentication is passed. */
   | { readonly kind: 'authenticate'; readonly decline: Decline | null }
-  /** Takes a while; then it is declined, or succeeds. */
+  /** Takes a while, and then is declined or succeeds. */
   | { readonly kind: 'process'; readonly decline: Decline | null };
 
 const DECLINED = {
   kind: 'decline',
   decline: { code: 'card_declined', declineCode: 'generic_decline' },
-} as const satisfies EventHandler;
+} as const satisfies Behaviour;
 
-const REACTIONS: ReadonlyMap<string, EventHandler> = new Map<string, EventHandler>([
+const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ['pm_card_visa', { kind: 'succeed' }],
   ['pm_card_chargeDeclined', DECLINED],
   ['pm_card_visa_chargeDeclined', DECLINED],
@@ -42,8 +42,8 @@ const REACTIONS: ReadonlyMap<string, EventHandler> = new Map<string, EventHandle
   ],
 ]);
 
-export function reactionOf(paymentMethod: string): EventHandler {
-  const reaction = REACTIONS.get(paymentMethod);
-  if (reaction === undefined) throw invalid('payment_method', 'resource_missing', 'No such PaymentMethod');
-  return reaction;
+export function behaviourOf(paymentMethod: string): Behaviour {
+  const behaviour = BEHAVIOURS.get(paymentMethod);
+  if (behaviour === undefined) throw invalid('payment_method', 'resource_missing', 'No such PaymentMethod');
+  return behaviour;
 }

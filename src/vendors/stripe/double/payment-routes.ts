@@ -25,7 +25,7 @@ type Incoming = FastifyRequest<{
   Querystring: Record<string, string>;
   Body: FormEntries | undefined;
 }>;
-/** Reads the parameters, which must be right, and hands back what executes the call. */
+/** Reads and checks the parameters, and returns the function that executes the call. */
 type Prepare = (parameters: Parameters, request: Incoming, key: string | null) => () => Execution;
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
@@ -43,7 +43,7 @@ export function mountPayments(server: FastifyInstance, engine: Engine, keys: Key
 
 export interface Keys {
   readonly secret: string;
-  /** What pages show, beside the client secret of an intent. */
+  /** The publishable key of pages, which they send with an intent's client secret. */
   readonly publishable: string;
 }
 
@@ -248,7 +248,7 @@ class PaymentRoutes {
       throw new ProcessorError(503, { type: 'api_error', message: 'The service is down.' });
   }
 
-  /** Every POST: who calls, then whether the key was used before, then the parameters. */
+  /** Every POST checks the caller, then the key's earlier use, then the parameters. */
   private post(v1: FastifyInstance, path: string, operation: Operation, prepare: Prepare): void {
     v1.post(path, async (request: Incoming, reply) => {
       const entries = request.body ?? [];
@@ -266,7 +266,7 @@ class PaymentRoutes {
     });
   }
 
-  /** A refusal tells of the intent no more than a success would. */
+  /** A refusal reveals no more of the intent than a success would. */
   private execution(
     { params }: Incoming,
     change: (intent: Intent) => IntentChange,
@@ -282,7 +282,7 @@ class PaymentRoutes {
     }
   }
 
-  /** Lets a caller in with the secret key, or with the intent's client secret, which gets to see less. */
+  /** Admits a caller with the secret key, or with the intent's client secret, which shows less of the intent. */
   private admit(
     request: Incoming,
     parameters: Parameters,
@@ -318,7 +318,7 @@ function isForBrowsers(operation: Operation): boolean {
   return operation === 'intent-confirm' || operation === 'intent-authenticate';
 }
 
-/** The bearer token, or the user name of basic authentication, which is how curl -u sends a key. */
+/** The bearer token, or the user name of basic authentication, in which `curl -u` sends a key. */
 function credentialOf({ headers: { authorization = '' } }: FastifyRequest): string | null {
   const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization) ?? [];
   if (scheme === '') return null;

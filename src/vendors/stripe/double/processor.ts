@@ -10,15 +10,15 @@ import { ProcessorRecord } from './record.js';
 import { Timers } from './timers.js';
 
 export interface SandboxProcessorOptions {
-  /** Where the journal lies. */
+  /** The folder of the journal. */
   readonly folder: string;
-  /** What the service must show; browsers show an intent's client secret instead. */
+  /** The key that the service must send. Browsers send an intent's client secret instead. */
   readonly secretKey: string;
-  /** What pages show beside it; default `pk_test_sandbox_processor`. */
+  /** The key that pages send with it; default `pk_test_sandbox_processor`. */
   readonly publishableKey?: string;
-  /** Where events go; null: they are only listed. */
+  /** The receiver of events; null: they are only listed. */
   readonly events: EventReceiver | null;
-  /** Milliseconds that a payment from a bank account takes; default 1,000. */
+  /** Milliseconds that a bank payment takes; default 1,000. */
   readonly settleMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;

@@ -1,4 +1,4 @@
-// What the processor remembers: calls by idempotency key, intents, checkout sessions and events. In memory, and in a journal.
+// The processor's record: calls by idempotency key, intents, checkout sessions and events. In memory and in a journal.
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Journal } from '../../../vendor-kit/double/journal.js';
@@ -24,7 +24,7 @@ export interface Answer {
 export interface StoredEvent {
   readonly id: string;
   readonly type: string;
-  /** The intent it is about; null when it is about none. */
+  /** The intent that it concerns; null for an event without one. */
   readonly intentId: string | null;
   /** Milliseconds since 1970. */
   readonly created: number;
@@ -32,14 +32,14 @@ export interface StoredEvent {
   readonly body: string;
 }
 
-/** What changes at once: the whole of it is remembered, or nothing. */
+/** Changes that are recorded together or not at all. */
 export interface Changes {
   readonly intents?: readonly Intent[];
   readonly sessions?: readonly CheckoutSession[];
   readonly events?: readonly StoredEvent[];
 }
 
-/** Delivered, or thrown away on demand. */
+/** Delivered, or dropped on a test's request. */
 export type EventEnd = 'delivered' | 'dropped';
 
 interface Executed {
@@ -51,7 +51,7 @@ interface Executed {
 export type CallState =
   { readonly state: 'unknown' } | { readonly state: 'in-progress' } | ({ readonly state: 'executed' } & Executed);
 
-/** Bodies of calls are there as keyed digests only; answers and events as they were sent. */
+/** Bodies of calls appear only as keyed digests, answers and events as they were sent. */
 type Entry =
   | { readonly is: 'opened'; readonly digestKey: string }
   | { readonly is: 'received'; readonly key: string; readonly operation: Operation }
@@ -95,7 +95,7 @@ export class ProcessorRecord {
     return { state: this.inProgress.has(key) ? 'in-progress' : 'unknown' };
   }
 
-  /** In progress only as long as this process lives: what it did not finish stays unfinished. */
+  /** Marks a call as in progress while this process lives. A call that it does not finish stays unfinished. */
   begin(key: string): void {
     this.inProgress.add(key);
   }
@@ -109,7 +109,7 @@ export class ProcessorRecord {
     this.append({ is: 'executed', key, ...call, changes });
   }
 
-  /** What happens without a call. */
+  /** Applies changes that no call caused. */
   change(changes: Changes): void {
     this.append({ is: 'changed', changes });
   }
@@ -162,7 +162,7 @@ export class ProcessorRecord {
     return createHmac('sha256', this.digestKey).update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
   }
 
-  /** Resolves when everything remembered so far will survive the process. No answer and no event leaves before. */
+  /** Resolves when everything recorded so far is in the journal. Answers and events must wait for this. */
   kept(): Promise<void> {
     return this.journal.flushed();
   }

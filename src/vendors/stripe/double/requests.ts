@@ -1,4 +1,4 @@
-// The parameters that the processor takes, by call. Anything else is refused with its name.
+// The parameters that the processor accepts, by call. Any other parameter is refused by name.
 import type { NewCheckoutSession } from './checkout-sessions.js';
 import { invalid } from './errors.js';
 import type { Parameters } from './form.js';
@@ -32,7 +32,7 @@ export function readNewIntent(parameters: Parameters): NewIntent {
   };
 }
 
-/** The sandbox redirects nowhere, whatever is allowed. */
+/** The sandbox never redirects, even where it is allowed. */
 function readAutomaticMethods(methods: Parameters): void {
   const allowed = methods.text('allow_redirects');
   if (allowed === null || (['always', 'never'].includes(allowed) && methods.text('enabled') === 'true')) return;
@@ -43,7 +43,7 @@ function readAutomaticMethods(methods: Parameters): void {
   );
 }
 
-/** Where the money goes was settled at creation and cannot be changed. */
+/** The receiver of the money is fixed at creation and cannot be changed. */
 export function readIntentChange(parameters: Parameters): ChangedIntent {
   parameters.only(
     'amount',
@@ -63,7 +63,7 @@ export function readIntentChange(parameters: Parameters): ChangedIntent {
   };
 }
 
-/** An e-mail address of the customer is judged and forgotten: nothing here sends mail. */
+/** The customer's mail address is checked and forgotten, because the sandbox sends no mail. */
 export function readCheckoutSession(parameters: Parameters): NewCheckoutSession {
   parameters.only(
     'mode',
@@ -97,7 +97,7 @@ export function readCheckoutSession(parameters: Parameters): NewCheckoutSession 
     };
   });
   const email = parameters.text('customer_email');
-  // The processor takes ASCII before the @ only.
+  // The processor accepts only ASCII before the @.
   if (email !== null && !/^[\x21-\x3f\x41-\x7e]+@[^\s@]+\.[^\s@]+$/.test(email))
     throw invalid('customer_email', 'email_invalid', 'Invalid email address');
   const [first] = items;

@@ -1,4 +1,4 @@
-// What the processor keeps: intents with their charges, and checkout sessions. Amounts are cents, times milliseconds since 1970.
+// The processor's state: intents with their charges, and checkout sessions. Amounts are cents, times milliseconds since 1970.
 
 export interface Decline {
   readonly code: string;
@@ -17,7 +17,7 @@ export interface Refund {
   readonly id: string;
   readonly amount: number;
   readonly created: number;
-  /** The bank would not have it: the money came back. */
+  /** The bank refused the refund, so the money came back. */
   readonly failed?: true;
 }
 
@@ -26,9 +26,9 @@ export interface Charge {
   readonly status: 'succeeded' | 'pending' | 'failed';
   readonly amount: number;
   readonly refunded: number;
-  /** Of a destination charge: which parts came back with its refunds. */
+  /** For a destination charge: the parts that its refunds took back. */
   readonly takenBack?: TakenBack;
-  /** In order. Absent where there is none, and in what was kept before they were. */
+  /** In order. Absent without refunds, and in older records. */
   readonly refunds?: readonly Refund[];
   readonly created: number;
   readonly decline: Decline | null;
@@ -41,7 +41,7 @@ export interface Intent {
   readonly amount: number;
   readonly currency: string;
   readonly applicationFee: number | null;
-  /** Where the rest of the money goes; null: it stays with the platform. */
+  /** The account that receives the rest of the money; null: the platform keeps it. */
   readonly destination: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly paymentMethod: string | null;
@@ -50,7 +50,7 @@ export interface Intent {
   readonly charges: readonly Charge[];
   readonly created: number;
   readonly canceledAt: number | null;
-  /** When a payment that takes a while is through. */
+  /** The time at which a processing payment settles. */
   readonly settlesAt: number | null;
 }
 
@@ -67,7 +67,7 @@ export interface CheckoutSession {
   readonly cancelUrl: string | null;
   readonly clientReferenceId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** What the intent gets. */
+  /** The metadata of the session's intent. */
   readonly intentMetadata: Readonly<Record<string, string>>;
   readonly intentId: string | null;
   readonly created: number;

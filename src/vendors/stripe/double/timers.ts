@@ -1,6 +1,6 @@
-// Everything that happens later in one bag, so that nothing happens after the end.
+// All delayed actions in one place, so that none runs after the end.
 
-/** Longer delays than a timer takes are cut into pieces. */
+/** Splits delays that are too long for a timer. */
 const LONGEST_MS = 2_000_000_000;
 
 export class Timers {

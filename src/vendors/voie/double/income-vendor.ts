@@ -9,11 +9,11 @@ import { type Ending, type Route, UNKNOWN_PERSON, endingOf, incomeReport } from 
 import * as requests from './requests.js';
 
 export interface SandboxIncomeVendorOptions {
-  /** Where the journal lies. */
+  /** The folder of the journal. */
   readonly folder: string;
-  /** The bearer credential that callers must show. */
+  /** The bearer credential that callers must send. */
   readonly credential: string;
-  /** Whom a session of the identity vendor is about; null for a token that it does not know. */
+  /** The person of an identity vendor's session; null for an unknown token. */
   readonly personOf: (identitySession: string) => { readonly persona: string; readonly file: number } | null;
   /** Milliseconds that an inquiry takes; default 1,000. */
   readonly paceMs?: number;
@@ -21,23 +21,23 @@ export interface SandboxIncomeVendorOptions {
   readonly now?: () => number;
 }
 
-/** Kept in the journal: no personal data. */
+/** The journal's entry, without personal data. */
 interface Inquiry {
   readonly id: string;
   readonly route: Route;
   readonly persona: string;
-  /** Which made-up income this is. */
+  /** The number of the made-up income. */
   readonly file: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly readyAt: number;
-  /** Said by hand, whatever the persona. */
+  /** The ending that a test chose, whatever the persona. */
   readonly decided?: Ending;
 }
 
 type InquiryRequest<Body = unknown> = FastifyRequest<{ Params: { id: string }; Body: Body }>;
 
-/** Who is inquired about when there is no linked screening. */
+/** The person of an inquiry without a linked screening. */
 const NOBODY_IN_PARTICULAR = { persona: 'ordinary', file: 0 };
 
 export class SandboxIncomeVendor implements SandboxPart {

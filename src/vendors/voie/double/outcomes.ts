@@ -1,4 +1,4 @@
-// How an inquiry of the income vendor ends: by the persona of the person it is about (docs/sandbox.md), or by hand.
+// The ending of an income inquiry, by its person's persona (docs/sandbox.md) or by a test's choice.
 import { MadeUp } from '../../../vendor-kit/double/made-up.js';
 
 export const ROUTES = ['PAYROLL', 'BANKING'] as const;
@@ -7,10 +7,10 @@ export type Route = (typeof ROUTES)[number];
 export const FAILURES = ['NO_MATCH', 'VENDOR_ERROR'] as const;
 export type Ending = 'completed' | (typeof FAILURES)[number];
 
-/** The persona of an unknown session: there is no person to match. */
+/** The persona of an unknown session, which has no person to match. */
 export const UNKNOWN_PERSON = 'unknown person';
 
-/** Null: the inquiry goes on until it is decided by hand. */
+/** Null: the inquiry continues until a test decides it. */
 export function endingOf(persona: string, route: Route): Ending | null {
   switch (persona) {
     case 'nopayrolltest':

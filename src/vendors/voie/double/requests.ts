@@ -1,9 +1,9 @@
-// The bodies that the income vendor takes, field for field.
+// The bodies that the income vendor accepts, field by field.
 import { type Ending, FAILURES, ROUTES, type Route } from './outcomes.js';
 
 export interface InquiryBody {
   readonly route: Route;
-  /** Token of the identity vendor; names the person. */
+  /** The identity vendor's token, which identifies the person. */
   readonly identitySession?: string;
 }
 export interface PaceBody {
