@@ -54,11 +54,11 @@ interface IdentityBody {
 }
 
 export function register(
-  persona: Exclude<Persona, { reaction: 'fault' }>,
+  persona: Exclude<Persona, { behaviour: 'fault' }>,
   subject: Subject,
   moment: Moment,
 ): IdentityExecution {
-  switch (persona.reaction) {
+  switch (persona.behaviour) {
     case 'confirm': {
       const guard = persona.duplicateGuard ? { duplicateGuard: true as const } : {};
       return confirmed(newSession({ persona: persona.name, over: true, subject }), moment, guard);
@@ -160,7 +160,7 @@ function conditionsOf(person: Person): readonly number[] {
 
 function fileOf({ persona: name }: Person): number | 'thin' | undefined {
   const persona = personaNamed(name);
-  return persona.reaction === 'confirm' ? persona.file : undefined;
+  return persona.behaviour === 'confirm' ? persona.file : undefined;
 }
 
 function confirmed(
@@ -191,12 +191,12 @@ function methodsOf(session: Session): Methods | null {
 /** The challenge for a person of this name at a registration; null when they get none. */
 function challengeOf(name: string): Methods | null {
   const persona = personaNamed(name);
-  return persona.reaction === 'step-up' ? { otp: persona.otp, kba: persona.kba } : null;
+  return persona.behaviour === 'step-up' ? { otp: persona.otp, kba: persona.kba } : null;
 }
 
 function isStrict(session: Session): boolean {
   const persona = personaNamed(session.persona);
-  return persona.reaction === 'step-up' && persona.strict === true;
+  return persona.behaviour === 'step-up' && persona.strict === true;
 }
 
 function challenge(session: Session, { reference }: Moment): IdentityBody {

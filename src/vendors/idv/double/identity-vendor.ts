@@ -163,12 +163,12 @@ export class SandboxIdentityVendor implements SandboxPart {
       execute: (reference) => {
         const moment = this.momentOf(reference);
         const subject = subjectOf(body, (ssn) => this.record.digestOf(ssn));
-        if (persona.reaction !== 'fault') return register(persona, subject, moment);
+        if (persona.behaviour !== 'fault') return register(persona, subject, moment);
         if (persona.fault !== 'down-once') return { fault: persona.fault };
         const { firstName, lastName, dateOfBirth, ssn, phone } = body;
         const person = [firstName, lastName, dateOfBirth, ssn, phone?.number].map((part = '') => part.toLowerCase());
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
-        return register({ name: persona.name, reaction: 'confirm' }, subject, moment);
+        return register({ name: persona.name, behaviour: 'confirm' }, subject, moment);
       },
     });
   }
@@ -264,7 +264,7 @@ export class SandboxIdentityVendor implements SandboxPart {
   }
 
   private delayFor(persona: Persona): number {
-    return persona.reaction === 'confirm' && persona.slow ? this.slowMs : 0;
+    return persona.behaviour === 'confirm' && persona.slow ? this.slowMs : 0;
   }
 
   private async outcome(key: string, reply: FastifyReply): Promise<FastifyReply> {
