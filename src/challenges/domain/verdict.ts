@@ -1,5 +1,5 @@
 // What a vendor's verdict means for whoever holds the challenge: facts, which each holder records in events of its own.
-import { after, latest, type AnswerLimit } from './answer-limit.js';
+import { after, type AnswerLimit } from './answer-limit.js';
 import type { Operation, QuestionShape } from './challenge.js';
 
 export type RefusalReason =
@@ -71,10 +71,8 @@ export function factsOf(
   operation: Operation | null,
   count: Count,
 ): readonly Fact[] {
-  const lockedUntil = latest([
-    lockBy(verdict, now, policy, isAnswer(operation) ? count : null),
-    standing?.lockedUntil ?? null,
-  ]);
+  // The lock of the person is that of the holder too, also where the verdict is recorded later than it was counted.
+  const lockedUntil = standing?.lockedUntil ?? lockBy(verdict, now, policy, isAnswer(operation) ? count : null);
   const lock: readonly Fact[] = lockedUntil === null ? [] : [{ kind: 'locked', lockedUntil }];
   switch (verdict.kind) {
     case 'step-up':

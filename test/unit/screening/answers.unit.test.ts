@@ -330,6 +330,14 @@ describe('the vendor on an answer', () => {
       .then(rejected('Otp', 'one', 0, 7), blocked('one', iso(7 + 86_400)));
   });
 
+  it('wrong, and recorded later than it was counted: BLOCKED until the lock of the person ends', () => {
+    const counted = { lockedUntil: iso(86_400), attemptsRemaining: 0 };
+    withOtp()
+      .and(otpReceived('zero'), rejected('Otp', 'zero', 1), otpReceived('one'))
+      .when(record('record-verdict', 'one', { kind: 'wrong', attemptsRemaining: null }, 7, counted))
+      .then(rejected('Otp', 'one', 0, 7), blocked('one', counted.lockedUntil));
+  });
+
   it('session over: EXPIRED', () => {
     expect(
       waiting
