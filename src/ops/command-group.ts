@@ -3,7 +3,7 @@ import { CommandRunner } from 'nest-commander';
 import { WrongInput } from './operator.js';
 
 export abstract class CommandGroup extends CommandRunner {
-  /** Ignores options, so that the fault named is the unknown command. `help` is a command here only when a group declares it. */
+  /** Allows unknown options, so that the error names the unknown command. Commander adds the command `help` only on request. */
   override setCommand(command: Parameters<CommandRunner['setCommand']>[0]): this {
     return super.setCommand(command.allowUnknownOption().addHelpCommand());
   }

@@ -5,7 +5,7 @@ import { EventStore } from '../ports/event-store.js';
 import { type AnyProjection, ProjectionStore } from '../ports/projection-store.js';
 import { Progress, WrongInput } from './operator.js';
 
-/** What holds up a projection is told by the service, or by `ops projections rebuild`. */
+/** Problems of a projection are reported by the service and by `ops projections rebuild`, not here. */
 const SILENT = {
   dropped: () => undefined,
   lag: () => undefined,
@@ -15,7 +15,7 @@ const SILENT = {
   leasesFailed: () => undefined,
 };
 
-/** Lists for an operator. They are complete also where no service runs: this process projects what they lack then. */
+/** Complete lists for an operator. If no service runs, this process projects the missing events itself. */
 @Injectable()
 export class OperatorLists {
   constructor(
@@ -25,7 +25,7 @@ export class OperatorLists {
   ) {}
 
   async idsIn(projection: AnyProjection, list: string): Promise<string[]> {
-    // The process that holds the lease does the work: a running service, or else this one.
+    // The process with the lease does the work: a running service, or else this one.
     const projector = new Projector(this.events, this.store, [projection], SILENT);
     const progress = new Progress();
     projector.start();

@@ -1,4 +1,4 @@
-// One HTTP exchange with a vendor, and its possible ends. The `http` adapter of every vendor uses it, and reads the answers itself.
+// One HTTP exchange with a vendor, and its possible ends. Every vendor's adapter uses it, and interprets the answers itself.
 import type { Pool } from 'undici';
 import { limited, within } from '../kernel/with-timeout.js';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';

@@ -26,7 +26,7 @@ export function faultsInSubject(subject) {
       name: 'long-subject',
       instead: `write at most ${LONGEST_SUBJECT} characters, and the reason in the body`,
     });
-  const [, said] = /^[a-z0-9][\w ./-]*: (.+)$/.exec(subject) ?? [];
+  const [, said] = /^[a-z0-9][\w ,./-]*: (.+)$/.exec(subject) ?? [];
   if (said === undefined) faults.push({ name: 'no-area', instead: 'write "area: imperative"' });
   else if (/^(?:the|an?|it|each|every|no|there|this|that|these|those|only|\w+[^su]s) /i.test(said))
     faults.push({ name: 'no-imperative', instead: 'begin with the verb, as an order: "area: keep the revision"' });

@@ -2,7 +2,7 @@
 import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
 
 export interface InitOptions {
-  /** Address of the service; by default the origin of the host script. */
+  /** Address of the service; by default the base address of the host script. */
   readonly baseUrl?: string;
   /** Address of the frame; by default `{baseUrl}/embedded`. */
   readonly embeddedUrl?: string;

@@ -5,7 +5,7 @@ import type { ServiceGlobal } from '../contract/options.js';
 import { readSettings, serviceOf } from './init-options.js';
 import { createInstance } from './instance.js';
 
-/** `scriptUrl`: the address of the host script, if known. The service has the same origin by default. */
+/** `scriptUrl`: the address of the host script, if known. The service has the same base address by default. */
 export function hostScript(scriptUrl: string | undefined): ServiceGlobal {
   return {
     async init(publishableKey, options = {}) {

@@ -127,7 +127,7 @@ describe('the subject of a commit', () => {
     expect(faultsInSubject(subject).map((fault) => fault.name)).toContain(name);
   });
 
-  it.each(['http: answer targets that are not origin-form with 400', 'external calls: pass the limit on'])(
+  it.each(['http: answer targets that are not origin-form with 400', 'surfaces, config: pass the limit on'])(
     'is plain: "%s"',
     (subject) => {
       expect(faultsInSubject(subject)).toEqual([]);

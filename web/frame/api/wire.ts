@@ -15,7 +15,7 @@ export interface ScreeningOptions {
     /** The processor's exponent of the currency. An older service does not send it. */
     readonly exponent?: number;
   } | null;
-  /** Bounds of the application fee, in cents. `fixed`: the page's fee does not count. */
+  /** Bounds of the application fee, in cents. With `fixed`, the page's fee does not count. */
   readonly applicationFee: { readonly fixed: number | null; readonly max: number | null };
   /** The values that the token's session grant binds; null without a grant. */
   readonly grant: {

@@ -100,7 +100,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
     const admitted = admittedOrigin(key, origin);
     const renewal = renewed === 'bad' ? null : renewed;
-    // A publishable key is public, so refused exchanges count against the caller's address and not against the key's owner.
+    // A publishable key is public, so an exchange counts against the caller's address and not against the key's owner.
     // A page that is open renews its token under a count of its own, so that other callers at its address cannot block it.
     const counted =
       admitted instanceof DomainError

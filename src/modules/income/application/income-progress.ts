@@ -86,7 +86,7 @@ export class IncomeProgress extends ExternalCall<null> {
       this.aggregates.execute(incomeSession, id, command, context, known);
     const { attempt } = session;
     const now = this.clock.now();
-    // A started inquiry is asked for its outcome one last time, even after the session's end.
+    // A started inquiry is asked for its outcome one last time, even if the session's time is over.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
     const { subjectId, vendor } = session;

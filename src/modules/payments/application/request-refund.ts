@@ -107,7 +107,8 @@ export class RequestRefund {
     if (state.refund !== null) return state;
     if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
     const transactionId = transactionIdOf(id, state.reference);
-    // The newest session comes last, because the report of an earlier one may be released or in progress without harm.
+    // The newest session comes last. If the report of an earlier one is released or in progress, this throws, and the newest session's pulls
+    // go on.
     for (const other of state.others) await this.ended(other, transactionId, wanted, context);
     const ended = await this.ended(state.sessionId, transactionId, wanted, context);
     return this.record(id, state.sessionId, ended, context);

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Notifies the session of its payment, the earlier sessions that the payment left, and the checkout whose payment was refunded.
- * Requests the refund of a payment for a session that another one has already paid.
+ * Requests the refund of a payment when another one has already paid for its session.
  */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {

@@ -134,7 +134,7 @@ export interface Payment {
   readonly canceled: boolean;
   readonly refundedCents: number;
   readonly refundAfterDays: number | null;
-  /** When it is refunded by itself (ISO 8601 UTC); null: not planned. */
+  /** The time of the automatic refund (ISO 8601 UTC); null: not planned. */
   readonly refundAt: string | null;
   /** The refund requested here. `refusals` counts the processor's refusals. `made` stays true even if the money came back later. */
   readonly refund: {

@@ -21,7 +21,7 @@ export const shareRegister: Decider<
   evolve: (shareIds, event) => (event.type === 'ShareRegistered' ? [...shareIds, event.data.shareId] : shareIds),
 };
 
-/** Goes before the share, so that each share that is stored is registered. */
+/** Registers a share before it is stored, so that every stored share is registered. */
 export function registering(sessionId: string, shareId: string): CommandTo<typeof shareRegister> {
   return { decider: shareRegister, id: sessionId, command: { kind: 'register', shareId } };
 }
