@@ -1,9 +1,9 @@
-// Who may import whom: the table of docs/architecture.md, one rule a room. Each rule has a fixture that breaks it under
-// test/architecture/fixtures/, named like the rule.
+// The import rules of docs/architecture.md, one rule per room. Each rule has a fixture of its name under test/architecture/fixtures/
+// that breaks it.
 
 const anyOf = (paths) => `(?:${paths.join('|')})`;
 
-/** Our own rooms. */
+/** The rooms of this repository. */
 const KERNEL = '^src/kernel/';
 const PORTS = '^src/ports/';
 const PUBLISHED = '^src/published/';
@@ -22,18 +22,18 @@ const MODULE_FILES = '^src/modules/[^/]+/[^/]+\\.module\\.ts$';
 const FLOORS = ['accounts', 'screening', 'parties', 'payments', 'reports', 'income', 'webhooks'];
 const VENDOR_KIT = '^src/vendor-kit/';
 const VENDORS = '^src/vendors/';
-/** A vendor's server in the sandbox, and what all of these are made with. */
+/** A vendor's server in the sandbox, and the common parts of these servers. */
 const DOUBLES = '^src/(?:vendors/[^/]+|vendor-kit)/double/';
-/** In a rule's `to`, $1 is the module's name as its `from` caught it. */
+/** In a rule's `to`, $1 is the module's name that its `from` captured. */
 const inModule = (room) => `^src/modules/([^/]+)/${room}/`;
 const own = (room) => `^src/modules/$1/${room}/`;
 
-/** Not ours: packages, and what Node brings. */
+/** Packages, and the modules of Node. */
 const packages = (names) => `(?:^|/)node_modules/${anyOf(names)}/`;
 const builtins = (names) => `^(?:node:)?${anyOf(names)}$`;
 const LIBRARIES = ['(?:^|/)node_modules/', '^node:', builtins(require('node:module').builtinModules)];
 const NEST = packages(['@nestjs/[^/]+']);
-/** A bounded memory: a data structure, which reaches nothing. */
+/** A bounded cache. It is a data structure and reaches nothing outside. */
 const CACHE = packages(['lru-cache']);
 
 const allowOnly = (name, from, to, comment) => ({
@@ -314,7 +314,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // Or type-only imports escape the rules.
+    // Without this, type-only imports would escape the rules.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

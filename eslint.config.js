@@ -1,10 +1,10 @@
-// Strict and type-checked. What is silenced is silenced on the line, with a reason; test/architecture/repository.unit.test.ts sees to the reason.
+// Strict and type-checked. A rule is silenced on the line, with a reason; test/architecture/repository.unit.test.ts checks the reason.
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import language from './tools/language/eslint-plugin.mjs';
 import { FINISHED_FOLDERS } from './tools/language/list.mjs';
 
-/** Sources of time, chance and ids that a decider must be handed instead. */
+/** Sources of time, chance and ids. A decider must receive these in its command. */
 const IMPURE = [
   {
     selector: "MemberExpression[object.name='Date'][property.name='now']",
@@ -21,7 +21,7 @@ const IMPURE = [
   { selector: 'AwaitExpression', message: 'The domain is pure: it waits for nothing.' },
 ];
 
-/** In the last place of a function, where its result is the function's. */
+/** A call whose result is the function's result. */
 const LAST = [
   ':matches(ReturnStatement, ArrowFunctionExpression[expression=true]) > CallExpression',
   ':matches(ReturnStatement, ArrowFunctionExpression[expression=true]) > ChainExpression > CallExpression',
@@ -52,7 +52,7 @@ export default defineConfig(
       // Nest's modules, and namespaces of constants, are classes that hold nothing but decorators or statics.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      // `void` and returning nothing from a function that returns nothing are this code's way to say so.
+      // This code marks such calls with `void`, or returns them from a function without a result.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-meaningless-void-operator': 'off',
       // Bodies on the wire are plain objects; their classes exist for their decorators.
@@ -60,7 +60,7 @@ export default defineConfig(
       // An event may carry nothing but its type.
       '@typescript-eslint/no-generated-empty-object-type': 'off',
       '@typescript-eslint/no-unnecessary-type-arguments': 'off',
-      // The compiler takes a field or a captured variable for unchanged across an await and a call, and calls the check of it needless.
+      // The compiler assumes that a field or captured variable stays unchanged across an await and a call, and reports a check of it as needless.
       '@typescript-eslint/no-unnecessary-condition': 'off',
       // A method may implement an asynchronous port without waiting for anything.
       '@typescript-eslint/require-await': 'off',
@@ -102,9 +102,9 @@ export default defineConfig(
   {
     files: ['test/**/*.ts'],
     rules: {
-      // A test that meets an absent value fails with it, which is what a test is for.
+      // A test that meets an absent value fails, as it should.
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // Replies and stored events are read as a stranger reads them, without their types.
+      // Tests read replies and stored events as an outsider would, without their types.
       '@typescript-eslint/no-explicit-any': 'off',
       '@typescript-eslint/no-unnecessary-type-assertion': 'off',
       '@typescript-eslint/use-unknown-in-catch-callback-variable': 'off',

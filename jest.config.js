@@ -1,8 +1,8 @@
 // ESM mode: run through NODE_OPTIONS=--experimental-vm-modules (see the test script).
 
 /**
- * `npm test` leaves these out, `npm run test:all` runs them: they wait, kill, restart, or need a browser all along, a second store or
- * the operator's processes.
+ * Suites that only `npm run test:all` runs. They wait, kill or restart, or they need a browser, a second store or the operator's
+ * processes.
  */
 const SECOND_TIER = [
   '/test/faults/',
@@ -44,7 +44,7 @@ export default {
       },
     ],
   },
-  // Ends what hangs. How long a test takes on a slow machine is nothing that tests say.
+  // Ends a test that hangs. Tests make no claim about their own duration.
   testTimeout: 300_000,
   // Of two cores, because most tests wait. The suites of the soak keep both busy.
   maxWorkers: process.env.SOAK === undefined ? 3 : 2,

@@ -1,4 +1,4 @@
-// The process of a service: what it is configured with, where its log goes, what ends it.
+// The process of a service: reads its configuration, opens its log, and ends it.
 import { format } from 'node:util';
 import { readConfig, type Config } from './config/config.js';
 import { InvalidConfig } from './config/variables.js';
@@ -9,9 +9,9 @@ import { createService, type Service } from './service.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { findVendors } from './vendor-kit/registry.js';
 
-/** For the last log lines of a process that ends. */
+/** The wait for the last log lines of an ending process. */
 const LAST_LINES_WITHIN_MS = 1_000;
-/** Longest orderly stop; what is not done by then is found again in the log and the queues at the next start. */
+/** The longest orderly stop. The next start finds unfinished work in the log and the queues. */
 const STOP_WITHIN_MS = 30_000;
 
 const metrics = new Metrics();
@@ -23,8 +23,8 @@ function exit(code: number): void {
 }
 
 /**
- * Without an orderly stop before. An exit waits for transactions that are under way, these wait for this thread, and with the lock of the
- * log held nobody else could append any more. A log is as whole after this as after a power cut.
+ * Ends the process at once, without an orderly stop. `process.exit` would wait for open transactions, and these wait for this thread.
+ * Meanwhile this process would hold the log's lock, so that no other could append. The log stays as whole as after a power cut.
  */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -39,16 +39,16 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'uncaught exception');
     void output.flushed(LAST_LINES_WITHIN_MS).then(die);
   });
-  // The parent of several processes is gone. Before the listener of Node itself, which exits.
+  // The parent of several processes is gone. This listener must run before Node's own, which exits.
   process.prependListener('disconnect', die);
-  // The reader of it may be gone.
+  // The reader may be gone.
   process.stderr.on('error', () => undefined);
   // Node would write its warnings to standard error, past the log.
   process
     .removeAllListeners('warning')
     .on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
 
-  // So would libraries: what they advise is for developers, what they report as an error is not.
+  // Libraries would too. Their advice is for developers, and their error reports become warnings.
   for (const [method, level] of Object.entries({
     log: 'debug',
     info: 'debug',

@@ -1,4 +1,4 @@
-// What a process is given before Nest starts: its configuration, vendors, clock, log and metrics. Imported first by every root.
+// The parts that exist before Nest starts: configuration, vendors, clock, log and metrics. Every root imports this module first.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';

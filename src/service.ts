@@ -34,14 +34,14 @@ import { VendorRegistry } from './vendor-kit/registry.js';
 
 export interface Service {
   start(): Promise<void>;
-  /** Intake first; Nest then ends what is running, and closes what it runs on. May be called while it starts. */
+  /** Closes the API first. Nest then ends running work and closes its infrastructure. May be called during the start. */
   stop(): Promise<void>;
 }
 
-/** For callers that keep a connection to use it once more. */
+/** For callers that reuse a connection once more. */
 const DRAINED_WITHIN_MS = 3_000;
 
-/** Of this file in dist/src/. */
+/** Relative to this file in dist/src/. */
 const BROWSER_CODE = join(import.meta.dirname, '../../dist-web');
 
 export async function createService(
@@ -77,7 +77,7 @@ export async function createService(
     },
   );
   const fastify = app.getHttpAdapter().getInstance();
-  // Callers of an api process have others to go to; without these, waiting for them only makes a restart longer.
+  // Callers of an api process have other processes to go to. For other roles this wait would only make a restart longer.
   drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
   if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   if (http.pdfUrl !== null) servePdfsApart(fastify, http.pdfUrl);
@@ -93,7 +93,7 @@ export async function createService(
     const privateServer = createPrivateServer(SURFACES, log);
     serve(privateServer);
     privateServers.push(privateServer);
-    // Each of several processes has its own probes; they share the internal port only.
+    // Each of several processes has its own probes. They share only the internal port.
     await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
   };
   const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);
@@ -101,7 +101,7 @@ export async function createService(
     for (const [check, found] of Object.entries((await health.report()).checks))
       metrics.checkFailing.set({ check }, found === 'ok' ? 0 : 1);
   });
-  // Several processes share the main port where there is a probe port: nobody could tell whose metrics are there.
+  // With a probe port, several processes share the main port, so its metrics could be those of any of them.
   if (http.probePort === null) {
     if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);
     else await listenInPrivate(http.metricsPort, http.metricsHost, serveMetricsToAll);
@@ -153,14 +153,14 @@ export async function createService(
   };
 }
 
-/** A worker or projector serves nothing but its own health and metrics. */
+/** A worker or projector serves only its own health and metrics. */
 function serveProbesOnly({ routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   done(routeOptions.config.probe ? undefined : new DomainError('request.unknown_path'));
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A POST that is answered also while nothing may be changed. */
+    /** A POST that is answered even while changes are refused. */
     changesNothing?: true;
   }
 }
@@ -171,7 +171,7 @@ function isChange({ method, routeOptions }: FastifyRequest): boolean {
   return !reads && !changesNothing;
 }
 
-/** Before anything is looked at: a vendor's news of a payment that the log has lost would otherwise be passed over as foreign. */
+/** Runs first. Otherwise a webhook event about a payment that the log has lost would be ignored as foreign. */
 async function refuseChanges(logWatch: LogWatch): Promise<void> {
   const refusal = await logWatch.refusal();
   if (refusal !== null) throw refusal;

@@ -1,4 +1,4 @@
-// What the log lacks of erasures that the vault knows of: the same facts that `ops person` records.
+// Records the erasures that the vault knows and the log lacks, with the same events as `ops person`.
 import { SystemClock } from '../kernel/clock.js';
 import type { ActionContext } from '../kernel/context.js';
 import { idOf, type RecordedEvent } from '../kernel/domain-event.js';
@@ -16,7 +16,10 @@ const PAGE = 1_000;
 
 type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
 
-/** Without it the log would say that an erased person's data is there, and the person could never be screened again. Safe to repeat. */
+/**
+ * Without these events the log would claim that an erased person's data exists, and the person could never be screened again. Safe to
+ * repeat.
+ */
 export async function recordErasures(store: EventStore, isErased: (subject: string) => boolean, by: By): Promise<void> {
   const aggregates = new AggregateStore(store, { applyNow: async () => undefined }, new SystemClock(), {
     appendConflict: () => undefined,
@@ -70,7 +73,7 @@ async function recordErasureOf(
       return;
     }
     default:
-      // The other events of the log.
+      // All other events of the log.
       event satisfies never;
   }
 }

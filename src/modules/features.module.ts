@@ -7,7 +7,7 @@ import { ReportsModule } from './reports/reports.module.js';
 import { ScreeningModule } from './screening/screening.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** All that the service does. Each module declares what it brings: see `platform/subscriptions/declarations.ts`. */
+/** All features of the service. Each module declares its parts: see `platform/subscriptions/declarations.ts`. */
 @Module({
   imports: [
     AccountsModule,

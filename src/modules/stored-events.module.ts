@@ -1,10 +1,10 @@
-// What must be known of stored events wherever the log or the vault is opened, whichever feature modules run there.
+// Knowledge of stored events that every opening of the log or the vault needs, whichever feature modules run.
 import { Global, Module } from '@nestjs/common';
 import { ErasureEvidence } from '../platform/audit/erasure-evidence.js';
 import { Upcasting } from '../platform/upcasting/upcasters.js';
 import { recordErasures } from './erasure-evidence.js';
 
-/** No stored shape has been replaced yet. */
+/** All stored shapes are still current. */
 export const UPCASTING = new Upcasting([]);
 
 @Global()

@@ -4,7 +4,7 @@ import { SURFACES } from '../surfaces/all.js';
 import { EmbeddedComponent } from '../surfaces/platform.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 
-/** Who judges the callers of each API surface. Accounts know who holds a key. */
+/** The authenticators of the API surfaces. The accounts module knows the holder of each key. */
 @Module({
   imports: [AccountsModule],
   providers: [
