@@ -45,14 +45,13 @@ export interface LogInspection {
   readonly end: { readonly streams: number; readonly faults: readonly LogFault[] } | null;
 }
 
-export interface PageLimits {
-  /** Most events in the page. */
-  readonly events: number;
-  /** Most positions looked at, when most are of other categories. */
-  readonly scanned: number;
-  /** Most characters read, over which the page ends after the event at hand. */
-  readonly characters: number;
-}
+/**
+ * So many characters are read before the event loop turns. An event takes as long to find as these are to read, and a segment, with some 0.7 ms, to
+ * open.
+ */
+const STRETCH = 1_000_000;
+const FINDING = 500;
+const OPENING = 125_000;
 
 /** Written into the log when it is created. Another number means another layout, which this code must not touch. */
 const LAYOUT = '1';
@@ -65,8 +64,6 @@ const TEST_CHARACTERS = Buffer.from('test-characters');
 const LOG_ID = Buffer.from('log-id');
 /** What a character of an event takes in the file, its keys in four trees and the slack of their pages included; measured. */
 const BYTES_PER_CHARACTER = 1.5;
-/** A segment takes some 0.7 ms to open; between so many the event loop turns. */
-const DECOMPRESSIONS_AT_ONCE = 8;
 /** What opened segments may take: of those of ordinary events, some 25. */
 const OPENED_BYTES = 16 * 2 ** 20;
 /** Name of the log in its folder. */
@@ -75,15 +72,6 @@ const TEXT_START = '{"stream":"';
 
 type Bytes = Buffer<ArrayBufferLike>;
 
-/** Compressed events that are still in the log each by itself. */
-export interface PackedSegment {
-  readonly first: number;
-  readonly packed: Bytes;
-  readonly events: readonly RecordedEvent[];
-  readonly characters: number;
-  readonly testCharacters: number;
-}
-
 /** So many of the newest events stay as they were read, some 10 MB of ordinary ones; one that is longer than these characters does not. */
 const KEPT_EVENTS = 8_192;
 const KEPT_CHARACTERS = 4_000;
@@ -91,8 +79,6 @@ const KEPT_CHARACTERS = 4_000;
 interface KeptEvent {
   readonly position: number;
   readonly event: RecordedEvent;
-  /** Of its text. */
-  readonly characters: number;
 }
 
 export class EmbeddedLog {
@@ -113,12 +99,12 @@ export class EmbeddedLog {
   ) {}
 
   /** Segments that were opened lately; what is in one never changes. */
-  private readonly recent = new LRUCache<number, readonly string[]>({
+  private readonly opened = new LRUCache<number, readonly string[]>({
     maxSize: OPENED_BYTES,
     sizeCalculation: bytesOfTexts,
   });
-  private opened: { readonly first: number; readonly texts: readonly string[] } | null = null;
-  private decompressions = 0;
+  /** What reading has taken, in characters. */
+  private spent = 0;
   /** Each in a place that follows from its position: what is read again is mostly read soon after it was appended. What was stored never changes. */
   private readonly kept: (KeptEvent | undefined)[] = new Array<undefined>(KEPT_EVENTS);
   /** The last position as this process last saw it, so that whoever reads the whole log keeps nothing of what is old. */
@@ -191,12 +177,13 @@ export class EmbeddedLog {
     return this.read(() => this.lastPosition());
   }
 
-  page(after: number, limits: PageLimits, categories: ReadonlySet<string> | null): LogPage {
+  /** At most so many events, of these categories. */
+  page(after: number, limit: number, categories: ReadonlySet<string> | null): LogPage {
     return this.read(() => {
       const events: RecordedEvent[] = [];
       let through = after;
       this.seen = this.lastPosition();
-      for (let characters = 0; ;) {
+      for (const until = this.spent + STRETCH; ;) {
         const kept = this.keptAt(through + 1);
         const text = kept === undefined ? this.textAt(through + 1) : '';
         if (text === undefined) {
@@ -205,18 +192,16 @@ export class EmbeddedLog {
             throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
           return { events, through, atEnd: true };
         }
-        if (events.length >= limits.events || through - after >= limits.scanned || characters >= limits.characters) {
+        if (events.length >= limit || (through > after && this.spent >= until))
           return { events, through, atEnd: false };
-        }
         through++;
-        characters += kept?.characters ?? text.length;
         // The category is told from the text, because most of what a filtered subscription passes is not worth parsing.
         const isWanted =
           categories === null ||
           categories.has(
-            kept ? categoryOf(kept.event.stream) : text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)),
+            kept ? categoryOf(kept.stream) : text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)),
           );
-        if (isWanted) events.push((kept ?? this.keep(text, through)).event);
+        if (isWanted) events.push(kept ?? this.keep(text, through));
       }
     });
   }
@@ -226,27 +211,22 @@ export class EmbeddedLog {
     return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
   }
 
-  /** The events from `first`, in steps of `step`, until `last` or the limits of characters and of decompressed segments. The revisions must exist. */
-  revisions(stream: string, first: number, last: number, step: 1 | -1, characterLimit: number): RecordedEvent[] {
+  /** The events from `first`, in steps of `step`, until `last` or the end of the stretch. The revisions must exist. */
+  revisions(stream: string, first: number, last: number, step: 1 | -1): RecordedEvent[] {
     return this.read(() => {
       const name = Buffer.from(stream, 'latin1');
       const events: RecordedEvent[] = [];
-      const enough = this.decompressions + DECOMPRESSIONS_AT_ONCE;
-      for (
-        let revision = first, characters = 0;
-        (last - revision) * step >= 0 && characters < characterLimit && this.decompressions < enough;
-        revision += step
-      ) {
+      const until = this.spent + STRETCH;
+      for (let revision = first; (last - revision) * step >= 0 && this.spent < until; revision += step) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
         const found = position && this.eventAt(numberOf(position));
-        if (!found || found.event.stream !== stream || found.event.revision !== revision) {
+        if (found?.stream !== stream || found.revision !== revision) {
           const isGap = position !== undefined && !found && numberOf(position) < this.lastPosition();
           throw new (isGap ? EventsUnreadable : EventLogDamaged)(
             `Revision ${revision} of ${stream} is ${found ? 'another event' : 'missing'} in the log`,
           );
         }
-        events.push(found.event);
-        characters += found.characters;
+        events.push(found);
       }
       return events;
     });
@@ -300,33 +280,19 @@ export class EmbeddedLog {
   }
 
   /**
-   * The oldest events that are in no segment, compressed; null where they do not fill one that lies behind the `keep` newest events, and
-   * where one of them is missing. Compressing takes some milliseconds, in a thread of its own.
+   * Puts a segment in the place of the oldest events that are in none, in one transaction. False where they do not fill one that lies behind the
+   * `keep` newest events, and where one of them is missing. Another process may do the same meanwhile. `admit` throws where there is no room for it.
    */
-  async pack(keep: number): Promise<PackedSegment | null> {
-    const texts = this.read(() => {
-      for (const key of this.events.getKeys({ limit: 1 })) {
-        const first = numberOf(key);
-        if ((first - 1) % this.segmentEvents !== 0) return null;
-        // The newest event stays: its position is the head.
-        if (first + this.segmentEvents - 1 + keep >= this.lastPosition()) return null;
-        const positions = Array.from({ length: this.segmentEvents }, (_, index) => first + index);
-        const found = positions.map((position) => this.events.get(numberKey(position)));
-        return found.every((text) => text !== undefined) ? { first, found } : null;
-      }
-      return null;
-    });
-    if (texts === null) return null;
-    const { first, found } = texts;
-    const events = found.map((text, index) => recorded(text, first + index));
-    const packed = await packSegment(found);
+  async compressOldest(keep: number, admit: () => void): Promise<boolean> {
+    const oldest = this.read(() => this.oldest(keep));
+    if (oldest === null) return false;
+    admit();
+    const { first, texts } = oldest;
+    const events = texts.map((text, index) => recorded(text, first + index));
+    // Some milliseconds, in a thread of its own.
+    const packed = await packSegment(texts);
     const lengthOf = (wanted: readonly string[]): number => wanted.reduce((sum, { length }) => sum + length, 0);
-    const ofTest = found.filter((_, index) => events[index]?.metadata['environment'] === 'test');
-    return { first, packed, events, characters: lengthOf(found), testCharacters: lengthOf(ofTest) };
-  }
-
-  /** Puts a segment in the place of its events, in one transaction. Another process may have done it before. */
-  async archive({ first, packed, events, characters, testCharacters }: PackedSegment): Promise<void> {
+    const ofTest = lengthOf(texts.filter((_, index) => events[index]?.metadata['environment'] === 'test'));
     await this.inTransaction(() => {
       if (!this.events.doesExist(numberKey(first))) return;
       this.segments.putSync(numberKey(first), packed);
@@ -337,11 +303,21 @@ export class EmbeddedLog {
         this.events.removeSync(numberKey(place));
         this.ids.removeSync(pairKey(Buffer.from(stream, 'latin1'), idBytes(id)));
       }
-      const share = (testCharacters / characters) * (packed.length / BYTES_PER_CHARACTER);
-      const left = Math.max(0, Math.round(this.testCharacters() - testCharacters + share));
+      const share = (ofTest / lengthOf(texts)) * (packed.length / BYTES_PER_CHARACTER);
+      const left = Math.max(0, Math.round(this.testCharacters() - ofTest + share));
       this.root.putSync(TEST_CHARACTERS, String(left));
       this.root.putSync(LAYOUT_ENTRY, LAYOUT_WITH_SEGMENTS);
     });
+    return true;
+  }
+
+  private oldest(keep: number): { readonly first: number; readonly texts: readonly string[] } | null {
+    const [first] = this.events.getKeys({ limit: 1 }).map(numberOf);
+    // The newest event stays: its position is the head.
+    if (first === undefined || first + this.segmentEvents - 1 + keep >= this.lastPosition()) return null;
+    const texts = Array.from({ length: this.segmentEvents }, (_, index) => this.events.get(numberKey(first + index)));
+    const isWhole = (first - 1) % this.segmentEvents === 0 && texts.every((text) => text !== undefined);
+    return isWhole ? { first, texts } : null;
   }
 
   /** One moment of the log, in a file that must not exist. Appends and reads go on meanwhile. */
@@ -364,47 +340,42 @@ export class EmbeddedLog {
     }
   }
 
-  private keptAt(position: number): KeptEvent | undefined {
+  private keptAt(position: number): RecordedEvent | undefined {
+    this.spent += FINDING;
     const kept = this.kept[position % KEPT_EVENTS];
-    return kept?.position === position ? kept : undefined;
+    return kept?.position === position ? kept.event : undefined;
   }
 
   /** If it is one of the newest. */
-  private keep(text: string, position: number): KeptEvent {
-    const read = { position, event: recorded(text, position), characters: text.length };
-    if (position > this.seen - KEPT_EVENTS && text.length <= KEPT_CHARACTERS) this.kept[position % KEPT_EVENTS] = read;
-    return read;
+  private keep(text: string, position: number): RecordedEvent {
+    const event = recorded(text, position);
+    this.spent += text.length;
+    if (position > this.seen - KEPT_EVENTS && text.length <= KEPT_CHARACTERS)
+      this.kept[position % KEPT_EVENTS] = { position, event };
+    return event;
   }
 
   /** Undefined where there is none. Throws SegmentUnreadable, and EventLogDamaged for what is no event. */
-  private eventAt(position: number): KeptEvent | undefined {
+  private eventAt(position: number): RecordedEvent | undefined {
     const kept = this.keptAt(position);
     if (kept !== undefined) return kept;
     const text = this.textAt(position);
     return text === undefined ? undefined : this.keep(text, position);
   }
 
-  /** The event at a position, wherever it is. Throws SegmentUnreadable. */
+  /** The text of the event at a position, wherever it is. Throws SegmentUnreadable. */
   private textAt(position: number): string | undefined {
-    const { opened, segmentEvents } = this;
-    const index = (position - 1) % segmentEvents;
+    const index = (position - 1) % this.segmentEvents;
     const first = position - index;
-    if (opened?.first === first) return opened.texts[index];
+    const opened = this.opened.get(first);
+    if (opened !== undefined) return opened[index];
     const text = this.events.get(numberKey(position));
-    if (text !== undefined) return text;
-    const texts = this.recent.get(first) ?? this.decompressed(first);
-    if (texts === undefined) return undefined;
-    this.opened = { first, texts };
-    return texts[index];
-  }
-
-  private decompressed(first: number): readonly string[] | undefined {
-    const packed = this.segments.get(numberKey(first));
-    if (packed === undefined) return undefined;
+    const packed = text === undefined ? this.segments.get(numberKey(first)) : undefined;
+    if (packed === undefined) return text;
     const texts = textsOf(packed, first, this.segmentEvents);
-    this.decompressions++;
-    this.recent.set(first, texts);
-    return texts;
+    this.opened.set(first, texts);
+    this.spent += OPENING;
+    return texts[index];
   }
 
   private eventCount(): number {

@@ -19,16 +19,7 @@ import {
 import type { InspectableLog, InspectedPage } from '../../ports/inspectable-log.js';
 import type { SpaceUsage } from '../lmdb/space.js';
 import { AppendBell } from './append-bell.js';
-import {
-  EmbeddedLog,
-  eventText,
-  LOG_FILE,
-  type LogAppend,
-  NO_STREAM,
-  type PackedSegment,
-  type PageLimits,
-  positionText,
-} from './embedded-log.js';
+import { EmbeddedLog, eventText, LOG_FILE, type LogAppend, NO_STREAM, positionText } from './embedded-log.js';
 import { checkTogether, type StorableAppend } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
@@ -75,9 +66,8 @@ const MAX_GROUP_BYTES = 8_000_000;
 /** What may wait for the disk before we refuse, so that a stuck disk does not fill the memory. */
 const MAX_QUEUED_BYTES = 64_000_000;
 
-/** Keeps every stretch of reading to a few milliseconds, between which the event loop turns. */
-const PAGE: PageLimits = { events: 500, scanned: 2_000, characters: 1_000_000 };
-const DEFAULT_BATCH_SIZE = 500;
+/** Events that are read at once, at most. */
+const PAGE = 500;
 
 /** What is stored as a whole or not at all. */
 interface QueuedAppends {
@@ -95,18 +85,14 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   private closing: Promise<void> | null = null;
   /** The subscriptions that wait for something to be appended. */
   private readonly waiting = new Set<() => void>();
-  /** Settles when a segment has been compressed; null while none is. */
-  private packing: Promise<void> | null = null;
-  /** To be written in the place of its events. */
-  private packed: PackedSegment | null = null;
-  private appendedSincePacking = 0;
-  /** Why older events could not be compressed the last time; null when they could. */
-  private compressionFault: Error | null = null;
+  private appendedSinceCompressing = 0;
+  /** Whether older events could not be compressed the last time. */
+  private compressionFailed = false;
 
   private constructor(
     private readonly log: EmbeddedLog,
     private readonly uncompressedEvents: number,
-    private readonly packAfterEvents: number,
+    private readonly compressAfterEvents: number,
     private readonly diskFull: () => boolean,
     private readonly onCompressionFailed: (error: unknown) => void,
     private readonly pollIntervalMs: number,
@@ -194,8 +180,8 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     const events: RecordedEvent[] = [];
     for (let next = first; (last - next) * step >= 0; next = first + step * events.length) {
       if (events.length > 0) await nextTurn();
-      const until = step > 0 ? Math.min(last, next + PAGE.events - 1) : Math.max(last, next - PAGE.events + 1);
-      events.push(...this.read(() => this.log.revisions(stream, next, until, step, PAGE.characters)));
+      const until = step > 0 ? Math.min(last, next + PAGE - 1) : Math.max(last, next - PAGE + 1);
+      events.push(...this.read(() => this.log.revisions(stream, next, until, step)));
     }
     return events;
   }
@@ -204,9 +190,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     const events: RecordedEvent[] = [];
     for (let position = parsePosition(after); events.length < limit;) {
       if (events.length > 0) await nextTurn();
-      const page = this.read(() =>
-        this.log.page(position, { ...PAGE, events: Math.min(PAGE.events, limit - events.length) }, null),
-      );
+      const page = this.read(() => this.log.page(position, Math.min(PAGE, limit - events.length), null));
       events.push(...page.events);
       if (page.atEnd) break;
       position = page.through;
@@ -220,15 +204,15 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   }
 
   override async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
-    const { after, categories, batchSize = DEFAULT_BATCH_SIZE, signal } = options;
-    const limits = { ...PAGE, events: Math.max(1, Math.min(PAGE.events, batchSize)) };
+    const { after, categories, batchSize = PAGE, signal } = options;
+    const limit = Math.max(1, Math.min(PAGE, batchSize));
     const wanted = categories === undefined ? null : new Set(categories);
     let position = parsePosition(after);
     let through = after;
     let toldOfEnd = false;
     this.bell.listen(() => this.wakeSubscriptions());
     while (!signal.aborted) {
-      const page = this.read(() => this.log.page(position, limits, wanted));
+      const page = this.read(() => this.log.page(position, limit, wanted));
       if (page.through > position || (page.atEnd && !toldOfEnd)) {
         if (page.through > position) through = positionText(page.through);
         position = page.through;
@@ -248,7 +232,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   async inspect(after: string | null): Promise<InspectedPage> {
     const position = parsePosition(after);
     await nextTurn();
-    const { through, ...found } = this.read(() => this.log.inspect(position, PAGE.events));
+    const { through, ...found } = this.read(() => this.log.inspect(position, PAGE));
     return { ...found, through: through === 0 ? null : positionText(through) };
   }
 
@@ -275,12 +259,10 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
    * from going on.
    */
   async compress(): Promise<number> {
-    for (let events = 0; ; events += this.packAfterEvents * SEGMENTS_PER_SEGMENT) {
+    for (let events = 0; ; events += this.compressAfterEvents * SEGMENTS_PER_SEGMENT) {
       this.refuseIfClosed();
-      while (this.packing !== null) await this.packing;
-      if ((await this.pack()) === null) return events;
       await this.writing;
-      if (this.compressionFault !== null) throw asUnavailable(this.compressionFault);
+      if (!(await this.compressOldest())) return events;
     }
   }
 
@@ -303,7 +285,6 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** What is queued is still written; what comes now is refused. */
   override async close(): Promise<void> {
     this.closing ??= (async () => {
-      await this.packing;
       await this.writing;
       this.wakeSubscriptions();
       this.bell.close();
@@ -315,17 +296,15 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** Group commit: whatever has been queued while the disk was busy goes into the next transaction together. */
   private async write(): Promise<void> {
     await nextTurn();
-    while (this.queue.length > 0 || this.packed !== null) {
-      await this.archive();
+    while (this.queue.length > 0) {
       const group = this.nextGroup();
-      if (group.length === 0) continue;
       try {
         this.refuseIfFull(group);
         const outcomes = await this.log.commit(group.map(({ appends }) => appends));
         for (const [index, queued] of group.entries()) queued.answer(outcomes[index] as TogetherOutcome);
         this.wakeSubscriptions();
         this.bell.ring();
-        this.packAfter(group);
+        await this.compressAfter(group);
       } catch (error) {
         for (const queued of group) queued.fail(asUnavailable(error));
       }
@@ -333,49 +312,28 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     this.writing = null;
   }
 
-  /** Goes on while appends are written; what it made is written between two of them. */
-  private packAfter(group: readonly QueuedAppends[]): void {
-    for (const { appends } of group) for (const { events } of appends) this.appendedSincePacking += events.length;
-    if (this.appendedSincePacking < this.packAfterEvents || this.packing !== null || this.closing !== null) return;
-    this.appendedSincePacking = 0;
-    void this.pack().catch((error: unknown) => this.notCompressed(error));
+  /** What cannot be compressed stays where it is, and is compressed later. */
+  private async compressAfter(group: readonly QueuedAppends[]): Promise<void> {
+    for (const { appends } of group) for (const { events } of appends) this.appendedSinceCompressing += events.length;
+    if (this.appendedSinceCompressing < this.compressAfterEvents || this.closing !== null) return;
+    this.appendedSinceCompressing = 0;
+    await this.compressOldest().catch(() => undefined);
   }
 
-  /** Where the segment begins that is written next; null when there is none. */
-  private async pack(): Promise<number | null> {
-    const packing = this.log.pack(this.uncompressedEvents);
-    this.packing = packing.then(
-      () => undefined,
-      () => undefined,
-    );
+  /** False where nothing is old enough. */
+  private async compressOldest(): Promise<boolean> {
     try {
-      this.packed = await packing;
-    } finally {
-      this.packing = null;
-    }
-    if (this.packed !== null) this.writing ??= this.write();
-    return this.packed?.first ?? null;
-  }
-
-  private async archive(): Promise<void> {
-    const { packed } = this;
-    if (packed === null) return;
-    this.packed = null;
-    try {
-      if (this.diskFull() || this.log.space.lacking(SEGMENT_PAGES_BYTES) !== null)
-        throw new EventStoreUnavailable('There is no room for what compressing changes before it makes room');
-      await this.log.archive(packed);
-      this.compressionFault = null;
+      const compressed = await this.log.compressOldest(this.uncompressedEvents, () => {
+        if (this.diskFull() || this.log.space.lacking(SEGMENT_PAGES_BYTES) !== null)
+          throw new EventStoreUnavailable('There is no room for what compressing changes before it makes room');
+      });
+      this.compressionFailed = false;
+      return compressed;
     } catch (error) {
-      this.notCompressed(error);
+      if (!this.compressionFailed) this.onCompressionFailed(error);
+      this.compressionFailed = true;
+      throw asUnavailable(error);
     }
-  }
-
-  /** Its events are where they were, and are compressed later. */
-  private notCompressed(error: unknown): void {
-    const fault = error instanceof Error ? error : new Error(String(error));
-    if (this.compressionFault === null) this.onCompressionFailed(fault);
-    this.compressionFault = fault;
   }
 
   private nextGroup(): QueuedAppends[] {
