@@ -1,4 +1,5 @@
 // The subscription engine's side of the read models in Redis. `redis.ts` is the readers' side of the same keys.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { type Clock, SystemClock } from '../../kernel/clock.js';
 import {
@@ -237,7 +238,7 @@ export class RedisProjectionStore extends ProjectionStore {
         (ahead && look < LOOKS ? unsettled : differing).add(id);
       }
       suspects = unsettled;
-      if (suspects.size > 0) await new Promise((resolve) => setTimeout(resolve, this.lookIntervalMs));
+      if (suspects.size > 0) await pause(this.lookIntervalMs);
     }
     return [...differing].slice(0, limit);
   }

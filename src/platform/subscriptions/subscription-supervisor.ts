@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventBatch, EventStore } from '../../ports/event-store.js';
 
@@ -158,14 +159,5 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** Resolves after the time or when the signal aborts, whichever comes first. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
+  return pause(ms, undefined, { signal }).catch(() => undefined);
 }
