@@ -10,6 +10,7 @@ export function proseOf(markdown) {
   return markdown
     .replace(/^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^\1\2[ \t]*$/gms, '')
     .replace(/<!--.*?-->/gs, '')
+    .replace(/<\/?[a-z][^>]*>/gi, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^[ \t]*\|(.*)\|[ \t]*$/gm, (_row, cells) => `\n${cells.split(/(?<!\\)\|/).join('\n\n')}\n`);
 }

@@ -12,7 +12,7 @@ export const told = ({ sentence, name, instead }) => `"${shortened(sentence)}" (
 export function sentencesOf(text) {
   return paragraphsOf(text).flatMap((paragraph) =>
     withoutCode(paragraph)
-      .split(/(?<=[.!?]["')]*)\s+(?=[^a-z\s])/)
+      .split(/(?<=[.!?]["')*_]*)\s+(?=[^a-z\s])/)
       .map((sentence) => sentence.trim())
       .filter((sentence) => /\p{L}/u.test(sentence)),
   );
