@@ -183,7 +183,7 @@ describe('the lint rule', () => {
     ['comments that do not follow one another', '// One word\n\n// One word more: `nobody`.'],
     ['a text that is not a title', "call('whoever asks');"],
     ['a plain title', "it('answers 404 when the session is unknown', () => {});"],
-    ['a directive', '// eslint-disable-next-line no-undef'],
+    ['a directive', '// prettier-ignore'],
   ])('reports nothing in %s', (_where, code) => {
     expect(lint(code)).toEqual([]);
   });
