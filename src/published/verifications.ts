@@ -1,7 +1,5 @@
 import type { Applicant } from '../kernel/applicant.js';
-import type { Change } from '../kernel/change.js';
 import type { CallerContext } from '../kernel/context.js';
-import type { DomainEvent } from '../kernel/domain-event.js';
 import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
 import type { ScreeningFacts } from './screenings.js';
 
@@ -37,8 +35,10 @@ export type GivenToParty =
   | { readonly method: 'kba'; readonly positions: readonly unknown[] }
   | { readonly method: 'resend' };
 
-/** The party names the session as its own: just before the session is opened, in one with it where the log can. What it throws refuses both. */
-export type PartyRegistration = Change<unknown, DomainEvent>;
+/** A registration that the limits have let in, and what the screening module knows of it; nothing of it is stored yet. */
+export interface AdmittedSubmission {
+  readonly sessionId: string;
+}
 
 /**
  * Screening sessions as modules use them that verify parties of the direct API. The newest reply of the vendor in each session is kept
@@ -47,17 +47,25 @@ export type PartyRegistration = Change<unknown, DomainEvent>;
  */
 export abstract class Verifications {
   /**
-   * Opens the session of a party, when the limits have let the submission in. Submitting again under the same session id changes nothing
-   * of the session. What the party's registration throws is thrown, and no session is opened. That the person has a completed
-   * session of the same party is nothing in the way of another: whether it may register again is the party's to say.
+   * Lets a registration in, or throws what refuses it. What is admitted is to be opened or withdrawn; in between, the party takes the
+   * session for its own. That the person has a completed session of the same party does not refuse another: whether it may register
+   * again is the party's to say.
    */
-  abstract submit(
+  abstract admit(
     sessionId: string,
     partyId: string,
     applicant: Applicant,
     context: CallerContext,
-    registration: PartyRegistration,
-  ): Promise<VerificationStep>;
+  ): Promise<AdmittedSubmission>;
+
+  /**
+   * Opens the session and has the vendor asked. For a session that was opened before, nothing changes: then it waits, within the signal,
+   * until that call is over.
+   */
+  abstract open(admitted: AdmittedSubmission, within: AbortSignal): Promise<VerificationStep>;
+
+  /** It counts against no limit. */
+  abstract withdraw(admitted: AdmittedSubmission): Promise<void>;
 
   /** `attemptId` names the answer: the same again is not judged again. */
   abstract answer(
@@ -67,6 +75,9 @@ export abstract class Verifications {
     context: CallerContext,
   ): Promise<VerificationStep>;
 
-  /** Where the newest step of the session stands; null for a session that does not exist. For a caller that asks again after a timeout. */
-  abstract latest(sessionId: string): Promise<VerificationStep | null>;
+  /**
+   * Where the newest step of the session stands; null for a session that does not exist. With a signal it waits until the call is over or the
+   * signal is aborted: for a caller that asks again while another request waits for the same.
+   */
+  abstract latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null>;
 }

@@ -65,8 +65,8 @@ import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
 import {
   Verifications,
+  type AdmittedSubmission,
   type GivenToParty,
-  type PartyRegistration,
   type VerificationStep,
 } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -92,6 +92,11 @@ export function said(body: object, status = 200, code: number | null = null): Ve
   return { status, body: JSON.stringify(body), code, field: null, message: null };
 }
 
+interface PlayedSubmission extends AdmittedSubmission {
+  readonly partyId: string;
+  readonly context: CallerContext;
+}
+
 /** Sessions as the screening module would have them, of which the test says how they end. */
 export class PlayedVerifications extends Verifications {
   /** How the next registration ends. */
@@ -109,28 +114,34 @@ export class PlayedVerifications extends Verifications {
   refusal: DomainError | null = null;
   /** Vendor calls. */
   registrations = 0;
+  /** Submissions that are neither opened nor withdrawn. */
+  admitted = 0;
   readonly steps = new Map<string, VerificationStep>();
   private readonly partyOf = new Map<string, string>();
 
-  constructor(
-    private readonly now: () => Date,
-    private readonly aggregates: AggregateStore,
-  ) {
+  constructor(private readonly now: () => Date) {
     super();
   }
 
-  override async submit(
+  override async admit(
     sessionId: string,
     partyId: string,
     _applicant: Applicant,
     context: CallerContext,
-    registration: PartyRegistration,
-  ): Promise<VerificationStep> {
+  ): Promise<PlayedSubmission> {
     if (this.refusal) throw this.refusal;
-    const { opening } = this;
-    await this.aggregates.executeTogether([], registration, context);
-    await opening;
-    if (this.steps.has(sessionId)) return this.stepOf(sessionId);
+    this.admitted += 1;
+    return { sessionId, partyId, context };
+  }
+
+  override async open(admitted: PlayedSubmission, within: AbortSignal): Promise<VerificationStep> {
+    const { sessionId, partyId, context } = admitted;
+    await this.opening;
+    if (this.steps.has(sessionId)) {
+      await this.withdraw();
+      return (await this.latest(sessionId, within)) ?? this.stepOf(sessionId);
+    }
+    this.admitted -= 1;
     this.registrations += 1;
     this.partyOf.set(sessionId, partyId);
     const session = this.facts(sessionId, context);
@@ -138,6 +149,10 @@ export class PlayedVerifications extends Verifications {
     await this.busy;
     this.settle(sessionId);
     return this.stepOf(sessionId);
+  }
+
+  override async withdraw(): Promise<void> {
+    this.admitted -= 1;
   }
 
   /** The vendor's answer is recorded now. */
@@ -172,8 +187,10 @@ export class PlayedVerifications extends Verifications {
 
   override answer = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
 
-  override async latest(sessionId: string): Promise<VerificationStep | null> {
-    return this.steps.get(sessionId) ?? null;
+  override async latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null> {
+    const latest = (): VerificationStep | null => this.steps.get(sessionId) ?? null;
+    while (within?.aborted === false && latest()?.end === 'timed-out') await new Promise(setImmediate);
+    return latest();
   }
 
   private stepOf(sessionId: string): VerificationStep {
@@ -234,7 +251,7 @@ export class House {
 
   constructor(directory: string) {
     this.store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
-    this.verifications = new PlayedVerifications(() => this.now, this.aggregatesOn(this.store));
+    this.verifications = new PlayedVerifications(() => this.now);
   }
 
   private aggregatesOn(log: EventStore): AggregateStore {
@@ -315,6 +332,7 @@ export class House {
     const register = new RegisterPartyHandler(
       access,
       ids,
+      aggregates,
       verifications,
       directory,
       screenings,

@@ -45,7 +45,13 @@ import {
 import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
 import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
-import type { PartyEvent } from '../../../src/modules/parties/domain/party.js';
+import { PartyAccess } from '../../../src/modules/parties/application/party-access.js';
+import { PartyDirectory } from '../../../src/modules/parties/application/party-directory.js';
+import { PartyIds } from '../../../src/modules/parties/application/party-ids.js';
+import { PartyPolicy } from '../../../src/modules/parties/application/party-policy.js';
+import { PartyReferences } from '../../../src/modules/parties/application/party-references.js';
+import { PartySecrets } from '../../../src/modules/parties/application/party-secrets.js';
+import { RegisterParty, RegisterPartyHandler } from '../../../src/modules/parties/application/register-party.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import { eventsAbout } from '../../../src/ops/events-about.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
@@ -59,6 +65,7 @@ import type {
   RegistrationVerdict,
   ResendVerdict,
 } from '../../../src/ports/identity-vendor.js';
+import type { EventStore } from '../../../src/ports/event-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { NotAuthentic, SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -66,7 +73,6 @@ import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
-import type { PartyRegistration } from '../../../src/published/verifications.js';
 import { CallProcesses } from '../../contract/external-calls/call-processes.js';
 import { until } from '../../support/eventually.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -151,7 +157,7 @@ class Workers extends CallsAtOnce {
   override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
 }
 
-function house(calls: ExternalCalls = new Workers()) {
+function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
   const clock = { now: () => now };
   const policy = new ScreeningPolicy({
     vendorTimeoutSeconds: 20,
@@ -167,7 +173,7 @@ function house(calls: ExternalCalls = new Workers()) {
     smsPerHour: 2,
     smsPerDay: 12,
   });
-  const aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+  const aggregates = new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
     appendConflict: () => undefined,
   });
   const open = <Value>(subject: string, value: Value): Value => {
@@ -222,7 +228,7 @@ function house(calls: ExternalCalls = new Workers()) {
   const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
   const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
-  const submit = new SubmitScreeningHandler(
+  const submitting = new SubmitScreeningHandler(
     aggregates,
     new TestShare(),
     calls,
@@ -252,18 +258,44 @@ function house(calls: ExternalCalls = new Workers()) {
   const settle = new SettleVerificationHandler(aggregates, calls, registration, challenges, sessions, recorder, clock);
   const erase = new ErasePersonHandler(aggregates, vault);
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
+  const verifications = new PartyVerifications(submitting, step, aggregates, log, secrets);
+  const partyPolicy = new PartyPolicy({
+    vendorTimeoutSeconds: 20,
+    otpResendIntervalSeconds: 0,
+    reauthValiditySeconds: 365 * 86_400,
+    attempts: 3,
+    lockSeconds: 86_400,
+  });
+  const [ids, partySecrets] = [new PartyIds(vault), new PartySecrets(vault)];
+  const persons = new PersonsOfSessions(aggregates, secrets, submissions, vault);
+  const references = new PartyReferences(screenings, accounts, persons, partySecrets);
+  const directory = new PartyDirectory(ids, aggregates, screenings, references, partyPolicy, clock);
+  const registering = new RegisterPartyHandler(
+    new PartyAccess(ids, aggregates, directory, clock),
+    ids,
+    aggregates,
+    verifications,
+    directory,
+    screenings,
+    partySecrets,
+    partyPolicy,
+    clock,
+  );
   return {
     aggregates,
     registration,
-    verifications: new PartyVerifications(submit, step, aggregates, secrets),
+    directory,
+    registersParty: (body: string) =>
+      registering.execute(new RegisterParty({ kind: 'renter', id: 'r-1' }, RENTER, body, newId(), SERVER)),
+    verifications,
     screenings,
     answers,
-    persons: new PersonsOfSessions(aggregates, secrets, submissions, vault),
+    persons,
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER)),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
     submitsOnPage: (sessionId: string) =>
-      submit.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
+      submitting.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
     answersOnPage: (sessionId: string, clientAddress: string | null = null) =>
       step.execute(
         new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, by('platform-token'), clientAddress),
@@ -276,17 +308,19 @@ async function registered(verdict: RegistrationVerdict | 'dies', applicant = REN
   const service = house();
   const sessionId = newId();
   vendorSays.push(verdict);
-  const step = await service.verifications.submit(sessionId, PARTY, applicant, SERVER, begins);
+  const step = await submit(service, sessionId, applicant);
   return { ...service, sessionId, step };
 }
 
-/** The party has its own end of it. */
-const registrationOf = (decide: () => readonly PartyEvent[]): PartyRegistration => ({
-  decider: party,
-  id: PARTY,
-  decide,
-});
-const begins = registrationOf(() => []);
+async function submit(
+  { verifications }: Pick<ReturnType<typeof house>, 'verifications'>,
+  sessionId: string,
+  applicant = RENTER,
+  partyId = PARTY,
+) {
+  const admitted = await verifications.admit(sessionId, partyId, applicant, SERVER);
+  return verifications.open(admitted, AbortSignal.timeout(20_000));
+}
 
 describe('a registration', () => {
   it('that the vendor confirms is verified, and tells its reply as it came', async () => {
@@ -526,7 +560,7 @@ describe('a registration', () => {
       const service = house(calls);
       const sessionId = newId();
       calls.absent = true;
-      const { end } = await service.verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
+      const { end } = await submit(service, sessionId);
       calls.absent = false;
       expect([end, asked]).toEqual(['timed-out', []]);
       now = new Date(now.getTime() + 30_000);
@@ -583,7 +617,7 @@ describe('a registration', () => {
         const calls = await processes.caller({ timeoutMs: 1_000 });
         const { verifications, registration, settles } = house(calls);
         const sessionId = newId();
-        expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
+        expect(await submit({ verifications }, sessionId)).toMatchObject({
           end: 'timed-out',
         });
         await processes.worker([registration]);
@@ -617,14 +651,14 @@ describe('a registration', () => {
 
   it('made again under its session id has what was said the first time, and the vendor is not asked again', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
-    expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
+    expect(await submit({ verifications }, sessionId)).toMatchObject({
       end: 'answered',
       reply: STEP_UP.reply,
     });
     expect(asked).toHaveLength(1);
     vendorSays.push(WRONG);
     await verifications.answer(sessionId, newId(), { method: 'otp', code: '000000' }, SERVER);
-    expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
+    expect(await submit({ verifications }, sessionId)).toMatchObject({
       end: 'not-asked',
       reply: null,
     });
@@ -651,14 +685,11 @@ describe('a registration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that the party refuses, or that is made again under its session id, is not counted', async () => {
+  it('that is withdrawn, or that is made again under its session id, is not counted', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
-    const refuses = registrationOf(() => {
-      throw new Error('Another was first');
-    });
     for (let time = 0; time < 5; time++) {
-      await expect(verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toThrow('Another');
-      await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
+      await verifications.withdraw(await verifications.admit(newId(), PARTY, RENTER, SERVER));
+      await submit({ verifications }, sessionId);
     }
     for (let time = 0; time < 3; time++) await registered({ kind: 'confirmed', vendorSession: 'v' });
     expect(asked).toHaveLength(4);
@@ -680,45 +711,56 @@ describe('a registration', () => {
     });
   });
 
-  it('is stored together with that of its party, before the vendor is asked', async () => {
-    const sessionId = newId();
-    const registeredAt = now.toISOString();
-    const registration = registrationOf(() => [
-      { type: 'PartyRegistered', data: { kind: 'renter', sessionId, bodyHash: 'hash', registeredAt } },
-    ]);
+  it('is stored with its person in one append, before the vendor is asked', async () => {
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v' });
-    await house().verifications.submit(sessionId, PARTY, RENTER, SERVER, registration);
-    const types = (await store.readAll(null, 10)).map(({ type }) => type);
-    expect(types.slice(0, 5)).toEqual([
-      'PartyRegistered',
-      'ScreeningOpened',
-      'ScreeningCounted',
-      'ScreeningSubmitted',
-      'VerificationRequested',
-    ]);
+    const { appendTogether } = store;
+    const appended: string[][] = [];
+    store.appendTogether = (appends) => {
+      appended.push(appends.flatMap(({ events }) => events.map(({ type }) => type)));
+      expect(asked).toEqual([]);
+      return appendTogether.call(store, appends);
+    };
+    await submit(house(), newId());
+    expect(appended[0]).toEqual(['ScreeningOpened', 'ScreeningCounted', 'ScreeningSubmitted', 'VerificationRequested']);
     expect(asked).toHaveLength(1);
   });
 
-  it('stores nothing when the party refuses', async () => {
-    const refusal = new DomainError('party.already_confirmed');
-    const refuses = registrationOf(() => {
-      throw refusal;
-    });
-    await expect(house().verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toBe(refusal);
+  it('stores nothing when it is admitted, nor when it is withdrawn', async () => {
+    const { verifications } = house();
+    const admitted = await verifications.admit(newId(), PARTY, RENTER, SERVER);
+    expect(await store.readAll(null, 10)).toEqual([]);
+    await verifications.withdraw(admitted);
     expect([await store.readAll(null, 10), asked]).toEqual([[], []]);
   });
 
-  it('does not begin for its party when the limits or the person refuse it', async () => {
+  it('is not admitted when the limits or the person refuse it', async () => {
     await registered({ kind: 'locked', unblockAt: null });
-    let begun = 0;
-    const counts = registrationOf(() => {
-      begun += 1;
-      return [];
-    });
+    const head = await store.head();
     const { verifications } = house();
     for (let time = 0; time < 6; time++)
-      await expect(verifications.submit(newId(), PARTY, RENTER, SERVER, counts)).rejects.toBeInstanceOf(DomainError);
-    expect(begun).toBe(0);
+      await expect(verifications.admit(newId(), PARTY, RENTER, SERVER)).rejects.toBeInstanceOf(DomainError);
+    expect(await store.head()).toBe(head);
+  });
+
+  it('asked for again while it is with the vendor waits for what the vendor says', async () => {
+    let answer = (): void => undefined;
+    const busy = new Promise<void>((resolve) => (answer = resolve));
+    vendorSays.push(() => busy.then(() => STEP_UP));
+    const [ours, theirs] = [house(), house()];
+    const sessionId = newId();
+    const first = submit(ours, sessionId);
+    await until('the vendor is asked', async () => asked.length === 1);
+    const others = [
+      submit(theirs, sessionId),
+      theirs.verifications.latest(sessionId, AbortSignal.timeout(20_000)),
+      ours.verifications.latest(sessionId, AbortSignal.timeout(20_000)),
+    ];
+    expect((await theirs.verifications.latest(sessionId))?.end).toBe('timed-out');
+    expect((await theirs.verifications.latest(sessionId, AbortSignal.abort()))?.end).toBe('timed-out');
+    answer();
+    for (const step of [await first, ...(await Promise.all(others))])
+      expect(step).toMatchObject({ end: 'answered', reply: STEP_UP.reply });
+    expect(asked).toHaveLength(1);
   });
 
   it("of a person with a completed session is refused, unless that session is the same party's", async () => {
@@ -727,7 +769,7 @@ describe('a registration', () => {
     await registered(guarded, agent);
     expect((await registered(guarded, agent)).step.session.status).toBe('VERIFIED');
     const another = '0d1f3c2b-3a0b-8f0e-9a55-6f0c6b527a90';
-    await expect(house().verifications.submit(newId(), another, agent, SERVER, begins)).rejects.toMatchObject({
+    await expect(submit(house(), newId(), agent, another)).rejects.toMatchObject({
       code: 'screening.already_registered',
     });
   });
@@ -1027,7 +1069,7 @@ describe('what is kept of a reply', () => {
     const service = house();
     const sessionId = newId();
     vendorSays.push('dies');
-    await service.verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
+    await submit(service, sessionId);
     const { subjectId } = (await service.screenings.find(sessionId))!;
     erased.add(subjectId);
     vendorKnows = { kind: 'registration', verdict: STEP_UP };
@@ -1168,5 +1210,69 @@ describe('a person who authenticates again', () => {
       expect(await answers.admit(ids, { ...answer, attemptId: newId() }, now)).toMatchObject({ kind: 'locked' });
     now = new Date(now.getTime() + 1_000);
     expect(await answers.admit(ids, { ...answer, attemptId: newId() }, now)).toEqual({ kind: 'admitted' });
+  });
+});
+
+describe('a process that dies while it registers a party', () => {
+  /** The log as a store has it that makes one append after the other, until the process dies after this event. */
+  const dyingAfter = (last: string): EventStore => {
+    const append: EventStore['append'] = async (...appended) => {
+      const outcome = await store.append(...appended);
+      if (appended[2].some(({ type }) => type === last)) throw new Error('The process died');
+      return outcome;
+    };
+    return Object.assign(Object.create(store) as EventStore, {
+      append,
+      appendTogether: async (appends: Parameters<EventStore['appendTogether']>[0]) => {
+        for (const { stream, expected, events } of appends) await append(stream, expected, events);
+        return { outcome: 'appended', revisions: [] };
+      },
+      readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
+    });
+  };
+  const typesOf = async (): Promise<string[]> => (await store.readAll(null, 100)).map(({ type }) => type);
+  const renter = (service: ReturnType<typeof house>) => service.directory.find('renter', 'r-1', SERVER);
+
+  it.each(['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted'])(
+    'after %s leaves what the same request goes on with: one session, one call of the vendor',
+    async (last) => {
+      await expect(house(new Workers(), dyingAfter(last)).registersParty('body')).rejects.toThrow('died');
+      expect((await typesOf()).at(-1)).toBe(last);
+      await expect(house().registersParty('another')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+      vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
+      expect(await house().registersParty('body')).toMatchObject({ json: '{"score":1}', accepted: true });
+      const types = await typesOf();
+      for (const once of ['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted', 'ScreeningSubmitted'])
+        expect([once, types.filter((type) => type === once)]).toEqual([once, [once]]);
+      expect(await renter(house())).toMatchObject({ authenticated: true });
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  it.each(['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted'])(
+    'after %s does no harm where the request is not sent again',
+    async (last) => {
+      vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
+      await house().registersParty('first');
+      await expect(house(new Workers(), dyingAfter(last)).registersParty('second')).rejects.toThrow('died');
+      expect(await renter(house())).toMatchObject({ authenticated: true });
+      now = new Date(now.getTime() + 20_000);
+      vendorSays.push({ kind: 'confirmed', vendorSession: 'w', ...said(200, '{"score":2}') });
+      expect(await house().registersParty('third')).toMatchObject({ json: '{"score":2}' });
+      expect(asked).toHaveLength(2);
+    },
+  );
+
+  it('after the session is opened leaves it to the recovery job, which ends what the vendor was never asked', async () => {
+    await expect(house(new Workers(), dyingAfter('VerificationRequested')).registersParty('body')).rejects.toThrow(
+      'died',
+    );
+    const [{ stream } = { stream: '' }] = (await store.readAll(null, 100)).slice(-1);
+    now = new Date(now.getTime() + 30_000);
+    await house().settles(stream.replace('screening-', ''));
+    expect((await typesOf()).at(-1)).toBe('SessionExpired');
+    vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
+    expect(await house().registersParty('body')).toMatchObject({ json: '{"score":1}' });
+    expect(asked).toHaveLength(1);
   });
 });

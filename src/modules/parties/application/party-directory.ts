@@ -31,7 +31,7 @@ export class PartyDirectory extends Parties {
     const { state } = await this.aggregates.load(party, partyId);
     if (state.kind === null) return null;
     const now = this.clock.now();
-    const newest = await this.newestSession(state);
+    const newest = await this.openedSession(state);
     return {
       partyId,
       kind,
@@ -51,6 +51,15 @@ export class PartyDirectory extends Parties {
       reauthenticatedAs ??
       (newest && { sessionId: newest.sessionId, subjectId: newest.subjectId, vendor: newest.vendors.identity });
     return person !== null && (await this.references.tokenOf(partyId, person)) !== null;
+  }
+
+  /** Of its newest registration that came to a session. Another one, whose process died before, changes nothing. */
+  private async openedSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
+    for (const { sessionId } of registrations.toReversed()) {
+      const session = await this.screenings.find(sessionId);
+      if (session !== null) return session;
+    }
+    return null;
   }
 
   /** Null where the party has none, or its registration was given up before a session was opened. */

@@ -1,13 +1,13 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { Applicant } from '../../../kernel/applicant.js';
-import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { Verifications, type VerificationStep } from '../../../published/verifications.js';
-import type { PartyEvent, PartyState, Registration } from '../domain/party.js';
+import type { Registration } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartyAccess, type FoundParty, type NamedParty } from './party-access.js';
 import { answerOf, type PartyAnswer } from './party-answer.js';
@@ -35,13 +35,6 @@ export class RegisterParty extends Command<PartyAnswer> {
   }
 }
 
-/** Another registration of the party began meanwhile. */
-class Overtaken extends Error {}
-
-/** Of two at once each looks again at most so often. */
-const MAX_TRIES = 5;
-/** How often somebody who waits for another's attempt looks, milliseconds. */
-const LOOK_EVERY_MS = 100;
 /** When a registration with another body may be tried, seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -50,6 +43,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   constructor(
     private readonly access: PartyAccess,
     private readonly ids: PartyIds,
+    private readonly aggregates: AggregateStore,
     private readonly verifications: Verifications,
     private readonly directory: PartyDirectory,
     private readonly screenings: Screenings,
@@ -62,16 +56,29 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const { named, body, context } = command;
     const partyId = await this.access.idOf(named, context);
     const bodyHash = await this.ids.hashOf(partyId, body);
-    const endsAt = performance.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
-    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
-      const found = await this.access.look(partyId);
-      const again = await this.sameAttempt(command, found, bodyHash);
-      const earlier = again !== null && found.newest !== null ? await this.awaited(again, endsAt) : null;
-      const step =
-        earlier ?? (await this.begin(command, found, bodyHash, found.newest === null ? again : null, endsAt));
-      if (step !== null) return answerOf(step, 'registration', this.clock.now());
-    }
-    throw anotherIsBeingMade();
+    const within = AbortSignal.timeout(this.policy.limits.vendorTimeoutSeconds * 1_000);
+    // Another registration may be quicker, and then it counts.
+    const step =
+      (await this.register(command, partyId, bodyHash, within)) ??
+      (await this.register(command, partyId, bodyHash, within));
+    if (step === null) throw anotherIsBeingMade();
+    return answerOf(step, 'registration', this.clock.now());
+  }
+
+  /** What the vendor says to it, or to the same one that another request has made; null when the party or the session has gone on since. */
+  private async register(
+    command: RegisterParty,
+    partyId: string,
+    bodyHash: string,
+    within: AbortSignal,
+  ): Promise<VerificationStep | null> {
+    const found = await this.access.look(partyId);
+    const again = await this.sameAttempt(command, found, bodyHash);
+    const isOpen = again !== null && found.newest !== null;
+    const step = isOpen
+      ? await this.verifications.latest(again, within)
+      : await this.begin(command, found, again ?? command.sessionId, bodyHash, within);
+    return step?.step === 'answers' || step?.step === 'resend' ? null : step;
   }
 
   /** The session to answer from; null for a registration that begins anew. Throws when neither may be. */
@@ -120,50 +127,35 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return (await this.verifications.latest(sessionId))?.step !== 'answers';
   }
 
-  /** Opens a session: the one that was to be opened already, or a new one. Null when another registration of the party was first. */
+  /**
+   * First the limits, then the party, then the session: a process that dies in between leaves a registration without a session, which the
+   * same request opens. Null when another registration of the party was first.
+   */
   private async begin(
-    command: RegisterParty,
+    { named, applicant, context }: RegisterParty,
     { partyId, loaded }: FoundParty,
+    sessionId: string,
     bodyHash: string,
-    opening: string | null,
-    endsAt: number,
+    within: AbortSignal,
   ): Promise<VerificationStep | null> {
-    const sessionId = opening ?? command.sessionId;
-    const { named, applicant, context } = command;
     const after = loaded.state.registrations.at(-1)?.sessionId ?? null;
-    const registration: Change<PartyState, PartyEvent> = {
-      decider: party,
-      id: partyId,
-      known: loaded,
-      decide: (state) => {
-        const registeredAt = this.clock.now().toISOString();
-        const register = { kind: 'register', of: named.kind, sessionId, after, bodyHash, registeredAt } as const;
-        const events = party.decide(register, state);
-        if (events.length === 0 && state.registrations.at(-1)?.sessionId !== sessionId) throw new Overtaken();
-        return events;
-      },
-    };
+    const registeredAt = this.clock.now().toISOString();
+    const register = { kind: 'register', of: named.kind, sessionId, after, bodyHash, registeredAt } as const;
+    const admitted = await this.verifications.admit(sessionId, partyId, applicant, context);
+    let isFirst = false;
     try {
-      const step = await this.verifications.submit(sessionId, partyId, applicant, context, registration);
-      // With the registration an open challenge is over.
-      const { challenge } = loaded.state;
-      if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
-      // Whoever was to open it may have done so just now.
-      return step.end === 'timed-out' ? await this.awaited(sessionId, endsAt) : step;
-    } catch (error) {
-      if (error instanceof Overtaken) return null;
-      throw error;
+      const unseen = { ...context, skipReadYourWrites: true } as const;
+      const { state } = await this.aggregates.execute(party, partyId, register, unseen, loaded);
+      isFirst = state.registrations.at(-1)?.sessionId === sessionId;
+    } finally {
+      if (!isFirst) await this.verifications.withdraw(admitted);
     }
-  }
-
-  /** What the vendor says, until then, to an attempt that another request has made; null when the session has gone on since. */
-  private async awaited(sessionId: string, endsAt: number): Promise<VerificationStep | null> {
-    for (;;) {
-      const step = await this.verifications.latest(sessionId);
-      if (step?.end !== 'timed-out' || performance.now() >= endsAt)
-        return step?.step === null || step?.step === 'registration' ? step : null;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    }
+    if (!isFirst) return null;
+    const step = await this.verifications.open(admitted, within);
+    // With the registration an open challenge is over.
+    const { challenge } = loaded.state;
+    if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
+    return step;
   }
 }
 

@@ -3,19 +3,15 @@ import { answerBy } from '../../../challenges/domain/challenge.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { phoneDigits } from '../../../published/folded-text.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { EventStore } from '../../../ports/event-store.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
-import {
-  Verifications,
-  type GivenToParty,
-  type PartyRegistration,
-  type VerificationStep,
-} from '../../../published/verifications.js';
+import { Verifications, type GivenToParty, type VerificationStep } from '../../../published/verifications.js';
 import { isOpen, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { AnswerStepUp, AnswerStepUpHandler } from './answer-step-up.js';
 import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
-import { SubmitScreening, SubmitScreeningHandler } from './submit-screening.js';
+import { SubmitScreening, SubmitScreeningHandler, type AdmittedScreening } from './submit-screening.js';
 
 /** The use cases of the platform for sessions of parties: the vendor's end of a step is a result here, where pages hear a refusal. */
 @Injectable()
@@ -24,23 +20,33 @@ export class PartyVerifications extends Verifications {
     private readonly submitting: SubmitScreeningHandler,
     private readonly answering: AnswerStepUpHandler,
     private readonly aggregates: AggregateStore,
+    private readonly log: EventStore,
     private readonly secrets: SessionSecrets,
   ) {
     super();
   }
 
-  override async submit(
+  override admit(
     sessionId: string,
     partyId: string,
     applicant: Applicant,
     context: CallerContext,
-    registration: PartyRegistration,
-  ): Promise<VerificationStep> {
+  ): Promise<AdmittedScreening> {
     const { phoneNumber } = applicant;
     // A person without an SSN is known by the number, however it is spelled.
     const given = phoneNumber === undefined ? applicant : { ...applicant, phoneNumber: phoneDigits(phoneNumber) };
-    await this.submitting.take(new SubmitScreening(sessionId, given, context, null, null, partyId), registration);
-    return this.standing(sessionId, ([registration]) => registration);
+    return this.submitting.admit(new SubmitScreening(sessionId, given, context, null, null, partyId));
+  }
+
+  override async open(admitted: AdmittedScreening, within: AbortSignal): Promise<VerificationStep> {
+    const { sessionId } = admitted;
+    const { attemptId } = await this.submitting.open(admitted);
+    const registration: AttemptChoice = ([first]) => first;
+    return existingIn(sessionId, await this.step(sessionId, registration, attemptId === null ? within : undefined));
+  }
+
+  override withdraw(admitted: AdmittedScreening): Promise<void> {
+    return this.submitting.withdraw(admitted);
   }
 
   override async answer(
@@ -55,17 +61,33 @@ export class PartyVerifications extends Verifications {
     return this.standing(sessionId, () => attemptId);
   }
 
-  override async latest(sessionId: string): Promise<VerificationStep | null> {
-    return this.step(sessionId, (attemptIds) => attemptIds.at(-1));
+  override latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null> {
+    return this.step(sessionId, (attemptIds) => attemptIds.at(-1), within);
   }
 
   private async standing(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep> {
-    const step = await this.step(sessionId, attemptOf);
-    if (step === null) throw new Error(`Session ${sessionId} of a party does not exist`);
+    return existingIn(sessionId, await this.step(sessionId, attemptOf));
+  }
+
+  /** With a signal, waits for what the log tells of the session while its call is under way. */
+  private async step(
+    sessionId: string,
+    attemptOf: AttemptChoice,
+    within?: AbortSignal,
+  ): Promise<VerificationStep | null> {
+    const { category } = screeningSession;
+    const after = within ? await this.log.head() : null;
+    let step = await this.stepNow(sessionId, attemptOf);
+    if (step?.end !== 'timed-out' || within === undefined) return step;
+    for await (const { events } of this.log.subscribe({ after, categories: [category], signal: within })) {
+      if (events.some(({ stream }) => stream === `${category}-${sessionId}`))
+        step = await this.stepNow(sessionId, attemptOf);
+      if (step?.end !== 'timed-out') break;
+    }
     return step;
   }
 
-  private async step(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep | null> {
+  private async stepNow(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep | null> {
     const { state: dated, owner } = await this.aggregates.load(datedSession, sessionId);
     const facts = factsOf(sessionId, dated, owner);
     const state = dated.session;
@@ -78,6 +100,11 @@ export class PartyVerifications extends Verifications {
     const { reply, step } = said === null || end === 'timed-out' ? { reply: null, step: null } : said;
     return { session: facts, end, reply, step };
   }
+}
+
+function existingIn(sessionId: string, step: VerificationStep | null): VerificationStep {
+  if (step === null) throw new Error(`Session ${sessionId} of a party does not exist`);
+  return step;
 }
 
 /** Which of the attempts of a session is meant, newest last. */

@@ -4,11 +4,10 @@ import { ChallengeRecorder, type Attempted } from '../../../challenges/applicati
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { foldedApplicant } from '../../../published/folded-applicant.js';
-import type { Change } from '../../../kernel/change.js';
 import { Clock } from '../../../kernel/clock.js';
-import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import { newId } from '../../../kernel/ids.js';
+import type { RateUse } from '../../../kernel/rate-use.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import type { CallerContext } from '../../../kernel/context.js';
@@ -26,16 +25,10 @@ import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
-import type { PartyRegistration } from '../../../published/verifications.js';
+import type { AdmittedSubmission } from '../../../published/verifications.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
-import {
-  screenedPerson,
-  sessionsIn,
-  subjectOf,
-  type PersonEvent,
-  type PersonState,
-} from '../domain/screened-person.js';
+import { screenedPerson, sessionsIn, subjectOf, type PersonState } from '../domain/screened-person.js';
 import {
   existing,
   isOfPerson,
@@ -51,6 +44,7 @@ import {
   type SessionState,
   type UnitAddressContent,
 } from '../domain/session.js';
+import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import { PersonAnswers } from './person-answers.js';
 import { namesOf, type PersonNames } from './person-names.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -101,6 +95,20 @@ type SubmitCommand = Extract<SessionCommand, { kind: 'submit' }>;
 interface RegistrationInput {
   readonly applicant: Applicant;
   readonly phoneId?: string;
+}
+
+/** What the limits and the account have let in, as far as it is known before anything is stored. */
+export interface AdmittedScreening extends AdmittedSubmission {
+  readonly command: SubmitScreening;
+  readonly grant: GrantFacts | null;
+  /** As it was found. */
+  readonly person: LoadedAggregate<PersonState>;
+  readonly submission: SubmitCommand;
+  readonly attempt: Attempt;
+  readonly input: RegistrationInput;
+  readonly uses: readonly RateUse[];
+  /** Of the code that the vendor may send. */
+  readonly sms: readonly RateUse[];
 }
 
 @Injectable()
@@ -160,7 +168,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
   async execute(command: SubmitScreening): Promise<SubmittedScreening> {
     const { sessionId } = command;
-    const { session, attemptId } = await this.take(command);
+    const { session, attemptId } = await this.open(await this.admit(command));
     const refusal = attemptId === null ? null : refusalOfSubmission(session, attemptId);
     if (refusal) {
       const blocked = session.status === 'BLOCKED' && { block: { reasonCode: reasonForBrowsers(session.reasonCode) } };
@@ -169,14 +177,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return { sessionId, session };
   }
 
-  /**
-   * The session afterwards, whatever the vendor said. Throws what opens no session, and what the limits refuse. `partyRegistration` is that
-   * of the party that the session verifies.
-   */
-  async take(command: SubmitScreening, partyRegistration: PartyRegistration | null = null): Promise<StepTaken> {
-    const { sessionId, context, clientAddress, grantId } = command;
-    const { environment, lineage } = context;
-    const account = await this.admit(command);
+  /** Throws what opens no session, and what the limits refuse. Nothing is stored yet. What is admitted is to be opened or withdrawn. */
+  async admit(command: SubmitScreening): Promise<AdmittedScreening> {
+    const { sessionId, context, clientAddress, grantId, partyId } = command;
+    const account = await this.accountOf(command);
     // Nothing is counted or opened while what the vendor says could not be kept.
     await this.vault.ping();
     const names = namesOf(await this.vault.installationKey('person'), command.applicant, context);
@@ -184,33 +188,50 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const applicant = foldedApplicant(command.applicant);
     const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
     const sms = phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
+    const { environment, lineage } = context;
     const uses = this.limits.submission({ account, environment, persons, clientAddress, lineage, grantId });
     await this.limits.admit([...uses, ...sms]);
-    let asked = false;
-    let refused = false;
-    const decide = (state: unknown): readonly DomainEvent[] => {
-      try {
-        return partyRegistration?.decide(state) ?? [];
-      } catch (error) {
-        refused = true;
-        throw error;
-      }
-    };
     try {
-      const watched = partyRegistration && { ...partyRegistration, decide };
-      const reserved = await this.reserve(command, account, names, watched);
-      if (reserved.attempt === null) {
-        // Counted when it was submitted first.
-        await this.limits.giveBack(uses);
-        return { session: reserved.session, attemptId: null };
-      }
-      const { attemptId } = reserved.attempt;
-      asked = true;
+      const grant = await this.grantOf(command);
+      const person = await this.aggregates.load(screenedPerson, names.personId);
+      const states = [person.state, ...(await this.answers.load(names.countedAs))];
+      const isKnown = person.state.sessionIds.includes(sessionId);
+      const { lockedUntil } = this.answers.standingOf(states);
+      if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
+      if (!isKnown) this.testShare.admit(context);
+      // Of a submission that is made again, its own session is what it asks for and nothing in its way.
+      const earlier = sessionsIn(states).filter((id) => id !== sessionId);
+      await this.refuseLockedOrRegistered(earlier, names, command.applicant, context, partyId);
+      const times = this.policy.attempt(newId(), this.clock.now());
+      const { attemptId, settleAfter } = times;
+      const { vendors } = account;
+      const subject = subjectOf(names.personId, person.state);
+      const attempt = { id: sessionId, attemptId, subject, context, vendor: vendors.identity, settleAfter };
+      const submission = { ...submissionOf(command, account, names, grant), ...times, subjectId: subject };
+      await this.calls.admit(this.registration, attempt);
+      const input = { applicant, ...(phoneId !== undefined && { phoneId }) };
+      return { sessionId, command, grant, person, submission, attempt, input, uses, sms };
+    } catch (error) {
+      return this.refuse(error, { sessionId, uses, sms });
+    }
+  }
+
+  /** The session afterwards, whatever the vendor said. */
+  async open(admitted: AdmittedScreening): Promise<StepTaken> {
+    const { sessionId, attempt, input, uses, sms } = admitted;
+    const { attemptId } = attempt;
+    const opened = await this.append(admitted).catch(async (error: unknown) => {
+      await this.calls.withdraw(this.registration, attempt);
+      return this.refuse(error, admitted);
+    });
+    if (opened.events.length === 0) {
+      // Counted when it was submitted first.
+      await this.withdraw(admitted);
+      return { session: existing(opened.state), attemptId: null };
+    }
+    try {
       await this.limits.setAside(attemptId, [...uses, ...sms]);
-      await this.calls.make(this.registration, reserved.attempt, {
-        applicant,
-        ...(phoneId !== undefined && { phoneId }),
-      });
+      await this.calls.make(this.registration, attempt, input);
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
       // The vendor's trouble is not charged to the person, nor to anybody else.
       const unused = [
@@ -220,117 +241,65 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       if (!pending(session, attemptId)) await this.limits.settle(attemptId, unused);
       return { session, attemptId };
     } catch (error) {
-      // What one limit refuses counts against none; nor does what the party refuses, as it does the later one of two at once.
-      if (refused || (error instanceof DomainError && error.code === 'request.rate_limited'))
-        await this.limits.giveBack(uses);
-      // Once a session was opened, the caller is told its id also where the log is away.
-      throw error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
-    } finally {
-      if (!asked) await this.limits.giveBack(sms);
+      // The caller is told the id of the session also where the log is away.
+      return this.refuse(error, { sessionId, uses, sms: [] });
     }
   }
 
-  /** The session, and the attempt to make; none for a session that was submitted before. */
-  private async reserve(
-    { sessionId, applicant, context, grantId, partyId, said }: SubmitScreening,
-    account: AccountFacts,
-    names: PersonNames,
-    partyRegistration: PartyRegistration | null,
-  ): Promise<{ readonly session: Session; readonly attempt: Attempt | null }> {
-    const grant = grantId === null ? null : await this.grants.find(grantId);
-    if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
-      throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
-    }
-    const endUserType = endUserTypeOf(grant, said);
-    const { personId, countedAs, registeredAs } = names;
-    const person = await this.aggregates.load(screenedPerson, personId);
-    const states = [person.state, ...(await this.answers.load(countedAs))];
-    const isKnown = person.state.sessionIds.includes(sessionId);
-    const { lockedUntil } = this.answers.standingOf(states);
-    if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
-    if (!isKnown) this.testShare.admit(context);
-    // Of a submission that is made again, its own session is what it asks for and nothing in its way.
-    const earlier = sessionsIn(states).filter((id) => id !== sessionId);
-    await this.refuseLockedOrRegistered(earlier, names, applicant, context, partyId);
+  /** It is not opened. */
+  async withdraw({ attempt, uses, sms }: AdmittedScreening): Promise<void> {
+    await this.calls.withdraw(this.registration, attempt);
+    await this.limits.giveBack([...uses, ...sms]);
+  }
 
-    const subjectId = subjectOf(personId, person.state);
-    const { vendors } = account;
-    const times = this.policy.attempt(newId(), this.clock.now());
-    const { attemptId, settleAfter } = times;
-    const attempt = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity, settleAfter };
-    await this.calls.admit(this.registration, attempt);
-    let reserved = false;
-    try {
-      if (grant) await this.beginUnder(grant.grantId, sessionId, context);
-      if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
-      const { unitAddress, termsVersion } = said;
-      const unitAddressKept =
-        unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
-      const { termsAcceptedAt, productId } = applicant;
-      const submission: SubmitCommand = {
-        kind: 'submit',
-        ...times,
-        subjectId,
-        personId,
-        userType: applicant.userType,
-        vendors,
-        ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
-        ...(termsVersion !== undefined && { termsVersion }),
-        ...(endUserType !== undefined && { endUserType }),
-        ...(productId !== undefined && { productId }),
-        ...(unitAddressKept && { unitAddressKept }),
-        paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
-        ...(grant && {
-          grantId: grant.grantId,
-          ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
-        }),
-        ...(partyId !== null && { partyId }),
-        countedAs,
-        ...(registeredAs !== undefined && { registeredAs }),
-      };
-      const submitted = await this.open(sessionId, person, submission, partyRegistration, context);
-      reserved = submitted.events.length > 0;
-      return { session: existing(submitted.state), attempt: reserved ? attempt : null };
-    } finally {
-      if (!reserved) await this.calls.withdraw(this.registration, attempt);
-    }
+  /** What one limit refuses counts against none, and a code that was not asked for never. */
+  private async refuse(
+    error: unknown,
+    { sessionId, uses, sms }: Pick<AdmittedScreening, 'sessionId' | 'uses' | 'sms'>,
+  ): Promise<never> {
+    const limited = error instanceof DomainError && error.code === 'request.rate_limited';
+    await this.limits.giveBack([...(limited ? uses : []), ...sms]);
+    throw error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
+  }
+
+  private async grantOf({ grantId, applicant }: SubmitScreening): Promise<GrantFacts | null> {
+    const grant = grantId === null ? null : await this.grants.find(grantId);
+    if (grant && grant.userType !== null && grant.userType !== applicant.userType)
+      throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
+    return grant;
   }
 
   /**
-   * The person knows of a session before it is there, and the party before both: what died in between is opened by whoever submits
+   * The person knows of a session before it is there: what died in between is opened when the same is submitted
    * again. Read models are not told: a status that is asked for now is folded from the log.
    */
-  private open(
-    sessionId: string,
-    person: LoadedAggregate<PersonState>,
-    submission: SubmitCommand,
-    partyRegistration: PartyRegistration | null,
-    context: CallerContext,
-  ): Promise<CommandResult<SessionState, SessionEvent>> {
-    const { personId, countedAs = [] } = submission;
-    const opened: Change<PersonState, PersonEvent> = {
-      decider: screenedPerson,
-      id: personId,
-      known: person,
-      decide: (state) => screenedPerson.decide({ kind: 'open', personId, sessionId }, state),
-    };
-    const submitted: Change<SessionState, SessionEvent> = {
-      decider: screeningSession,
-      id: sessionId,
-      known: unstored(screeningSession.initial),
-      decide: (state) => {
-        if (state.status !== 'NONE' && state.personId !== personId)
-          throw new DomainError('request.idempotency_key_reused');
-        return screeningSession.decide(submission, state);
-      },
-    };
-    const counted = countedAs.map((id): Change<PersonState, PersonEvent> => ({
-      decider: screenedPerson,
-      id,
-      decide: (state) => screenedPerson.decide({ kind: 'count-session', sessionId }, state),
-    }));
-    const earlier = [...(partyRegistration === null ? [] : [partyRegistration]), opened, ...counted];
-    return this.aggregates.executeTogether(earlier, submitted, { ...context, skipReadYourWrites: true });
+  private async append(admitted: AdmittedScreening): Promise<CommandResult<SessionState, SessionEvent>> {
+    const { sessionId, command, grant, person, submission } = admitted;
+    const { context, said } = command;
+    const { personId, subjectId, countedAs = [] } = submission;
+    if (grant) await this.beginUnder(grant.grantId, sessionId, context);
+    if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
+    const { unitAddress } = said;
+    const unitAddressKept =
+      unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
+    const results = await this.aggregates.appendTogether(
+      [
+        { decider: screenedPerson, id: personId, known: person, command: { kind: 'open', personId, sessionId } },
+        ...countedAs.map((id) => ({
+          decider: screenedPerson,
+          id,
+          command: { kind: 'count-session', sessionId } as const,
+        })),
+        {
+          decider: screeningSession,
+          id: sessionId,
+          known: unstored(screeningSession.initial),
+          command: { ...submission, ...(unitAddressKept && { unitAddressKept }) },
+        },
+      ],
+      { ...context, skipReadYourWrites: true },
+    );
+    return results.at(-1) as CommandResult<SessionState, SessionEvent>;
   }
 
   /** One session a grant, and another only after that one ended without success (docs/contract/server.md#what-a-grant-binds). */
@@ -359,7 +328,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
   }
 
-  private async admit({ applicant, context, partyId, said }: SubmitScreening): Promise<AccountFacts> {
+  private async accountOf({ applicant, context, partyId, said }: SubmitScreening): Promise<AccountFacts> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
@@ -425,6 +394,35 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         : new Date(reportExpiresAt).getTime();
     return until > now.getTime();
   }
+}
+
+function submissionOf(
+  { applicant, partyId, said }: SubmitScreening,
+  { vendors, consumerPays }: AccountFacts,
+  { personId, countedAs, registeredAs }: PersonNames,
+  grant: GrantFacts | null,
+): Omit<SubmitCommand, keyof NewAttempt | 'subjectId'> {
+  const { userType, termsAcceptedAt, productId } = applicant;
+  const { termsVersion } = said;
+  const endUserType = endUserTypeOf(grant, said);
+  return {
+    kind: 'submit',
+    personId,
+    userType,
+    vendors,
+    ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
+    ...(termsVersion !== undefined && { termsVersion }),
+    ...(endUserType !== undefined && { endUserType }),
+    ...(productId !== undefined && { productId }),
+    paymentRequired: userType === 'CONSUMER' && consumerPays,
+    ...(grant && {
+      grantId: grant.grantId,
+      ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
+    }),
+    ...(partyId !== null && { partyId }),
+    countedAs,
+    ...(registeredAs !== undefined && { registeredAs }),
+  };
 }
 
 /** The grant's, which a page may repeat; else the page's. */

@@ -61,7 +61,9 @@ export const screeningSession: Decider<SessionState, SessionCommand, SessionEven
 function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
   switch (command.kind) {
     case 'submit':
-      return state.status === 'NONE' ? submit(command) : [];
+      if (state.status === 'NONE') return submit(command);
+      if (state.personId !== command.personId) throw new DomainError('request.idempotency_key_reused');
+      return [];
     case 'answer-otp':
     case 'answer-kba':
     case 'resend-otp':
