@@ -1,10 +1,10 @@
-// How requests may arrive: over TLS, from trusted proxies; and what is told about the service itself.
+// How requests may arrive: over TLS, from trusted proxies, many at once; and what is told about the service itself.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../support/eventually.js';
 import { eventAbout, intentIn, Processor, signatureOf } from '../../support/processor.js';
 import { exchange } from '../../support/raw-http.js';
 import { freePort } from '../../support/redis.js';
-import { type Reply, Service } from '../../support/service.js';
+import { aPerson, type Reply, Service } from '../../support/service.js';
 
 describe('plain HTTP where TLS is required', () => {
   let service: Service;
@@ -43,6 +43,12 @@ describe('a service with ports of its own for what is not public', () => {
     service = await Service.start({ ...ports, SERVE_DOCS: 'false' });
   });
   afterAll(() => service.stop());
+
+  it('serves many submits of one person at once, within the time limit that production has', async () => {
+    const [nopay, person] = [await service.signIn('nopay'), aPerson()];
+    const replies = await Promise.all(Array.from({ length: 30 }, () => nopay.submit(person)));
+    expect(replies.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
+  });
 
   it('answers a request target that is no path with 400 in the envelope on every port, and stays', async () => {
     const { baseUrl, sandboxUrl } = await service.credentials();
