@@ -21,6 +21,12 @@ const IMPURE = [
   { selector: 'AwaitExpression', message: 'The domain is pure: it waits for nothing.' },
 ];
 
+/** Deciders decide. A use case hands commands on, which are data. */
+const DECIDES = [
+  ":matches(ObjectExpression > Property, MethodDefinition, PropertyDefinition):matches([key.name='decide'], [key.value='decide'])",
+  "AssignmentExpression[left.property.name='decide']",
+].map((selector) => ({ selector, message: 'The decider decides: hand on { decider, id, command }.' }));
+
 /** A call whose result is the function's result. */
 const LAST = [
   ':matches(ReturnStatement, ArrowFunctionExpression[expression=true]) > CallExpression',
@@ -69,6 +75,11 @@ export default defineConfig(
       'no-empty': ['error', { allowEmptyCatch: false }],
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
     },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/**/domain/**', 'src/platform/aggregates/**', 'src/vendors/**'],
+    rules: { 'no-restricted-syntax': ['error', ...DECIDES] },
   },
   {
     files: ['src/modules/*/domain/**/*.ts', 'src/challenges/domain/**/*.ts'],

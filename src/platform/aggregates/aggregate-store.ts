@@ -1,5 +1,5 @@
 // The read-decide-append loop. Every use case that changes something goes through here or through GroupedStream, and nowhere else.
-import type { AnyDecider, Change, CommandTo } from '../../kernel/change.js';
+import type { AnyDecider, CommandTo } from '../../kernel/command-to.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { ActionContext } from '../../kernel/context.js';
 import type { Decider } from '../../kernel/decider.js';
@@ -96,22 +96,8 @@ export class AggregateStore {
     return results as { readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> };
   }
 
-  async executeTogether<State, Event extends DomainEvent>(
-    earlier: readonly Change<unknown, DomainEvent>[],
-    last: Change<State, Event>,
-    context: ActionContext,
-  ): Promise<CommandResult<State, Event>> {
-    const commands = [...earlier, last as Change<unknown, DomainEvent>].map((change) => ({
-      decider: { ...change.decider, decide: (_: unknown, state: unknown) => change.decide(state) },
-      id: change.id,
-      command: null,
-      ...(change.known && { known: change.known }),
-    }));
-    return (await this.appendTogether(commands, context)).at(-1) as CommandResult<State, Event>;
-  }
-
-  /** For an aggregate that changed with `skipReadYourWrites` and of which a caller is to be told now. Of a long stream the read models see it later. */
-  async show({ history }: LoadedAggregate<unknown>): Promise<void> {
+  /** Of a long stream the read models see it later. */
+  private async show({ history }: LoadedAggregate<unknown>): Promise<void> {
     if (history[0]?.revision === 0) await this.readModels.applyNow(history);
   }
 

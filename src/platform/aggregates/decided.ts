@@ -1,5 +1,5 @@
 // A command decided on an aggregate, and the tries to store what was decided.
-import type { AnyDecider, CommandTo } from '../../kernel/change.js';
+import type { AnyDecider, CommandTo } from '../../kernel/command-to.js';
 import type { ActionContext } from '../../kernel/context.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AnyDecider, CommandTo } from '../../kernel/change.js';
+import type { AnyDecider, CommandTo } from '../../kernel/command-to.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { ActionContext } from '../../kernel/context.js';
 import type { Decider } from '../../kernel/decider.js';

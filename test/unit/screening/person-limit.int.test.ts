@@ -209,6 +209,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   );
   const step = new AnswerStepUpHandler(
     aggregates,
+    { applyNow: async () => undefined } as unknown as ReadModels,
     challenges,
     sessions,
     new StepUpCall(sessions, aggregates, vendor, recording),

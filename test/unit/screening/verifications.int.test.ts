@@ -246,6 +246,7 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
   );
   const step = new AnswerStepUpHandler(
     aggregates,
+    { applyNow: async () => undefined } as unknown as ReadModels,
     challenges,
     sessions,
     new StepUpCall(sessions, aggregates, vendor, recording),

@@ -1,5 +1,5 @@
 // The shares of a session's report, by the session's id. Revoking all of them revokes each one.
-import type { CommandTo } from '../../../kernel/change.js';
+import type { CommandTo } from '../../../kernel/command-to.js';
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 

@@ -9,6 +9,7 @@ import { isId } from '../../../kernel/ids.js';
 import type { RateUse } from '../../../kernel/rate-use.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { ReadModels } from '../../../ports/read-models.js';
 import { attemptOf, existing, isOverdue, screeningSession } from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
@@ -40,6 +41,7 @@ export class AnswerStepUp extends Command<Session> {
 export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
   constructor(
     private readonly aggregates: AggregateStore,
+    private readonly readModels: ReadModels,
     private readonly challenges: ChallengeService,
     private readonly sessions: SessionChallenges,
     private readonly call: StepUpCall,
@@ -115,7 +117,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
   /** The session as it is; its readers see an attempt of which the end is not known. */
   private async shown(sessionId: string): Promise<Session> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
-    if (attemptOf(loaded.state) !== null) await this.aggregates.show(loaded);
+    if (attemptOf(loaded.state) !== null) await this.readModels.applyNow(loaded.history);
     return existing(loaded.state);
   }
 }

@@ -1,0 +1,54 @@
+// The lint rule that no function crosses a module: only deciders decide. Tried on samples that break it.
+import { ESLint, Linter } from 'eslint';
+import { describe, expect, it } from '@jest/globals';
+import { parser } from 'typescript-eslint';
+
+const eslint = new ESLint({ cwd: process.cwd() });
+
+async function faultsIn(path: string, code: string): Promise<string[]> {
+  const { rules } = (await eslint.calculateConfigForFile(path)) as Linter.Config;
+  const rule = rules?.['no-restricted-syntax'];
+  const config: Linter.Config = {
+    files: ['**/*.ts'],
+    languageOptions: { parser: parser as Linter.Parser },
+    rules: rule ? { 'no-restricted-syntax': rule } : {},
+  };
+  return new Linter().verify(code, config, 'a.ts').map(({ message }) => message);
+}
+
+const USE_CASE = 'src/modules/parties/application/register-party.ts';
+
+describe('a function that decides', () => {
+  it.each([
+    ['a property', 'const change = { decider, id, decide: (state: State) => decider.decide(command, state) };'],
+    ['a method', 'const change = { decider, decide(state: State) { return []; } };'],
+    ['a name of its own', 'const change = { decider, decide };'],
+    ['a quoted name', "const change = { ...decider, 'decide': () => [] };"],
+    ['an assignment', 'change.decide = () => [];'],
+    ['a class', 'class Change { decide(): readonly Event[] { return []; } }'],
+    ['a field', 'class Change { readonly decide = () => []; }'],
+  ])('is refused in a use case as %s', async (_as, code) => {
+    expect(await faultsIn(USE_CASE, code)).toEqual(['The decider decides: hand on { decider, id, command }.']);
+  });
+
+  it.each([
+    USE_CASE,
+    'src/published/verifications.ts',
+    'src/external-calls/external-call.ts',
+    'src/erasure-evidence.ts',
+  ])('is refused in %s', async (path) => {
+    expect(await faultsIn(path, 'const change = { decide: () => [] };')).toHaveLength(1);
+  });
+
+  it.each(['src/modules/parties/domain/party-decider.ts', 'src/platform/aggregates/aggregate-store.ts'])(
+    'belongs in %s',
+    async (path) => {
+      expect(await faultsIn(path, 'const decider = { decide: () => [] };')).toEqual([]);
+    },
+  );
+
+  it('may be called, and taken from its decider', async () => {
+    const code = 'const { decide } = decider; if (decider.decide(command, state).length === 0) leave();';
+    expect(await faultsIn(USE_CASE, code)).toEqual([]);
+  });
+});
