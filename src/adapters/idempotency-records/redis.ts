@@ -11,6 +11,7 @@ import {
   type KeyedRequest,
 } from '../../ports/idempotency-records.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
+import { changeIf, defineChangeIf, type RedisCommand, redisTime } from '../redis/guarded.js';
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 import { isOfEarlierFormat, Sealing } from '../sealed-payloads/sealing.js';
 
@@ -18,10 +19,7 @@ declare module 'ioredis' {
   interface RedisCommander<Context> {
     /** State of the record and, by state, the kept reply or the round. */
     idempotencyBeginBuffer(...args: readonly string[]): Result<[state: Buffer, reply?: Buffer], Context>;
-    /** 1 done, 0 another execution holds the record or has answered. */
-    idempotencyRenew(...args: readonly string[]): Result<number, Context>;
     idempotencyKeep(...args: readonly (string | Buffer)[]): Result<Keeping, Context>;
-    idempotencyRelease(...args: readonly string[]): Result<number, Context>;
   }
 }
 
@@ -66,12 +64,6 @@ redis.call('HSET', KEYS[1], 'content', ARGV[1], 'holder', ARGV[2], 'until', now 
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 'execute', (round or '0') .. ' ' .. (since or now) .. (content and '' or ' first') }`;
 
-/** KEYS: record. ARGV: holder, lease. */
-const RENEW = `${NOW}
-if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'until', now + ARGV[2])
-return 1`;
-
 /**
  * KEYS: record, the kept ones of the visitor or account by the end of their time. ARGV: holder, reply, time to keep, content, lease, how
  * many may be kept (0: any number). A record that Redis has lost is written again.
@@ -89,14 +81,6 @@ redis.call('HSET', KEYS[1], 'content', ARGV[4], 'reply', ARGV[2])
 redis.call('HDEL', KEYS[1], 'holder', 'until')
 redis.call('PEXPIRE', KEYS[1], full and (twin and ARGV[5] or 0) or ARGV[3])
 return full and 'beyond-cap' or 'kept'`;
-
-/** KEYS: record. ARGV: holder, 1 to forget. */
-const RELEASE = `
-if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
-if ARGV[2] == '1' then return redis.call('DEL', KEYS[1]) end
-redis.call('HDEL', KEYS[1], 'holder', 'until')
-redis.call('HINCRBY', KEYS[1], 'round', 1)
-return 1`;
 
 /** Kept replies that one visitor or one account may have in an environment; 0: any number. */
 export interface MostKept {
@@ -137,9 +121,8 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
   ) {
     super();
     redis.defineCommand('idempotencyBegin', { numberOfKeys: 1, lua: BEGIN });
-    redis.defineCommand('idempotencyRenew', { numberOfKeys: 1, lua: RENEW });
     redis.defineCommand('idempotencyKeep', { numberOfKeys: 2, lua: KEEP });
-    redis.defineCommand('idempotencyRelease', { numberOfKeys: 1, lua: RELEASE });
+    defineChangeIf(redis);
     this.sealing = new Sealing(vault, 'idempotency-replies');
     this.times = { ...TIMES, ...times };
     this.connection = new BoundedRedis(redis, this.times.redisLimit);
@@ -182,7 +165,12 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
 
   private execution({ record, counted, content, holder, scope, first, keepFor, most }: Held): Execution {
     const lease = String(this.times.lease);
-    let attempt = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, lease));
+    const ifHeld = (...changes: readonly RedisCommand[]): Promise<unknown> =>
+      this.connection.use((redis) => changeIf(redis, [[holder, 'HGET', record, 'holder']], changes));
+    let attempt = async (): Promise<unknown> => {
+      const now = await this.connection.use(redisTime);
+      return ifHeld(['HSET', record, 'until', String(now + this.times.lease)]);
+    };
     let ticksLeft = Infinity;
     const ticking = setInterval(() => {
       ticksLeft -= 1;
@@ -213,7 +201,8 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
       },
       release: async (forget) => {
         clearInterval(ticking);
-        await this.connection.use((redis) => redis.idempotencyRelease(record, holder, forget ? '1' : '0'));
+        if (forget) await ifHeld(['DEL', record]);
+        else await ifHeld(['HDEL', record, 'holder', 'until'], ['HINCRBY', record, 'round', 1]);
       },
     };
   }

@@ -6,11 +6,11 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Uses in the window including this one, and milliseconds until the window ends. */
-    hitRateWindow(key: string, windowMs: number): Result<[used: number, leftMs: number], Context>;
-    /** How many keys, the keys, then the uses as JSON. Which key refuses (from 1; 0: none), and milliseconds until its window ends. */
-    takeFromRateWindows(keys: number, ...args: readonly string[]): Result<[refusing: number, leftMs: number], Context>;
-    giveBackToRateWindows(keys: number, ...args: readonly string[]): Result<null, Context>;
+    /**
+     * How many keys, the keys, the uses as JSON, and 1 to take or -1 to give back. Which key refuses (from 1; 0: none), and milliseconds until its
+     * window ends.
+     */
+    useRateWindows(keys: number, ...args: readonly string[]): Result<[refusing: number, leftMs: number], Context>;
   }
 }
 
@@ -18,22 +18,17 @@ declare module 'ioredis' {
  * A window begins with its first use and ends by the expiry of its counter: by Redis's clock, so that the clocks of the
  * processes do not matter. A counter without an expiry cannot be (it would block its key for ever); should one appear,
  * it is given one.
+ *
+ * A shared window (see RateUse.callers) is a hash: how often it was used, by how many addresses, and how often by each caller.
  */
-const LEFT = `
+const USE = `
 local function left(key, window)
   local ms = redis.call('PTTL', key)
   if ms >= 0 then return ms end
   redis.call('PEXPIRE', key, window)
   return tonumber(window)
-end`;
-
-const HIT = `${LEFT}
-local used = redis.call('INCR', KEYS[1])
-return { used, left(KEYS[1], ARGV[1]) }`;
-
-/** A shared window (see RateUse.callers) is a hash: how often it was used, by how many addresses, and how often by each caller. */
-const TAKE = `${LEFT}
-local uses = cjson.decode(ARGV[1])
+end
+local uses, by = cjson.decode(ARGV[1]), tonumber(ARGV[2])
 local function used(key, caller) return tonumber(redis.call('HGET', key, caller) or 0) end
 local function refuses(key, use)
   if not use.callers then return tonumber(redis.call('GET', key) or 0) >= use.limit end
@@ -44,7 +39,7 @@ local function refuses(key, use)
 end
 local refusing, wait = 0, -1
 for at, key in ipairs(KEYS) do
-  if refuses(key, uses[at]) then
+  if by > 0 and refuses(key, uses[at]) then
     local ms = left(key, uses[at].windowMs)
     if ms > wait then refusing, wait = at, ms end
   end
@@ -52,31 +47,20 @@ end
 if refusing > 0 then return { refusing, wait } end
 for at, key in ipairs(KEYS) do
   local callers = uses[at].callers
-  if callers then
-    redis.call('HINCRBY', key, 'all', 1)
+  if by < 0 and (callers and used(key, callers[1]) or tonumber(redis.call('GET', key) or 0)) <= 0 then
+    -- Nothing of it is left.
+  elseif callers then
+    redis.call('HINCRBY', key, 'all', by)
     for which, caller in ipairs(callers) do
-      if redis.call('HINCRBY', key, caller, 1) == 1 and which == 1 then redis.call('HINCRBY', key, 'addresses', 1) end
+      local now = redis.call('HINCRBY', key, caller, by)
+      if which == 1 and now == math.max(by, 0) then redis.call('HINCRBY', key, 'addresses', by) end
     end
   else
-    redis.call('INCR', key)
+    redis.call('INCRBY', key, by)
   end
-  left(key, uses[at].windowMs)
+  if by > 0 then left(key, uses[at].windowMs) end
 end
 return { 0, 0 }`;
-
-const GIVE_BACK = `
-local uses = cjson.decode(ARGV[1])
-for at, key in ipairs(KEYS) do
-  local callers = uses[at].callers
-  if not callers then
-    if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
-  elseif tonumber(redis.call('HGET', key, callers[1]) or 0) > 0 then
-    redis.call('HINCRBY', key, 'all', -1)
-    for which, caller in ipairs(callers) do
-      if redis.call('HINCRBY', key, caller, -1) == 0 and which == 1 then redis.call('HINCRBY', key, 'addresses', -1) end
-    end
-  end
-end`;
 
 const LIMIT_MS = 2_000;
 const SET_ASIDE = 'rate:set-aside:';
@@ -94,15 +78,17 @@ export class RedisRateLimiter extends RateLimiter {
   ) {
     super();
     this.connection = new BoundedRedis(redis, LIMIT_MS);
-    redis.defineCommand('hitRateWindow', { numberOfKeys: 1, lua: HIT });
-    redis.defineCommand('takeFromRateWindows', { lua: TAKE });
-    redis.defineCommand('giveBackToRateWindows', { lua: GIVE_BACK });
+    redis.defineCommand('useRateWindows', { lua: USE });
   }
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
-    const counted = await this.ask(limited([{ key, limit, windowSeconds }]), (redis, [name = '']) =>
-      redis.hitRateWindow(name, milliseconds(windowSeconds)),
-    );
+    const windowMs = milliseconds(windowSeconds);
+    const counted = await this.ask(limited([{ key, limit, windowSeconds }]), async (redis, [name = '']) => {
+      const replies = await redis.multi().set(name, 0, 'PX', windowMs, 'NX').incr(name).pttl(name).exec();
+      const [, used, leftMs] = (replies ?? []).map(([, reply]) => reply) as [unknown, number, number];
+      if (leftMs < 0) await redis.pexpire(name, windowMs);
+      return [used, leftMs < 0 ? windowMs : leftMs] as const;
+    });
     if (counted === null) return { allowed: true, limit, remaining: limit, resetSeconds: windowSeconds };
     const [used, leftMs] = counted;
     return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: seconds(leftMs) };
@@ -111,7 +97,7 @@ export class RedisRateLimiter extends RateLimiter {
   override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
     const counting = limited(uses);
     const [refusing, leftMs] = (await this.ask(counting, (redis, names, told) =>
-      redis.takeFromRateWindows(names.length, ...names, told),
+      redis.useRateWindows(names.length, ...names, told, '1'),
     )) ?? [0, 0];
     const refused = counting[refusing - 1];
     if (refused === undefined) return null;
@@ -120,7 +106,7 @@ export class RedisRateLimiter extends RateLimiter {
   }
 
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
-    await this.ask(limited(uses), (redis, names, told) => redis.giveBackToRateWindows(names.length, ...names, told));
+    await this.ask(limited(uses), (redis, names, told) => redis.useRateWindows(names.length, ...names, told, '-1'));
   }
 
   override async setAside(name: string, uses: readonly RateUse[]): Promise<void> {
@@ -134,7 +120,7 @@ export class RedisRateLimiter extends RateLimiter {
       const kept = await this.connection.use((redis) => redis.getdel(SET_ASIDE + name));
       const [names, told] = JSON.parse(kept ?? '[[]]') as [string[], string];
       if (names.length > 0)
-        await this.connection.use((redis) => redis.giveBackToRateWindows(names.length, ...names, told));
+        await this.connection.use((redis) => redis.useRateWindows(names.length, ...names, told, '-1'));
     });
   }
 

@@ -37,6 +37,12 @@ export async function changeIf(
   return failed === 0 ? null : failed - 1;
 }
 
+/** Redis's clock, in ms, so that the clocks of the processes do not matter. */
+export async function redisTime(redis: Redis): Promise<number> {
+  const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
+  return seconds * 1_000 + Math.floor(micros / 1_000);
+}
+
 /** Takes the lease under a key, or keeps it; false while another holder has it. */
 export async function takeLease(redis: Redis, key: string, holder: string, ttlMs: number): Promise<boolean> {
   const kept = await changeIf(redis, [[holder, 'GET', key]], [['PEXPIRE', key, ttlMs]]);

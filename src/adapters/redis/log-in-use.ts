@@ -1,31 +1,13 @@
 // Read models, checkpoints and queues in Redis are of one log. Two logs over one Redis would each go on from where the other one stands, so a
 // process says which log it runs on, and does not start while others run on another one.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis, Result } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { newId } from '../../kernel/ids.js';
 import { untilNextRound } from '../../kernel/rounds.js';
 import { BoundedRedis } from './bounded-redis.js';
+import { redisTime } from './guarded.js';
 
-declare module 'ioredis' {
-  interface RedisCommander<Context> {
-    /** 1 when the log is the only one in use, and this process is counted among those that use it. */
-    claimLog(key: string, log: string, holder: string, leaseMs: number): Result<number, Context>;
-  }
-}
-
-/** Members are `<log> <process>`, with the time in ms until which they count. */
-const CLAIM = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local log = ARGV[1] .. ' '
-for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  if string.sub(member, 1, #log) ~= log then return 0 end
-end
-redis.call('ZADD', KEYS[1], now + ARGV[3], log .. ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1`;
-
+/** A sorted set. Members are `<log> <process>`, with the time in ms until which they count, by Redis's clock. */
 const KEY = 'log-in-use';
 const LEASE_MS = 10_000;
 /** Of a lease. */
@@ -60,7 +42,6 @@ export class LogInUse {
     private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,
   ) {
-    redis.defineCommand('claimLog', { numberOfKeys: 1, lua: CLAIM });
     this.connection = new BoundedRedis(redis, ANSWER_WITHIN_MS);
   }
 
@@ -96,12 +77,26 @@ export class LogInUse {
     this.renewing = setTimeout(() => void this.renew().then(renewed), inMs);
   }
 
+  /** Two that claim at the same time see each other, or one does: what one step puts there and finds is of one moment. */
   private async claim(): Promise<'ours' | 'another' | 'unknown'> {
+    const isOfAnother = (member: string): boolean => !member.startsWith(`${this.log} `);
+    const own = `${this.log} ${this.holder}`;
     try {
-      const claimed = await this.connection.use((redis) => redis.claimLog(KEY, this.log, this.holder, this.leaseMs));
-      if (claimed !== 1) return 'another';
-      this.heldBefore = true;
-      return 'ours';
+      return await this.connection.use(async (redis) => {
+        const now = await redisTime(redis);
+        if ((await redis.zrangebyscore(KEY, now, '+inf')).some(isOfAnother)) return 'another';
+        const counted = redis
+          .multi()
+          .zremrangebyscore(KEY, '-inf', now)
+          .zadd(KEY, now + this.leaseMs, own);
+        const replies = await counted.pexpire(KEY, this.leaseMs).zrange(KEY, '0', '-1').exec();
+        if ((replies?.at(-1)?.[1] as string[]).some(isOfAnother) && !this.heldBefore) {
+          await redis.zrem(KEY, own);
+          return 'another';
+        }
+        this.heldBefore = true;
+        return 'ours';
+      });
     } catch {
       return 'unknown';
     }
