@@ -12,6 +12,7 @@ import {
   type DeliveryEvent,
   type DeliveryState,
 } from '../../../src/modules/webhooks/domain/delivery.js';
+import { turnOf } from '../../../src/modules/webhooks/application/turns.js';
 import { given } from '../../support/decider.js';
 import { at, DOWN, iso, LADDER, OK, PING, record, redeliver, SCHEDULED } from './histories.js';
 
@@ -139,6 +140,25 @@ describe('an attempt that an earlier release had started', () => {
     const canceled = again.when(canceling()).decided;
     for (const one of [ended, canceled]) expect([due(one, 99_999), dueAt(seen(one))]).toEqual([[], null]);
   });
+
+  it('and not ended is asked for under its rung, and the next one under another', () => {
+    expect(turnOf('id', seen(begun), 'ladder').turn).toBe('1');
+    const failed = begun.when(record(1, DOWN, 1)).decided;
+    expect(turnOf('id', seen(failed), 'ladder').turn).toBe('2');
+  });
+
+  it('and not ended as a redelivery still goes out when a rung of the ladder goes before it', () => {
+    const both = given(
+      delivery,
+      { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent,
+      { type: 'RedeliveryRequested', data: { requestedAt: iso(0) } },
+      started(1, 'redelivery'),
+    );
+    const after = both.when(record(1, DOWN, 2)).decided;
+    expect([due(after, 2), dueAt(seen(after))]).toEqual([['redelivery'], iso(0)]);
+    const ended = after.when(record(2, DOWN, 3, { of: 'redelivery' })).decided;
+    expect(due(ended, 3)).toEqual([]);
+  });
 });
 
 describe('the ladder', () => {
@@ -244,6 +264,19 @@ describe('redelivery by hand', () => {
     const once = climb(scheduled(), 1);
     const after = once.when(redeliver(10)).decided.when(record(2, DOWN, 11, again)).decided;
     expect([due(once, 10), due(after, 12)]).toEqual([[], []]);
+  });
+
+  it('that is asked for during one before is made after it', () => {
+    const first = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
+    // It began at 69 and ended at 78.
+    const ended = first
+      .when(redeliver(70))
+      .decided.when({ ...record(2, DOWN, 78, again), startedAt: at(69) } as DeliveryCommand).decided;
+    expect([dueAt(seen(ended)), due(ended, 78)]).toEqual([iso(70), ['redelivery']]);
+    expect(due(ended.when(record(3, DOWN, 80, again)).decided, 80)).toEqual([]);
+    const canceled = first.when(redeliver(70)).decided.when(canceling()).decided;
+    const late = canceled.when({ ...record(2, DOWN, 78, again), startedAt: at(69) } as DeliveryCommand).decided;
+    expect(due(late, 78)).toEqual([]);
   });
 
   it('that is asked for during an attempt waits for its end', () => {

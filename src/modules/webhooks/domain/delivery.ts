@@ -20,7 +20,7 @@ export interface AttemptOutcome {
 }
 
 /** An attempt that is over. What follows its number is absent where `DeliveryAttemptStarted` came before. */
-interface MadeAttempt {
+interface EndedAttempt {
   /** Counts all kinds from 1. */
   readonly attempt: number;
   readonly kind?: AttemptKind;
@@ -49,9 +49,9 @@ export type DeliveryEvent =
       'DeliveryAttemptStarted',
       { readonly attempt: number; readonly kind: AttemptKind; readonly settleAfter: string }
     >
-  | DomainEvent<'DeliverySucceeded', AttemptOutcome & MadeAttempt>
+  | DomainEvent<'DeliverySucceeded', AttemptOutcome & EndedAttempt>
   /** `nextAttemptAt` is null when no rung is left, and of redeliveries and pings. */
-  | DomainEvent<'DeliveryAttemptFailed', AttemptOutcome & MadeAttempt & { readonly nextAttemptAt: string | null }>
+  | DomainEvent<'DeliveryAttemptFailed', AttemptOutcome & EndedAttempt & { readonly nextAttemptAt: string | null }>
   | DomainEvent<'DeliveryExhausted', { readonly attempts: number }>
   /** Nothing more is sent: neither the ladder nor a redelivery goes on. What had an end before keeps it. */
   | DomainEvent<'DeliveryCanceled', { readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' }>
@@ -236,18 +236,27 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   }
 }
 
-function begun(state: Delivery, { attempt, kind }: { readonly attempt: number; readonly kind: AttemptKind }): Delivery {
+function begun(
+  state: Delivery,
+  { attempt, kind, startedAt }: Required<Pick<EndedAttempt, 'attempt' | 'kind'>> & Pick<EndedAttempt, 'startedAt'>,
+): Delivery {
   // The one that goes out again has used its rung.
   const another = kind === 'ladder' && state.underWay?.kind !== 'ladder';
   const { redelivery } = state;
+  // One that was asked for after the attempt began waits on; so does one that was started and is not this attempt.
+  const waits =
+    kind === 'redelivery'
+      ? redelivery !== null && redelivery.waiting && startedAt !== undefined && startedAt < redelivery.requestedAt
+      : redeliveryWaits(state);
   return {
     ...state,
     attempts: attempt,
     rungs: another ? state.rungs + 1 : state.rungs,
-    redelivery: kind === 'redelivery' && redelivery ? { ...redelivery, waiting: false } : redelivery,
+    redelivery: redelivery && { ...redelivery, waiting: waits },
   };
 }
 
-function ended(state: Delivery, { attempt, kind }: MadeAttempt): Delivery {
-  return { ...(kind === undefined ? state : begun(state, { attempt, kind })), underWay: null };
+function ended(state: Delivery, { attempt, kind, startedAt }: EndedAttempt): Delivery {
+  const after = kind === undefined ? state : begun(state, { attempt, kind, ...(startedAt && { startedAt }) });
+  return { ...after, underWay: null };
 }
