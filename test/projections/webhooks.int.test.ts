@@ -286,7 +286,7 @@ describe('a published event', () => {
     await house.attempt(deliveryId);
     const { nextAttemptAt } = await house.stateOf(deliveryId);
     expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
-    // A timer that runs ahead of the clock is asked again.
+    // Of one whose worker died before it asked.
     expect(await house.attempt(deliveryId)).toBeNull();
     expect(turns(deliveryId).slice(2)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
     expect(house.receivers.requests).toHaveLength(1);
@@ -368,6 +368,47 @@ describe('an attempt whose worker died', () => {
     expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'failed', nextAttemptAt: null });
     expect(await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000)).not.toContain(deliveryId);
     expect([turns(deliveryId), house.receivers.requests]).toEqual([[], []]);
+  });
+});
+
+describe('a log that is read and takes no records', () => {
+  it('has each delivery sent at most once by a process, which records it when it can, and sends the others then', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let count = 0; count < 4; count++) await house.happens(accountId);
+    await house.react(accountId);
+    const ids = await house.deliveriesOf(endpointId);
+    const attempt = house.process();
+    const full = (['append', 'appendTogether'] as const).map((method) =>
+      jest.spyOn(house.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full')),
+    );
+    // Two at once, and then each again and again, as the queue has them made.
+    await Promise.allSettled([attempt(ids[0] as string), attempt(ids[1] as string)]);
+    for (let round = 0; round < 3; round++)
+      for (const id of ids) await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    const sent = (): (string | undefined)[] =>
+      house.receivers.requests.map(({ headers }) => headers['service-delivery-id']).sort();
+    expect(sent()).toEqual(ids.slice(0, 2).sort());
+
+    for (const one of full) one.mockRestore();
+    for (const id of ids) await attempt(id);
+    expect(sent()).toEqual([...ids].sort());
+    for (const id of ids) expect(await house.stateOf(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('costs an endpoint that is failing no success', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let run = 0; run < 3; run++) await house.exhaust(accountId, endpointId);
+    expect(await view(accountId, endpointId)).toMatchObject({ status: 'failing' });
+    house.receivers.answer = TAKEN;
+    await house.happens(accountId);
+    await house.react(accountId);
+    const [id = ''] = await house.deliveriesOf(endpointId);
+    const attempt = house.process();
+    const full = jest.spyOn(house.store, 'append').mockRejectedValueOnce(new EventStoreUnavailable('The disk is full'));
+    await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    full.mockRestore();
+    await attempt(id);
+    expect(await view(accountId, endpointId)).toMatchObject({ status: 'active' });
   });
 });
 

@@ -349,6 +349,13 @@ export class WebhookHouse {
     );
   }
 
+  /** What one process makes of attempts: it remembers what it has sent. */
+  process(): (deliveryId: string) => ReturnType<AttemptDeliveryHandler['execute']> {
+    const { aggregates, attempts, queue } = this.parts();
+    const handler = new AttemptDeliveryHandler(aggregates, attempts, queue);
+    return (deliveryId) => handler.execute(new AttemptDelivery(deliveryId, 'ladder'));
+  }
+
   settle(deliveryId: string): Promise<void> {
     const { aggregates, attempts, queue, clock } = this.parts();
     return new SettleDeliveryHandler(aggregates, attempts, queue, this.policy, clock).execute(

@@ -30,6 +30,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
   ) {}
 
   async execute({ deliveryId, kind }: AttemptDelivery): Promise<MadeAttempt['answer'] | null> {
+    await this.attempts.recordRefused();
     const loaded: LoadedAggregate<DeliveryState> = await this.aggregates.load(delivery, deliveryId);
     const [scheduled] = loaded.history;
     const accountId = loaded.owner?.accountId;
@@ -46,7 +47,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
     const next = made?.delivery ?? loaded.state;
-    // Also when this one came too early: a timer may run ahead of our clock.
+    // Also when this one was made before: its process may have died before it asked for the next.
     if (kind === 'ladder' && next.nextAttemptAt !== null)
       await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
 import { WebhookSender, type WebhookAnswer } from '../../../ports/webhook-sender.js';
@@ -31,6 +32,10 @@ type Recorded = Pick<Extract<DeliveryCommand, { kind: 'record' }>, 'attempt' | '
 
 @Injectable()
 export class Attempts {
+  /** By delivery: what was sent, and its record was refused by a log that is away. */
+  private readonly refused = new Map<string, () => Promise<unknown>>();
+  private recording: Promise<void> | null = null;
+
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly endpoints: EndpointChanges,
@@ -43,7 +48,7 @@ export class Attempts {
 
   /**
    * Null when no such attempt is due. It goes where the endpoint is now and is signed with the secrets that are good now
-   * (docs/contract/webhooks.md#attempts). When its record fails, or its process dies, it goes out again.
+   * (docs/contract/webhooks.md#attempts). When its process dies before its record, it goes out again.
    */
   async make(
     deliveryId: string,
@@ -64,10 +69,34 @@ export class Attempts {
       ? sealExcerpt(key, randomBytes(12), excerptPlace(deliveryId, attempt), responseExcerpt)
       : null;
     const made = { attempt, of, startedAt, outcome: { errorCode, httpStatus, latencyMs, excerpt } };
-    const recorded = await this.record(deliveryId, made, context, known);
-    // A ping touches no health (docs/contract/webhooks.md#pings).
-    if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
-    return { delivery: recorded, answer };
+    const record = async (before?: LoadedAggregate<DeliveryState>): Promise<Delivery> => {
+      try {
+        const recorded = await this.record(deliveryId, made, context, before);
+        // A ping touches no health (docs/contract/webhooks.md#pings).
+        if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
+        return recorded;
+      } catch (error) {
+        // The sweep ends a ping.
+        if (error instanceof Unavailable && of !== 'ping') this.refused.set(deliveryId, () => record());
+        throw error;
+      }
+    };
+    return { delivery: await record(known), answer };
+  }
+
+  /**
+   * To be called before an attempt. A log that is read and takes no records (a full disk) would have each attempt go out again and again. So
+   * this process sends nothing more until what it has sent is recorded. Throws Unavailable while the log refuses it.
+   */
+  recordRefused(): Promise<void> {
+    return (this.recording ??= this.recordAll().finally(() => (this.recording = null)));
+  }
+
+  private async recordAll(): Promise<void> {
+    for (const [deliveryId, record] of this.refused) {
+      this.refused.delete(deliveryId);
+      await record();
+    }
   }
 
   /** Recording an attempt again, or late, changes nothing. */
