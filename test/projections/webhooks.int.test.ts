@@ -338,6 +338,20 @@ describe('an attempt whose worker died', () => {
     expect(house.receivers.requests).toEqual([]);
   });
 
+  it('is asked for again when many that are due longer have been asked for', async () => {
+    const { accountId } = await house.register();
+    for (let count = 0; count < 3; count++) await house.happens(accountId);
+    await house.react(accountId);
+    const reader = house.deliveries.reader();
+    const [at, seen] = [house.clock.now(), new Set<string>()];
+    const all = await house.deliveries.reader().due(at, 1_000);
+    for (let run = 0; run < Math.ceil(all.length / 2); run++) for (const id of await reader.due(at, 2)) seen.add(id);
+    expect([...seen].sort()).toEqual([...all].sort());
+    // And from the beginning again.
+    if (all.length % 2 === 0) expect(await reader.due(at, 2)).toEqual([]);
+    expect(await reader.due(at, 2)).toEqual(all.slice(0, 2));
+  });
+
   it('is asked for again when only the queue has lost it', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);

@@ -2,7 +2,14 @@
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
+import {
+  DUE,
+  exhaustiveEvents,
+  type IndexEntry,
+  listOf,
+  listsBy,
+  type Projection,
+} from '../../../kernel/projection.js';
 import type { ReadModels, View } from '../../../ports/read-models.js';
 import type { Vault } from '../../../ports/vault.js';
 import {
@@ -172,6 +179,9 @@ interface Lists {
 
 /** The attempts that the queue makes do not write the document of a delivery: whoever reads waits until it is written from the log. */
 export class DeliveryReader {
+  /** Of the attempts that are due: how many the calls before have given. */
+  private seen = 0;
+
   constructor(
     private readonly readModels: ReadModels,
     private readonly vault: Vault,
@@ -247,9 +257,20 @@ export class DeliveryReader {
     return (await this.readModels.list(deliveryLog, listed({ endpointId, status }), { limit: 0 })).total;
   }
 
-  /** Attempts that are due and may have no worker. */
-  due(at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(deliveryLog, at, limit);
+  /**
+   * Attempts that are due and may have no worker. Each call goes on where the one before has ended, so that the many of an endpoint that
+   * hangs hide no others.
+   */
+  async due(at: Date, limit: number): Promise<string[]> {
+    const { seen: skip } = this;
+    const page = { order: 'ascending', upTo: at.toISOString(), skip, limit } as const;
+    // Without the documents where nothing is to be skipped, which is nearly always.
+    const ids =
+      skip === 0
+        ? await this.readModels.due(deliveryLog, at, limit)
+        : (await this.readModels.list(deliveryLog, DUE, page)).items.map(({ id }) => id);
+    this.seen = ids.length < limit ? 0 : skip + limit;
+    return ids;
   }
 
   /** All deliveries of an endpoint that are not over. */
