@@ -38,8 +38,8 @@ const WAKE_EVERY_MS = 100;
  * works off one line at a time.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
-  /** By endpoint, its job that runs in this process. The line is looked at again when it is over. */
-  readonly running = new Map<string, object>();
+  /** Endpoints whose job runs in this process. The line is looked at again when it is over. */
+  readonly running = new Set<string>();
   private readonly connection: BoundedRedis;
 
   /** `redis` and `jobs` are the caller's. They share a connection, which keeps the order of their commands. */
@@ -59,7 +59,6 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     await this.bounded((redis) =>
       Promise.all([
         redis.zadd(lineOf(endpointId), 'NX', at.getTime(), memberOf(due)),
-        redis.sadd(ENDPOINTS, endpointId),
         this.call(endpointId, at.getTime()),
       ]),
     );
@@ -76,8 +75,11 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
           redis.zcount(line, '-inf', now),
           redis.zrange(line, '0', '0', 'WITHSCORES'),
         ]);
-        // One that gets a line at this moment is counted again from its next attempt on.
-        if (all === 0) await redis.srem(ENDPOINTS, endpointId);
+        if (all === 0) {
+          await redis.srem(ENDPOINTS, endpointId);
+          // One that got a line meanwhile stays.
+          if ((await redis.zcard(line)) > 0) await redis.sadd(ENDPOINTS, endpointId);
+        }
         backlog.waiting += waiting;
         backlog.delayed += all - waiting;
         backlog.oldestDueMs = Math.max(backlog.oldestDueMs, now - Number(oldest ?? now));
@@ -98,9 +100,12 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   /** An attempt was made, or ended with a fault. */
   async over(due: DueDelivery, fault: boolean): Promise<void> {
-    const line = lineOf(due.endpointId);
-    await this.bounded((redis) =>
-      fault ? redis.zadd(line, 'XX', Date.now() + AFTER_FAULT_MS, memberOf(due)) : redis.zrem(line, memberOf(due)),
+    const { endpointId } = due;
+    const [line, member, again] = [lineOf(endpointId), memberOf(due), Date.now() + AFTER_FAULT_MS];
+    await this.bounded<unknown>((redis) =>
+      fault
+        ? Promise.all([redis.zadd(line, 'XX', again, member), this.call(endpointId, again)])
+        : redis.zrem(line, member),
     );
   }
 
@@ -113,12 +118,14 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   /** Adds the job of the endpoint; for a later time one that adds it then. */
   async call(endpointId: string, at = 0): Promise<void> {
     const now = Date.now();
-    if (at > now) {
-      const wakeAt = Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS;
-      await this.jobs.add('wake', { endpointId }, { jobId: `${endpointId}-at-${wakeAt}`, delay: wakeAt - now });
-    } else if (!this.running.has(endpointId)) {
-      await this.jobs.add('dispatch', { endpointId }, { jobId: endpointId });
-    }
+    if (at <= now && this.running.has(endpointId)) return;
+    const wakeAt = Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS;
+    await Promise.all([
+      this.connection.redis.sadd(ENDPOINTS, endpointId),
+      at > now
+        ? this.jobs.add('wake', { endpointId }, { jobId: `${endpointId}-at-${wakeAt}`, delay: wakeAt - now })
+        : this.jobs.add('dispatch', { endpointId }, { jobId: endpointId }),
+    ]);
   }
 
   private async bounded<Reply>(exchange: (redis: Redis) => Promise<Reply>): Promise<Reply> {

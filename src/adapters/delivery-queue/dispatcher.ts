@@ -1,5 +1,5 @@
 // The worker that has due deliveries attempted.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Job } from 'bullmq';
@@ -25,9 +25,13 @@ type DispatchJob = Job<DispatchJobData, void>;
 /** Attempts of one endpoint that are under way at a time, in all processes together. */
 export const MOST_UNDER_WAY = 32;
 /** The same when its job begins, and after a time-out. Each answer in time is one more. */
-export const FEW_UNDER_WAY = 4;
+export const FEW_UNDER_WAY = 16;
+/** A job begins no more attempts after so long, milliseconds. The next one of its endpoint goes behind those of the others. */
+const JOB_MS = 10_000;
 /** A job whose attempts take long looks for what has come due meanwhile, milliseconds. */
-const LOOK_EVERY_MS = 100;
+const LOOK_EVERY_MS = 500;
+/** After a fault of ours the place of the attempt stays taken, milliseconds. */
+const REST_MS = 1_000;
 /** What BullMQ and Redis may add to the attempts that are under way when a worker is closed. */
 const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
@@ -46,11 +50,15 @@ export const WORKER_OPTIONS = {
   runRetryDelay: 1_000,
 } as const;
 
-/** The job of an endpoint makes attempts as long as any is due, as many at once as the endpoint has answered of late. */
+/** The job of an endpoint makes attempts while any is due and its time lasts, as many at once as the endpoint has answered of late. */
 @Injectable()
 @Processor(QUEUE, WORKER_OPTIONS)
 export class Dispatcher extends WorkerHost {
   protected readonly closingMs: number = CLOSING_MS;
+  protected readonly jobMs: number = JOB_MS;
+  protected readonly restMs: number = REST_MS;
+  /** By endpoint, the line that this process works off, also where another one has the job by now. */
+  private readonly lines = new Map<string, Promise<void>>();
   private readonly calls = new Set<Promise<void>>();
   private closing = false;
   private toldAt = Number.NEGATIVE_INFINITY;
@@ -71,18 +79,30 @@ export class Dispatcher extends WorkerHost {
     this.closing = true;
     this.queue.running.clear();
     // BullMQ would wait for Redis for ever, unless it is told beforehand.
-    const redisIsAway = (await withTimeout(this.closingMs, this.queue.backlog())) === null;
+    const redisIsAway = (await withTimeout(this.closingMs, this.queue.due('', 1))) === null;
     const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.calls));
     await withTimeout(this.runner.limitMs + this.closingMs, closed);
   }
 
-  override async process(job: DispatchJob): Promise<void> {
-    const { endpointId } = job.data;
+  override async process({ id, data: { endpointId } }: DispatchJob): Promise<void> {
     // Any other job only wakes the endpoint's own: for a retry, or one that an earlier release has left.
-    if (job.id !== endpointId) return this.queue.call(endpointId);
+    if (id !== endpointId) return this.queue.call(endpointId);
+    const older = this.lines.get(endpointId);
+    if (older === undefined) {
+      const line = this.workOff(endpointId).finally(() => this.lines.delete(endpointId));
+      this.lines.set(endpointId, line);
+      return line;
+    }
+    // BullMQ renews one lock an id, and stops that when the older job ends. So this one ends as well, and a third follows.
+    this.queue.running.delete(endpointId);
+    return older;
+  }
+
+  private async workOff(endpointId: string): Promise<void> {
     const { running } = this.queue;
-    if (!this.closing) running.set(endpointId, job);
-    const isRunning = (): boolean => running.get(endpointId) === job;
+    if (!this.closing) running.add(endpointId);
+    const endsAt = performance.now() + this.jobMs;
+    const goesOn = (): boolean => running.has(endpointId) && performance.now() < endsAt;
     let places = FEW_UNDER_WAY;
     /** By delivery: the ladder and a redelivery of one wait for each other. */
     const underWay = new Map<string, Promise<void>>();
@@ -92,8 +112,8 @@ export class Dispatcher extends WorkerHost {
       underWay.delete(due.deliveryId);
     };
     try {
-      for (let more = true; (more && isRunning()) || underWay.size > 0;) {
-        const isFree = isRunning() && underWay.size < places;
+      for (let more = true; (more && goesOn()) || underWay.size > 0;) {
+        const isFree = goesOn() && underWay.size < places;
         if (isFree) {
           const due = await this.queue.due(endpointId, places);
           more = due.length === places;
@@ -107,7 +127,7 @@ export class Dispatcher extends WorkerHost {
       }
     } finally {
       await Promise.all(underWay.values());
-      if (isRunning()) running.delete(endpointId);
+      running.delete(endpointId);
     }
   }
 
@@ -159,7 +179,14 @@ export class Dispatcher extends WorkerHost {
         (error: unknown) => (this.runner.failed(due.deliveryId, error), null),
       ),
     );
-    await this.queue.over(due, made === null).catch((error: unknown) => this.onError(error));
-    return made?.answer?.timedOut ?? null;
+    try {
+      await this.queue.over(due, made === null);
+      if (made !== null) return made.answer?.timedOut ?? null;
+    } catch (error) {
+      this.onError(error);
+    }
+    // The log or Redis is in trouble, which is not asked again and again: the place of the attempt stays taken for a while.
+    await setTimeout(this.restMs);
+    return null;
   }
 }

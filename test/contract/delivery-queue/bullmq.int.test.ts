@@ -1,5 +1,6 @@
 // The delivery queue on a real Redis: when attempts are made, how many at once, and that receivers which hang cost the others nothing.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import type { DispatchQueue } from '../../../src/adapters/delivery-queue/bullmq.js';
 import { FEW_UNDER_WAY, MOST_UNDER_WAY } from '../../../src/adapters/delivery-queue/dispatcher.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
@@ -103,7 +104,10 @@ describe('The delivery queue', () => {
       const job = delivery('ok');
       await enqueueAll(one, [job]);
       await until(async () => (await one.queue.backlog()).delayed === 1);
-      await until(async () => (await world.jobs(one)) === 0);
+      const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
+      // One job wakes it then, without the recovery job.
+      await until(async () => (await jobs.getJobCountByTypes('active', 'wait')) === 0);
+      expect((await jobs.getDelayed()).map(({ data }) => data.endpointId)).toEqual(['ok']);
       expect(one.failed).toHaveLength(1);
       fails = false;
       // The recovery job asks again, and again.
@@ -169,6 +173,32 @@ describe('The delivery queue', () => {
       expect(oldestDueMs).toBeGreaterThanOrEqual(5_000);
     });
 
+    it('counts a line that an earlier release has left, and one that begins when it was found empty', async () => {
+      const one = await started();
+      const held: (() => void)[] = [];
+      receivers.hold = () => new Promise((resolve) => held.push(resolve));
+      await one.redis.zadd('webhook-dispatch:due:left', Date.now(), JSON.stringify(['del_left', 'ladder', '2']));
+      const { jobs, connection } = one.queue as unknown as {
+        readonly jobs: DispatchQueue;
+        readonly connection: { readonly redis: Redis };
+      };
+      await jobs.add('dispatch', { endpointId: 'left' }, { jobId: 'left-1' });
+      await until(() => held.length === 1);
+      expect(await one.queue.backlog()).toMatchObject({ waiting: 1 });
+      receivers.hold = () => null;
+      held.pop()?.();
+      await until(() => receivers.got([{ ...delivery('left'), deliveryId: 'del_left' }]));
+      await until(async () => (await one.redis.zcard('webhook-dispatch:due:left')) === 0);
+      // It begins again between the look at its line and what follows from it.
+      const remove = connection.redis.srem.bind(connection.redis);
+      connection.redis.srem = (async (key: string, endpointId: string) => {
+        await one.queue.enqueue(delivery('left'), new Date(Date.now() + 60_000));
+        return remove(key, endpointId);
+      }) as typeof remove;
+      await one.queue.backlog();
+      expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
+    });
+
     it('serves the lines and wakes that an earlier release has left', async () => {
       const one = await started();
       await one.redis.zadd('webhook-dispatch:due:ok', Date.now(), JSON.stringify(['del_left', 'ladder', '2']));
@@ -228,7 +258,7 @@ describe('The delivery queue', () => {
     });
 
     it('begins no more attempts of an endpoint whose job another process has taken', async () => {
-      const one = await started();
+      const one = await started({ concurrency: 1 });
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
       const jobs = deliveries('ok', 40);
@@ -245,6 +275,48 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
       const twice = jobs.filter(({ deliveryId }) => receivers.attempts.get(deliveryId) !== 1);
       expect(twice.length).toBeLessThanOrEqual(FEW_UNDER_WAY);
+    });
+
+    it('begins nothing again in a process that gets back the job that it has lost, before what it had begun is over', async () => {
+      const one = await started();
+      const held: (() => void)[] = [];
+      receivers.hold = () => new Promise((resolve) => held.push(resolve));
+      const jobs = deliveries('ok', 40);
+      await enqueueAll(one, jobs);
+      await until(() => held.length === FEW_UNDER_WAY);
+      let again = 0;
+      one.worker.worker.on('active', () => again++);
+      await one.redis.del('bull:webhook-dispatch:ok:lock');
+      await until(() => again === 1);
+      // The first look at the line would have come back by now.
+      for (let round = 0; round < 20; round++) await one.queue.due('ok', 1);
+      expect(held.length).toBe(FEW_UNDER_WAY);
+      receivers.hold = () => null;
+      for (const release of held) release();
+      await until(() => isEmpty(one));
+      expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
+    });
+
+    it('rests while Redis refuses to note that an attempt is over', async () => {
+      let made = 0;
+      let troubled = 0;
+      const one = await world.process(
+        async () => {
+          made += 1;
+          await one.redis.config('SET', 'min-replicas-to-write', '1');
+          return { timedOut: false, outcome: 'SUCCESS' };
+        },
+        { times: { restMs: 60_000 }, attempts: { limitMs: 300, troubled: () => troubled++ } },
+      );
+      one.worker.start();
+      await enqueueAll(one, deliveries('ok', FEW_UNDER_WAY));
+      try {
+        await until(() => troubled > 0);
+        for (let round = 0; round < 50; round++) await one.queue.due('ok', 1);
+        expect(made).toBe(FEW_UNDER_WAY);
+      } finally {
+        await one.redis.config('SET', 'min-replicas-to-write', '0');
+      }
     });
 
     it('says Unavailable while Redis is away or silent, and goes on by itself when it is back', async () => {
@@ -367,6 +439,18 @@ describe('The delivery queue', () => {
       await until(() => receivers.got(healthy));
       receivers.hold = () => null;
       for (const release of held) release();
+    });
+
+    it('lets others take their turn before the line of an endpoint that hangs is empty', async () => {
+      const one = await started({ concurrency: 1, times: { jobMs: 50 } });
+      await enqueueAll(one, deliveries('hanging', 10 * FEW_UNDER_WAY));
+      await until(() => receivers.mostAtOnce('hanging') > 0);
+      const other = delivery('ok');
+      await enqueueAll(one, [other]);
+      await until(() => receivers.got([other]));
+      expect((await one.queue.backlog()).waiting).toBeGreaterThan(0);
+      receivers.latencyMs = () => 2;
+      await until(() => isEmpty(one));
     });
 
     it('makes thousands of attempts that are due at once at one endpoint, each once, and lets others in between', async () => {

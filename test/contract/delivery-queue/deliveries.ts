@@ -30,6 +30,8 @@ class Surroundings {}
 @Processor(QUEUE, IMPATIENT)
 class ImpatientDispatcher extends Dispatcher {
   protected override readonly closingMs = CLOSING_MS;
+  override jobMs = 10_000;
+  override restMs = 1_000;
 }
 
 /** One process of the service: its side of the queue and, when it is started, its worker. */
@@ -45,13 +47,15 @@ export interface Process {
 export interface ProcessOptions extends DispatchSettings {
   /** Endpoints that the worker serves at once. */
   readonly concurrency?: number;
+  /** How long a job begins attempts, and how long one that ended with a fault keeps its place, milliseconds. */
+  readonly times?: { readonly jobMs?: number; readonly restMs?: number };
   readonly attempts?: Partial<AttemptRunner>;
 }
 
 export async function startProcess(
   redisUrl: string,
   make: AttemptRunner['run'],
-  { concurrency = 1_024, attempts, ...options }: ProcessOptions = {},
+  { concurrency = 1_024, times, attempts, ...options }: ProcessOptions = {},
 ): Promise<Process> {
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 });
   redis.on('error', () => undefined);
@@ -94,6 +98,7 @@ export async function startProcess(
     .compile();
   await module.init();
   const worker = module.get(Dispatcher);
+  Object.assign(worker, times);
   worker.worker.concurrency = concurrency;
   return {
     queue: module.get(BullMqDeliveryQueue),
