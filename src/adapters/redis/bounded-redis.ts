@@ -12,7 +12,7 @@ export class RedisUnavailable extends Unavailable {
  * to come back and then sends, or gives up. A use that gave up after sending may still take effect.
  */
 export class BoundedRedis {
-  private becomingReady: Promise<void> | null = null;
+  private changing: Promise<void> | null = null;
 
   constructor(
     readonly redis: Redis,
@@ -26,27 +26,34 @@ export class BoundedRedis {
     const late = (): never => {
       throw new RedisUnavailable(`Redis gave no answer in ${limitMs} ms`);
     };
-    const sendInTime = (): Promise<Reply> => (performance.now() < endsAt ? send(redis) : late());
+    const sendInTime = async (): Promise<Reply> => {
+      while (redis.status !== 'ready') {
+        await this.change();
+        if (performance.now() >= endsAt) late();
+      }
+      return send(redis);
+    };
     try {
-      return await within(limitMs, redis.status === 'ready' ? send(redis) : this.becomeReady().then(sendInTime), late);
+      return await within(limitMs, sendInTime(), late);
     } catch (cause) {
       throw cause instanceof RedisUnavailable ? cause : new RedisUnavailable('Redis failed', { cause });
     }
   }
 
-  /** Many uses wait on one promise, so that an outage costs one listener. */
-  private becomeReady(): Promise<void> {
+  /** Many uses wait on one promise, so that an outage costs one listener. It ends with the limit, so that none is kept for a whole outage. */
+  private change(): Promise<void> {
     const { redis } = this;
-    return (this.becomingReady ??= new Promise<void>((resolve, reject) => {
+    if (redis.status === 'end') throw new RedisUnavailable('The connection to Redis is closed');
+    return (this.changing ??= new Promise<void>((resolve) => {
       const settle = (): void => {
+        clearTimeout(timer);
         redis.off('ready', settle).off('end', settle);
-        this.becomingReady = null;
-        if (redis.status === 'ready') resolve();
-        else reject(new RedisUnavailable('The connection to Redis is closed'));
+        this.changing = null;
+        resolve();
       };
+      const timer = setTimeout(settle, this.limitMs);
       redis.on('ready', settle).on('end', settle);
-      if (redis.status === 'end') settle();
-      else if (redis.status === 'wait') redis.connect().catch(() => undefined);
+      if (redis.status === 'wait') redis.connect().catch(() => undefined);
     }));
   }
 }

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { BoundedRedis, RedisUnavailable } from '../../../src/adapters/redis/bounded-redis.js';
+import { until } from '../../support/eventually.js';
+import { RedisServer } from '../../support/redis.js';
+
+const LIMIT_MS = 100;
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+describe('a connection whose every use ends in time', () => {
+  it('keeps no use that gave up while Redis stays away', async () => {
+    const redis = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 20 });
+    redis.on('error', () => undefined);
+    try {
+      const bounded = new BoundedRedis(redis, LIMIT_MS);
+      const uses = Array.from({ length: 20 }, () => bounded.use((one) => one.ping()));
+      for (const { status } of await Promise.allSettled(uses)) expect(status).toBe('rejected');
+      await until(() => redis.listenerCount('ready') === 0);
+      await expect(bounded.use((one) => one.ping())).rejects.toThrow(RedisUnavailable);
+    } finally {
+      redis.disconnect();
+    }
+  });
+
+  it('waits again after it was closed and connected once more', async () => {
+    const redis = server.client();
+    const bounded = new BoundedRedis(redis, 5_000);
+    await bounded.use((one) => one.ping());
+    redis.disconnect();
+    await until(() => redis.status === 'end');
+    await expect(bounded.use((one) => one.ping())).rejects.toThrow('closed');
+    void redis.connect();
+    expect(await bounded.use((one) => one.ping())).toBe('PONG');
+  });
+});
