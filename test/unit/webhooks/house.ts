@@ -351,8 +351,8 @@ export class WebhookHouse {
 
   /** What one process makes of attempts: it remembers what it has sent. */
   process(): (deliveryId: string) => ReturnType<AttemptDeliveryHandler['execute']> {
-    const { aggregates, attempts, queue } = this.parts();
-    const handler = new AttemptDeliveryHandler(aggregates, attempts, queue);
+    const { aggregates, streams, attempts, queue } = this.parts();
+    const handler = new AttemptDeliveryHandler(aggregates, streams, attempts, queue);
     return (deliveryId) => handler.execute(new AttemptDelivery(deliveryId, 'ladder'));
   }
 
