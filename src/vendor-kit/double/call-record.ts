@@ -87,7 +87,7 @@ export class CallRecord<Operation extends string, Effect> {
     this.inProgress.delete(key);
   }
 
-  execute(key: string, operation: Operation, digest: string, execution: Execution<Effect>): void {
+  finish(key: string, operation: Operation, digest: string, execution: Execution<Effect>): void {
     this.inProgress.delete(key);
     this.append({ is: 'executed', key, operation, digest, ...execution });
   }

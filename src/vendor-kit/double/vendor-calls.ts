@@ -165,7 +165,7 @@ export class VendorCalls<Operation extends string, Effect> {
       await record.kept();
       return misbehave(request, reply, result.fault);
     }
-    record.execute(key, call.operation, digest, result);
+    record.finish(key, call.operation, digest, result);
     await record.kept();
     if (this.answersToLose > 0) {
       this.answersToLose -= 1;

@@ -83,7 +83,7 @@ export class Engine {
     const fails = this.faults.failuresToKeep > 0;
     if (fails) this.faults.failuresToKeep -= 1;
     const { answer, changes } = fails ? FAILED : executed(execute);
-    record.execute(call.key, { operation: call.operation, digest, answer }, changes);
+    record.finish(call.key, { operation: call.operation, digest, answer }, changes);
     await this.published(changes);
     if (this.faults.answersToLose > 0) {
       this.faults.answersToLose -= 1;

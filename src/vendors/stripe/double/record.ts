@@ -104,7 +104,7 @@ export class ProcessorRecord {
     this.inProgress.delete(key);
   }
 
-  execute(key: string | null, call: Executed, changes: Changes): void {
+  finish(key: string | null, call: Executed, changes: Changes): void {
     if (key !== null) this.inProgress.delete(key);
     this.append({ is: 'executed', key, ...call, changes });
   }
