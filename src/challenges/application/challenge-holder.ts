@@ -6,7 +6,7 @@ import type { AskCommand, Operation, Requested } from '../domain/challenge.js';
 import type { Count, RecordVerdict } from '../domain/verdict.js';
 import type { VendorVerdict } from './vendor-verdict.js';
 
-/** What the decider of every holder understands. */
+/** Every holder's decider understands these commands. */
 export type ChallengeCommand<Limit extends AnswerLimit = AnswerLimit> =
   | AskCommand
   | RecordVerdict<Limit>
@@ -15,7 +15,7 @@ export type ChallengeCommand<Limit extends AnswerLimit = AnswerLimit> =
   /** The end of the call is not known; it is over once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string };
 
-/** What a call is about. */
+/** The person and the vendor of a call. */
 export interface About {
   /** Vault subject of the person. */
   readonly subjectId: string;
@@ -30,8 +30,8 @@ export type OpenCall = Requested & { readonly operation: Operation | null };
 export type Held = About & { readonly call: OpenCall | null };
 
 /**
- * A kind of aggregate that holds challenges: how its state reads, and where its secrets lie. A process may die after any of these, so
- * each is safe to repeat.
+ * A kind of aggregate that holds challenges. It tells the service how its state reads, and keeps its secrets in the vault. A process may
+ * die after any of these steps, so each is safe to repeat.
  */
 export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit> {
   readonly decider: Decider<State, ChallengeCommand<Limit>, DomainEvent>;
@@ -40,10 +40,10 @@ export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit>
   read(state: State): Held | null;
   /** Wrong answers until now. */
   count(state: State, now: Date): Count;
-  /** By what the vendor knows the challenge, or the person for whom one is asked; null once the person was erased. */
+  /** The vendor's token of the challenge; of the person where the call asks for one. Null once the person was erased. */
   tokenOf(id: string, state: State): Promise<string | null>;
-  /** Keeps in the vault what the verdict brings: tokens, and the vendor's reply. The log says so afterwards. */
+  /** Keeps the tokens of the verdict and the vendor's reply in the vault, before the log has the verdict. */
   keep(id: string, state: State, verdict: VendorVerdict, context: ActionContext): Promise<'kept' | 'erased'>;
-  /** The vault keeps no more than the state still needs. */
+  /** Removes the entries that the state does not need any more. */
   prune(id: string, state: State, subjectId: string): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { isAnswer, lockBy, wasUsed, type Count, type Standing, type Verdict } fr
 import type { ChallengeHolder } from './challenge-holder.js';
 import { withoutSecrets, type VendorVerdict } from './vendor-verdict.js';
 
-/** A call of a holder. `known`: the holder as it was before the vendor was asked. */
+/** A call of a holder. `known` is the holder before the vendor was asked. */
 export interface Attempted<State> {
   readonly id: string;
   readonly attemptId: string;
@@ -18,8 +18,8 @@ export interface Attempted<State> {
 }
 
 /**
- * Turns what the vendor said into facts of the holder. It is in the vault before the log says so, and counts against the person before the
- * holder. The holder's call is open until then: the recovery job makes up for what dies in between.
+ * Records the vendor's verdict: in the vault, then against the person, then in the holder. The call of the holder is open until the last
+ * step, so the recovery job repeats them all after a process has died.
  */
 @Injectable()
 export class ChallengeRecorder {
@@ -65,7 +65,7 @@ export class ChallengeRecorder {
   ): Promise<void> {
     const held = holder.read(known.state);
     if (held === null) return;
-    // Also where the call is over: an answer elsewhere may have ended the holder while this one waited for a worker.
+    // The call may be over already: another answer of the person ended the holder while this one waited for a worker.
     await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
     const command = { kind: 'record-not-executed', attemptId } as const;
     const { state, events } = await this.aggregates.execute(holder.decider, id, command, context, known);
@@ -73,7 +73,7 @@ export class ChallengeRecorder {
     await holder.prune(id, state, held.subjectId);
   }
 
-  /** `counted`: by the holder; null for what is no answer. */
+  /** `counted`: the count of the holder; null for a call that is not an answer. */
   private async count(
     personIds: readonly string[],
     answer: CountedAnswer,

@@ -17,13 +17,13 @@ import type { CallInput } from './challenge-call.js';
 import type { About, ChallengeHolder } from './challenge-holder.js';
 import { ChallengeRecorder, type Attempted } from './challenge-recorder.js';
 
-/** A call that is to be made. `command` reserves it, and `loaded` has accepted it. */
+/** A call that is to be made. `command` reserves it; the caller has seen that `loaded` accepts it. */
 export interface Asked<State, Command> {
   readonly id: string;
   readonly loaded: LoadedAggregate<State>;
   readonly command: Command;
   readonly about: About;
-  /** What the call uses of limits, unless its end says that it did not. */
+  /** Counted before the call. The recorder gives them back when the call has not used them. */
   readonly uses: readonly RateUse[];
   readonly context: ActionContext;
 }
@@ -33,10 +33,10 @@ type ReservingHolder<State, Limit extends AnswerLimit, Command> = ChallengeHolde
   readonly decider: Decider<State, Command, DomainEvent>;
 };
 
-/** `asked`: the holder says what came of it. `known`: another process has reserved the attempt meanwhile. */
+/** `asked`: the state of the holder says how the call ended. `known`: another process has reserved the attempt meanwhile. */
 export type Asking = { readonly kind: 'asked' | 'known' } | Exclude<Admission, { readonly kind: 'admitted' }>;
 
-/** Has the vendor asked about a challenge, whoever holds it. */
+/** Has the vendor asked about the challenge of any holder. */
 @Injectable()
 export class ChallengeService {
   constructor(
@@ -78,8 +78,8 @@ export class ChallengeService {
   }
 
   /**
-   * Ends a call without a recorded verdict (its process died, or the vendor was late) by asking the vendor what came of it. Safe to
-   * repeat. A registration is the holder's own to record: then its outcome is given back.
+   * Asks the vendor how a call without a recorded verdict ended: its process died, or the vendor was late. Safe to repeat. The outcome
+   * of a registration is returned, because the module of the holder records it.
    */
   async settle<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
@@ -106,8 +106,8 @@ export class ChallengeService {
   }
 
   /**
-   * The holder comes first: the recovery job ends an attempt that was stored without its admission. The admission says whether the person
-   * may still be wrong, over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
+   * The holder comes first: the recovery job ends an attempt that was stored without its admission. The admission counts the answers
+   * of the person over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
    */
   private async reserve<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,

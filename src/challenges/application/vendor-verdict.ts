@@ -2,7 +2,7 @@ import type { Replied } from '../../kernel/vendor-reply.js';
 import type { AnswerVerdict, ReauthenticationVerdict, ResendVerdict } from '../../ports/identity-vendor.js';
 import type { Verdict } from '../domain/verdict.js';
 
-/** What the identity vendor says within a challenge. */
+/** A verdict of the identity vendor within a challenge. */
 export type VendorVerdict = Replied & (ReauthenticationVerdict | AnswerVerdict | ResendVerdict);
 
 /** The parts that the domain decides by. */

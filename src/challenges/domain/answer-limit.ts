@@ -1,6 +1,6 @@
 // How wrong answers are counted, and until when they lock. Times are ISO 8601 UTC.
 
-/** So many wrong answers within so many seconds lock for as long. */
+/** As many wrong answers as are allowed lock for `lockSeconds`, when all of them fall within that time. */
 export interface AnswerLimit {
   readonly attemptsAllowed: number;
   readonly lockSeconds: number;
@@ -21,7 +21,7 @@ export function lockAt({ lockedUntil }: { readonly lockedUntil: string | null },
   return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
 }
 
-/** The last of some ends; null where there is none. */
+/** The last of some ends, or null. */
 export function latest(ends: readonly (string | null)[]): string | null {
   return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
 }

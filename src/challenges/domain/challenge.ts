@@ -1,5 +1,5 @@
-// A challenge: a one-time code, or questions, that a person must answer. A screening session and a party are its holders: each keeps the
-// challenge in a state of its own and records it in events of its own. Here is what both decide alike.
+// A challenge is a one-time code, or questions, that a person must answer. Its holder is a screening session or a party. Each holder has a
+// state and events of its own; this file has the rules of both.
 import { DomainError, fieldError, type DomainErrorDetail } from '../../kernel/domain-error.js';
 
 /** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
@@ -25,7 +25,7 @@ export interface Requested {
   readonly giveUpAfter: string;
 }
 
-/** What the vendor is asked within a challenge. */
+/** The kinds of calls within a challenge. */
 export type Operation = 'otp' | 'kba' | 'otp-resend';
 
 /** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
@@ -75,8 +75,8 @@ export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeco
 }
 
 /**
- * What is requested of the vendor. Throws what the challenge refuses, which uses up no attempt. `busy`: the detail of the refusal while
- * another call is with the vendor, because of two answers the second could be judged beyond the limit; null while none is.
+ * The request to the vendor. Throws the refusals of the challenge, which use up no attempt. `busy` is null unless another call is with
+ * the vendor: a second answer could be judged beyond the limit. It is the detail of that refusal.
  */
 export function request(command: AskCommand, challenge: Challenge, busy: DomainErrorDetail | null): Requested {
   if (command.kind === 'answer-kba') refuseUnusableAnswers(command.answers, challenge);

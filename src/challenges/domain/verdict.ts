@@ -1,11 +1,11 @@
-// What a vendor's verdict means for whoever holds the challenge: facts, which each holder records in events of its own.
+// The meaning of a vendor's verdict: facts, which each holder of a challenge records in events of its own.
 import { after, type AnswerLimit } from './answer-limit.js';
 import type { Operation, QuestionShape } from './challenge.js';
 
 export type RefusalReason =
   'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
-/** Verdicts that end a challenge whatever was asked; `person-erased`: what the vendor said can be kept no more. */
+/** Verdicts that end a challenge in any call. `person-erased`: the vault has lost the key of the person. */
 export type Ending =
   | { readonly kind: 'session-over' }
   | { readonly kind: 'refused-otherwise' }
@@ -39,7 +39,7 @@ export interface Standing {
   readonly attemptsRemaining: number;
 }
 
-/** What the holder has counted before this answer. */
+/** The holder's count before this answer. */
 export interface Count {
   /** Wrong answers that would not lock yet, and the one that would. */
   readonly attemptsLeft: number;
@@ -53,25 +53,22 @@ export interface RecordVerdict<Limit extends AnswerLimit = AnswerLimit> {
   readonly attemptId: string;
   readonly verdict: Verdict;
   readonly policy: Limit;
-  /** Null for a call that is no answer, and of a person whom nothing names. */
+  /** Null for a call that is not an answer. */
   readonly standing: Standing | null;
 }
 
-/** `null` stands for the call that asks for the challenge. */
+/** `null` is the call that asks for the challenge. */
 export function isAnswer(operation: Operation | null): operation is 'otp' | 'kba' {
   return operation === 'otp' || operation === 'kba';
 }
 
-/**
- * A verdict that does not fit what was asked says nothing, like one that is not there yet: the call stays with the vendor until the
- * recovery job has asked.
- */
+/** A verdict that does not fit the call gives no fact. The call stays with the vendor until the recovery job has asked. */
 export function factsOf(
   { now, verdict, policy, standing }: Omit<RecordVerdict, 'kind' | 'attemptId'>,
   operation: Operation | null,
   count: Count,
 ): readonly Fact[] {
-  // The lock of the person is that of the holder too, also where the verdict is recorded later than it was counted.
+  // The holder takes the lock of the person. Its own would end later, because the verdict is recorded after it was counted.
   const lockedUntil = standing?.lockedUntil ?? lockBy(verdict, now, policy, isAnswer(operation) ? count : null);
   const lock: readonly Fact[] = lockedUntil === null ? [] : [{ kind: 'locked', lockedUntil }];
   switch (verdict.kind) {
@@ -100,12 +97,12 @@ export function factsOf(
   }
 }
 
-/** Until when the verdict itself locks, by the vendor's word or by the holder's own count; null when it does not. `count`: null for what is no answer. */
+/** The end of the lock by the vendor's word or by the holder's own count; null without one. `count` is null for a call that is not an answer. */
 export function lockBy(verdict: Verdict, now: Date, { lockSeconds }: AnswerLimit, count: Count | null): string | null {
   const own = after(now, lockSeconds);
   if (verdict.kind === 'wrong') return count !== null && leftAfter(verdict, count) === 0 ? own : null;
   if (verdict.kind !== 'locked') return null;
-  // With an answer, the lock is the vendor's way to say that it was wrong. A last one that the holder itself counts locks for as long as ever.
+  // A lock means that the answer was wrong. The last wrong answer of a holder that counts by itself locks for its own time.
   return count !== null && !count.vendorMayAdd && count.attemptsLeft <= 1 ? own : (verdict.unblockAt ?? own);
 }
 
@@ -118,10 +115,7 @@ function leftAfter(
   return Math.max(0, Math.min(attemptsRemaining ?? attemptsLeft - 1, most));
 }
 
-/**
- * Whether the call has used up what was counted for it beforehand: a wrong answer, or a code that may have been sent. True where that is
- * not known.
- */
+/** Whether the call has used the limits that were counted for it: a wrong answer, or a code that may have been sent. True when that is not known. */
 export function wasUsed(verdict: Verdict, operation: Operation | null): boolean {
   if (isAnswer(operation)) return verdict.kind === 'wrong' || verdict.kind === 'locked' || verdict.kind === 'timed-out';
   if (verdict.kind === 'step-up') return verdict.otp;

@@ -20,8 +20,8 @@ import { SessionSecrets } from './session-secrets.js';
 import { SubmissionLimits } from './submission-limits.js';
 
 /**
- * Answers the step-up with a one-time code or with answers to the questions, or has another code sent. What is given is as it came: the
- * domain judges its form. It never reaches the log.
+ * Answers the step-up with a one-time code or with answers to the questions, or has another code sent. The domain judges the form of the
+ * answer. It never reaches the log.
  */
 @UseCase()
 export class AnswerStepUp extends Command<Session> {
@@ -52,7 +52,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     private readonly clock: Clock,
   ) {}
 
-  /** The session as a page is told, or the refusal that it hears instead. */
+  /** The session, or the refusal that a page is given instead. */
   async execute(command: AnswerStepUp): Promise<Session> {
     const { session, attemptId } = await this.take(command);
     const refusal = attemptId === null ? null : refusalOf(session, attemptId);
@@ -67,7 +67,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     const session = existing(loaded.state);
     const { otpResendIntervalSeconds } = this.policy.limits;
     const command = askCommand(given, this.policy.attempt(attemptId, this.clock.now()), otpResendIntervalSeconds);
-    // The session is blocked, or knows the attempt, whose caller died. No limit counts what the session refuses.
+    // The session is blocked, or it knows the attempt, whose caller died. A refusal is thrown before any limit counts.
     if (screeningSession.decide(command, loaded.state).length === 0) return { session, attemptId: null };
     // A session whose person was erased cannot go on.
     if (await this.secrets.isErased(session.subjectId)) throw new DomainError('screening.session_spent');
@@ -114,7 +114,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
   }
 
-  /** The session as it is; its readers see an attempt of which the end is not known. */
+  /** The session now. Its readers are shown an attempt whose end is not known. */
   private async shown(sessionId: string): Promise<Session> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
     if (attemptOf(loaded.state) !== null) await this.readModels.applyNow(loaded.history);

@@ -1,6 +1,6 @@
-// Holds a person's answers in all sessions together against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The streams of the person's names
-// decide: an answer is admitted in each before the vendor is asked, and what it was is counted or cleared in each before its holder records it. Until then the holder's call
-// is open, so that whatever dies in between the recovery job does again.
+// Counts a person's answers in all holders against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The person has a stream for
+// each name. An answer is admitted in each stream before the vendor is asked, and counted or cleared in each before its holder records the
+// verdict. The call of the holder is open until then, so the recovery job can repeat all of it.
 import { Injectable } from '@nestjs/common';
 import { latest, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -163,7 +163,7 @@ export class PersonAnswers extends AnswerCounts {
     return sessionIds.filter((_, index) => states[index] !== undefined && isOpen(states[index]));
   }
 
-  /** What it needed to go on with goes with it. */
+  /** Its secrets are removed with it. */
   private async end(sessionId: string, command: SessionCommand, context: ActionContext): Promise<Session> {
     const { state, events } = await this.aggregates.execute(screeningSession, sessionId, command, context);
     if (state.status === 'NONE') throw new Error(`Session ${sessionId} of a person does not exist`);

@@ -1,4 +1,4 @@
-// What the state of a session means for the caller of an attempt: the refusal that is heard instead, and whether the vendor did anything.
+// The refusals that callers of an attempt are given, and whether the vendor has executed the attempt: by the state of the session.
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import type { FieldName } from '../../../kernel/field-names.js';
@@ -13,7 +13,7 @@ export interface StepTaken {
   readonly attemptId: string | null;
 }
 
-/** What the caller of an attempt hears instead of a session result, if anything (docs/contract/platform.md#ends-of-a-session). */
+/** The refusal that the caller is given instead of a session result, or null (docs/contract/platform.md#ends-of-a-session). */
 export function refusalOf(session: Session, attemptId: string): DomainError | null {
   switch (session.status) {
     case 'BLOCKED':

@@ -14,10 +14,7 @@ import { wasNotExecuted } from './refusals.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/**
- * What a verdict says of the person is recorded before the session. The session's attempt is open until then: the recovery job makes up
- * for what dies in between.
- */
+/** A lock is recorded for the person before the session. The session's attempt is open until then, so the recovery job can repeat it. */
 @Injectable()
 export class RegistrationRecorder {
   constructor(
@@ -29,7 +26,7 @@ export class RegistrationRecorder {
     private readonly limiter: RateLimiter,
   ) {}
 
-  /** The vendor's tokens, its questions and its reply are in the vault before the log says what it said. */
+  /** The vault has the vendor's tokens, its questions and its reply before the log has the verdict. */
   async record(
     { id, attemptId, context, known }: Attempted<SessionState>,
     verdict: RegistrationVerdict,
@@ -52,7 +49,7 @@ export class RegistrationRecorder {
     // The caller may have been answered before that was known.
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
-    // Where it has ended meanwhile, nothing of what was kept is good for anything.
+    // The session has ended meanwhile, and does not need its secrets.
     else if (wasKept && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
       await this.secrets.keepLess(id, session);
   }
