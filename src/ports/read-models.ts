@@ -41,10 +41,16 @@ export interface Page<Doc extends object> {
  * are as far as the projector is; `CompleteLists` waits for it.
  */
 export abstract class ReadModels {
-  /** As the log has it now, so that a decision may rest on it. While the log cannot be read, a document that is `toldWithoutLog` is as it was last. */
+  /**
+   * As the log has it now, so that a decision may rest on it. While the log cannot be read, a document that is `toldWithoutLog` is as it was
+   * kept last; it may be older than the log where a change was not shown, or Redis was away.
+   */
   abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
 
-  /** A page of a list and its total, as of one moment; documents that the log says have left it are left out. It tells, and decides nothing. */
+  /**
+   * A page of a list and its total, as of one moment. A document that the log says has left is left out of the page, which may be shorter
+   * than its limit; the total counts it until the projector has come so far. It tells, and decides nothing.
+   */
   abstract list<Doc extends object>(
     projection: Projection<Doc, unknown>,
     list: string,
@@ -58,8 +64,9 @@ export abstract class ReadModels {
   abstract idsIn(projection: Projection<object, unknown>, list: string): Promise<string[]>;
 
   /**
-   * Called by the process that appended, with the stream's whole history including the new events, before it answers: keeps what is
-   * `toldWithoutLog`. Never throws: the append is durable already; a failure is logged and counted.
+   * Called by the process that appended, with the stream's history including the new events, before it answers: keeps what is
+   * `toldWithoutLog`, unless a later revision is kept. Of a history without its beginning nothing is kept any more.
+   * Never throws: the append is durable already; a failure is logged and counted.
    */
   abstract applyNow(history: readonly RecordedEvent[]): Promise<void>;
 }

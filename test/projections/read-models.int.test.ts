@@ -117,6 +117,32 @@ describe('the read models in Redis', () => {
       expect(await without(told, log.store).get(told, id)).toMatchObject({ revision: 1, doc: { account: 'a' } });
     });
 
+    it('does not go back when an earlier revision is shown later', async () => {
+      const id = newId();
+      const history = await append(log.store, id, opened('a'), stamped(), stamped());
+      await without(told).applyNow(history);
+      await without(told).applyNow(history.slice(0, 2));
+      expect((await without(told).get(told, id))?.revision).toBe(2);
+      expect(failures.applies).toEqual([]);
+    });
+
+    it('is no longer told once its stream has become long', async () => {
+      const id = newId();
+      const history = await append(log.store, id, opened('a'), stamped());
+      await without(told).applyNow(history.slice(0, 1));
+      await without(told).applyNow(history.slice(1));
+      await expect(without(told).get(told, id)).rejects.toThrow(EventStoreUnavailable);
+      expect(failures.applies).toEqual([]);
+    });
+
+    it('counts as missing when what is kept is damaged, and is kept again', async () => {
+      const id = newId();
+      await server.client().set(`{parcels:v1}:document:${id}`, '{"id":');
+      await expect(without(told).get(told, id)).rejects.toThrow(EventStoreUnavailable);
+      await without(told).applyNow(await append(log.store, id, opened('a')));
+      expect((await without(told).get(told, id))?.revision).toBe(0);
+    });
+
     it('is the only one that is kept', async () => {
       const id = newId();
       await without(parcels).applyNow(await append(log.store, id, opened('a')));
@@ -254,6 +280,39 @@ describe('the read models in Redis', () => {
       const id = newId();
       await write(id, opened('a'));
       expect(await idsIn('account=a')).toEqual([id]);
+    });
+
+    it('is whole while what was built becomes the live one', async () => {
+      await begin();
+      const id = newId();
+      await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
+      const client = server.client();
+      const exists = client.exists.bind(client) as (key: string) => Promise<number>;
+      jest.spyOn(client, 'exists').mockImplementation(async (key) => {
+        const found = await exists(String(key));
+        await promote();
+        return found;
+      });
+      const reader = new RedisReadModels(client, log.store, [parcels], failures, KEPT_MS);
+      expect(await reader.due(parcels, new Date(), 10)).toEqual([id]);
+    });
+
+    it('fails as Redis does when Redis refuses a part of the question', async () => {
+      await server.client().set('{parcels:v1}:live:entries', 'no set');
+      await expect(idsIn('account=a')).rejects.toBeInstanceOf(RedisUnavailable);
+    });
+
+    it('reads few streams at the same time', async () => {
+      await goLive();
+      for (let count = 0; count < 40; count++) await write(newId(), opened('a'));
+      let [now, most] = [0, 0];
+      const readStream = async (stream: string): Promise<RecordedEvent[]> => {
+        most = Math.max(most, (now += 1));
+        return log.store.readStream(stream).finally(() => (now -= 1));
+      };
+      const counted = Object.create(log.store, { readStream: { value: readStream } }) as EventStore;
+      models = new RedisReadModels(server.client(), counted, [parcels], failures, KEPT_MS);
+      expect([(await idsIn('account=a')).length, most]).toEqual([40, 16]);
     });
 
     it('takes any value as one of its own', () => {

@@ -1,12 +1,14 @@
 // The read models as the rest of the service sees them: documents folded from the log, and lists in Redis. The subscription engine's side of
 // the lists is `redis-projection-store.ts`.
-import type { Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { DUE, foldState, type Projection } from '../../kernel/projection.js';
+import { together } from '../../kernel/together.js';
 import { type EventStore, EventStoreUnavailable } from '../../ports/event-store.js';
 import type { AnyProjection } from '../../ports/projection-store.js';
 import { type ListQuery, type Page, ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
+import { changeIf, defineChangeIf } from '../redis/guarded.js';
 import { boundsOf, cursorIn, keysOf, listName } from './redis-keys.js';
 
 export interface ReadModelsObserver {
@@ -21,6 +23,8 @@ interface Folded {
 
 /** How long Redis may take before it counts as away. */
 const LIMIT_MS = 2_000;
+/** Streams that a page reads from the log at the same time. */
+const READ_TOGETHER = 16;
 
 /**
  * A document is folded from its stream whenever it is read: what a caller may see or do can depend on it, and Redis may be behind, or be
@@ -41,6 +45,7 @@ export class RedisReadModels extends ReadModels {
     limitMs = LIMIT_MS,
   ) {
     super();
+    defineChangeIf(redis);
     this.connection = new BoundedRedis(redis, limitMs);
     this.toldWithoutLog = projections.filter(({ toldWithoutLog }) => toldWithoutLog);
   }
@@ -53,8 +58,9 @@ export class RedisReadModels extends ReadModels {
       if (!(error instanceof EventStoreUnavailable) || !projection.toldWithoutLog) throw error;
       const key = keysOf(projection).document(id);
       const stored = await this.connection.use((redis) => redis.get(key)).catch(() => null);
-      if (stored === null) throw error;
-      return JSON.parse(stored) as View<Doc>;
+      const view = kept<Doc>(stored);
+      if (view === null) throw error;
+      return view;
     }
   }
 
@@ -67,18 +73,16 @@ export class RedisReadModels extends ReadModels {
     const reached = after === null ? null : `(${listName(list)} ${after.sort} ${after.id}`;
     // One more than fits: only if it is there is there another page.
     const count = limit === 0 ? 0 : limit + 1;
-    const replies = await this.connection.use(async (redis) => {
-      const entries = await entriesToRead(redis, projection);
-      const asked = redis.multi().zlexcount(entries, first, last);
+    const [total, members] = (await this.asked(projection, (asked, entries) => {
+      asked.zlexcount(entries, first, last);
       if (order === 'ascending') asked.zrangebylex(entries, reached ?? first, last, 'LIMIT', skip, count);
       else asked.zrevrangebylex(entries, reached ?? last, first, 'LIMIT', skip, count);
-      return asked.exec();
-    });
-    const [total, members] = (replies ?? []).map(([, reply]) => reply) as [number, string[]];
+    })) as [number, string[]];
     const shown = members.slice(0, limit).map(cursorIn);
-    const views = await Promise.all(shown.map(({ id }) => this.listed(projection, list, id)));
+    const views = new Map<string, View<Doc> | null>();
+    await together(shown, READ_TOGETHER, async ({ id }) => views.set(id, await this.listed(projection, list, id)));
     return {
-      items: views.filter((view) => view !== null),
+      items: shown.map(({ id }) => views.get(id) ?? null).filter((view) => view !== null),
       total,
       next: members.length > limit ? (shown.at(-1) ?? null) : null,
     };
@@ -96,24 +100,44 @@ export class RedisReadModels extends ReadModels {
 
   override async applyNow(history: readonly RecordedEvent[]): Promise<void> {
     const last = history.at(-1);
-    if (last === undefined) return;
+    if (last === undefined || this.keptForMs === 0) return;
     const { stream, revision } = last;
+    const id = idOf(stream);
     for (const projection of this.toldWithoutLog.filter(({ category }) => category === categoryOf(stream))) {
+      const key = keysOf(projection).document(id);
       try {
-        const view = viewIn(projection, idOf(stream), { revision, state: foldState(projection, history) });
-        const key = keysOf(projection).document(view.id);
-        if (this.keptForMs > 0)
-          await this.connection.use((redis) => redis.set(key, JSON.stringify(view), 'PX', this.keptForMs));
+        // The end of a long stream makes no document, and the one that is kept is no longer true.
+        const isWhole = history[0]?.revision === 0;
+        const view = isWhole ? viewIn(projection, id, { revision, state: foldState(projection, history) }) : null;
+        await this.connection.use<unknown>((redis) => (view ? keep(redis, key, view, this.keptForMs) : redis.del(key)));
       } catch (error) {
         this.observer.applyFailed(projection.name, stream, error);
       }
     }
   }
 
-  private ids(projection: AnyProjection, first: string, last: string, limit: number): Promise<string[]> {
+  private async ids(projection: AnyProjection, first: string, last: string, limit: number): Promise<string[]> {
+    const [members] = (await this.asked(projection, (asked, entries) =>
+      asked.zrangebylex(entries, first, last, 'LIMIT', 0, limit),
+    )) as [string[]];
+    return members.map((member) => cursorIn(member).id);
+  }
+
+  /** Answers about the entries of the live generation; while nothing is live, about those that have been built so far. */
+  private async asked(
+    projection: AnyProjection,
+    ask: (asked: ChainableCommander, entries: string) => void,
+  ): Promise<unknown[]> {
+    const { live, building } = keysOf(projection);
     return this.connection.use(async (redis) => {
-      const entries = await entriesToRead(redis, projection);
-      return (await redis.zrangebylex(entries, first, last, 'LIMIT', 0, limit)).map((member) => cursorIn(member).id);
+      const asked = redis.multi().exists(live.state);
+      for (const { entries } of [live, building]) ask(asked, entries);
+      const replies = (await asked.exec()) ?? [];
+      const [isLive, ...answers] = replies.map(([error, answer]) => {
+        if (error) throw error;
+        return answer;
+      });
+      return isLive === 1 ? answers.slice(0, answers.length / 2) : answers.slice(answers.length / 2);
     });
   }
 
@@ -136,10 +160,23 @@ export class RedisReadModels extends ReadModels {
   }
 }
 
-/** Those of the live generation; while nothing is live, those that have been built so far. */
-async function entriesToRead(redis: Redis, projection: AnyProjection): Promise<string> {
-  const { live, building } = keysOf(projection);
-  return (await redis.exists(live.state)) === 1 ? live.entries : building.entries;
+/** Replaces an earlier document only: two processes may have appended one after the other. */
+async function keep(redis: Redis, key: string, view: View<object>, keptForMs: number): Promise<void> {
+  for (let refused: number | null = 0, tries = 0; refused !== null && tries < 2; tries++) {
+    const stored = await redis.get(key);
+    if ((kept(stored)?.revision ?? -1) >= view.revision) return;
+    const set = ['SET', key, JSON.stringify(view), 'PX', keptForMs] as const;
+    refused = await changeIf(redis, [[stored ?? '', 'GET', key]], [set]);
+  }
+}
+
+/** Null also for a text that is no document. */
+function kept<Doc extends object>(stored: string | null): View<Doc> | null {
+  try {
+    return JSON.parse(stored ?? 'null') as View<Doc> | null;
+  } catch {
+    return null;
+  }
 }
 
 function viewIn<Doc extends object>(

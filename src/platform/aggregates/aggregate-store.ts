@@ -96,9 +96,8 @@ export class AggregateStore {
     return results as { readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> };
   }
 
-  /** Of a long stream the read models see it later. */
   private async show({ history }: LoadedAggregate<unknown>): Promise<void> {
-    if (history[0]?.revision === 0) await this.readModels.applyNow(history);
+    await this.readModels.applyNow(history);
   }
 
   private inTurn<Result>([stream, ...others]: readonly string[], work: () => Promise<Result>): Promise<Result> {
