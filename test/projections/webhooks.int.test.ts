@@ -1,5 +1,5 @@
 // Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -386,15 +386,16 @@ describe('an attempt whose worker died', () => {
 });
 
 describe('a log that is read and takes no records', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
   it('has each delivery sent at most once by a process, which records it when it can, and sends the others then', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 4; count++) await house.happens(accountId);
     await house.react(accountId);
     const ids = await house.deliveriesOf(endpointId);
     const attempt = house.process();
-    const full = (['append', 'appendTogether'] as const).map((method) =>
-      jest.spyOn(house.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full')),
-    );
+    for (const method of ['append', 'appendTogether'] as const)
+      jest.spyOn(house.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full'));
     // Two at once, and then each again and again, as the queue has them made.
     await Promise.allSettled([attempt(ids[0] as string), attempt(ids[1] as string)]);
     for (let round = 0; round < 3; round++)
@@ -403,7 +404,7 @@ describe('a log that is read and takes no records', () => {
       house.receivers.requests.map(({ headers }) => headers['service-delivery-id']).sort();
     expect(sent()).toEqual(ids.slice(0, 2).sort());
 
-    for (const one of full) one.mockRestore();
+    jest.restoreAllMocks();
     for (const id of ids) await attempt(id);
     expect(sent()).toEqual([...ids].sort());
     for (const id of ids) expect(await house.stateOf(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
@@ -418,9 +419,8 @@ describe('a log that is read and takes no records', () => {
     await house.react(accountId);
     const [id = ''] = await house.deliveriesOf(endpointId);
     const attempt = house.process();
-    const full = jest.spyOn(house.store, 'append').mockRejectedValueOnce(new EventStoreUnavailable('The disk is full'));
+    jest.spyOn(house.store, 'append').mockRejectedValueOnce(new EventStoreUnavailable('The disk is full'));
     await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
-    full.mockRestore();
     await attempt(id);
     expect(await view(accountId, endpointId)).toMatchObject({ status: 'active' });
   });
