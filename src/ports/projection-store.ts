@@ -98,7 +98,7 @@ export abstract class ProjectionStore {
 
   /**
    * Makes the generation that has been built up to `through` the live one; the old one is gone. `behind` when the live one has come
-   * further, `fenced` when the lease is lost or another one is being built.
+   * further, or a commit came in between; `fenced` when the lease is lost or another one is being built.
    */
   abstract promote(
     projection: AnyProjection,

@@ -198,6 +198,31 @@ describe('the projection store in Redis', () => {
       expect(await take(commit('p5', 'p6', 5))).toBe('missing');
     });
 
+    it.each([
+      ['its first', []],
+      ['its last', ['{parcels:v1}:building:lines', '{parcels:v1}:building:entries']],
+    ])('are promoted whole when %s entry comes or goes meanwhile', async (_, emptied) => {
+      await store.beginGeneration(parcels, 'test', 2, true);
+      const [other, client] = [store, server.client()];
+      if (emptied.length > 0) await take(commit(null, 'p1', 0), 'test', 2);
+      store = new RedisProjectionStore(client);
+      const exists = client.exists.bind(client) as (key: string) => Promise<number>;
+      const asked = jest.spyOn(client, 'exists').mockImplementation(async (key) => {
+        const found = await exists(String(key));
+        if (String(key).endsWith('entries')) {
+          if (emptied.length > 0) await redis.del(...emptied);
+          else await other.commit(parcels, 'test', 2, commit(null, 'p1', 0));
+        }
+        return found;
+      });
+      expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('behind');
+      expect(await store.generations(parcels)).toEqual({ live: 1, building: 2 });
+      asked.mockRestore();
+      expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('promoted');
+      expect([...(await storedLines(redis, parcels)).keys()]).toEqual(emptied.length > 0 ? [] : [id]);
+      expect(await redis.keys('{parcels:v1}:building:*')).toEqual([]);
+    });
+
     it('are promoted under their own number only', async () => {
       await store.beginGeneration(parcels, 'test', 3, true);
       expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('fenced');

@@ -600,6 +600,20 @@ describe('the projector', () => {
       const models = new RedisReadModels(server.client(), log.store, [newer], new Failures(), KEPT_MS);
       expect((await models.list(newer, 'account=renamed', { limit: 0 })).total).toBe(55);
     });
+
+    it('of a new version lets the old one expire though its process dies once it is promoted', async () => {
+      await redis.set('{parcels:v1}:live:lines', 'old');
+      const dying = new RedisProjectionStore(server.client());
+      const promote = dying.promote.bind(dying);
+      dying.promote = async (...args) => {
+        expect(await promote(...args)).toBe('promoted');
+        throw new Error('killed');
+      };
+      const newer: typeof parcels = { ...parcels, version: 2 };
+      start([newer], log.store, QUICK, dying);
+      await until('it is promoted', async () => (await store.generations(newer)).live !== null);
+      expect(await redis.ttl('{parcels:v1}:live:lines')).toBeGreaterThan(0);
+    });
   });
 });
 

@@ -117,23 +117,25 @@ export class RedisProjectionStore extends ProjectionStore {
     return this.connection.use(async (redis) => {
       const passed = (await redis.hget(live.state, 'position')) ?? '';
       if (passed > (through ?? '')) return 'behind';
-      const filled = await Promise.all(
-        KINDS.map(async (kind) => ((await redis.exists(building[kind])) === 1 ? kind : null)),
-      );
+      const found = await Promise.all(KINDS.map(async (kind) => ({ kind, there: await redis.exists(building[kind]) })));
       const failed = await changeIf(
         redis,
         [
           [token, 'GET', lease],
           [String(made.generation), 'HGET', building.state, 'generation'],
           [passed, 'HGET', live.state, 'position'],
+          // A commit may have filled or emptied them since: then it is the turn of the next one.
+          ...found.map(({ kind, there }): Check => [String(there), 'EXISTS', building[kind]]),
         ],
         [
           ...removed(live),
-          ...filled.flatMap((kind): RedisCommand[] => (kind === null ? [] : [['RENAME', building[kind], live[kind]]])),
+          ...found.flatMap(({ kind, there }): RedisCommand[] =>
+            there ? [['RENAME', building[kind], live[kind]]] : [],
+          ),
           ['SET', report, JSON.stringify(made)],
         ],
       );
-      if (failed !== null) return failed === 2 ? 'behind' : 'fenced';
+      if (failed !== null) return failed < 2 ? 'fenced' : 'behind';
       if (made.request !== null) await changeIf(redis, [[made.request, 'GET', request]], [['DEL', request]]);
       return 'promoted';
     });

@@ -11,12 +11,12 @@ declare module 'ioredis' {
 /** A command whose second part is its key. */
 export type RedisCommand = readonly [command: string, key: string, ...args: (number | string)[]];
 
-/** What a command that reads has to answer; '' where there is nothing. */
+/** What a command that reads has to answer, a number as text; '' where there is nothing. */
 export type Check = readonly [expected: string, ...RedisCommand];
 
 const CHANGE_IF = `
 for at, check in ipairs(cjson.decode(ARGV[1])) do
-  if (redis.call(unpack(check, 2)) or '') ~= check[1] then return at end
+  if tostring(redis.call(unpack(check, 2)) or '') ~= check[1] then return at end
 end
 for _, change in ipairs(cjson.decode(ARGV[2])) do redis.call(unpack(change)) end
 return 0`;

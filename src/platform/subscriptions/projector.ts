@@ -178,7 +178,7 @@ export class Projector {
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
     const reached = (position: string | null): boolean =>
       position === null || (through !== null && through >= position);
-    // Whatever lies beyond the target has been written to both generations by the process that appended it.
+    // The log may go on for ever: where it ended at the beginning of the build is far enough.
     if (!atEnd && !reached(slot.target)) return;
     if (slot.differences === undefined && slot.live !== null) {
       const position = this.live.positionOf(slot.live);
@@ -300,10 +300,10 @@ export class Projector {
         differences: slot.differences,
         finishedAt: new Date().toISOString(),
       };
-      if ((await this.store.promote(projection, this.token, through, report)) === 'promoted') {
+      // Before it is promoted: a process that dies after it does not come here again.
+      await this.store.retireOlderVersions(projection);
+      if ((await this.store.promote(projection, this.token, through, report)) === 'promoted')
         this.observer.rebuilt(report);
-        await this.store.retireOlderVersions(projection);
-      }
     } catch (error) {
       this.observer.leasesFailed(error);
     } finally {
