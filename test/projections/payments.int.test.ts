@@ -135,7 +135,14 @@ describe('the sweep of payments', () => {
         for (const event of events) if (tell.types.has(event.type as PaymentEvent['type'])) await tell.handle(event);
       },
     };
-    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, new TestShare(), handlers);
+    aggregates = new AggregateStore(
+      store,
+      readModels,
+      clock,
+      { appendConflict: () => undefined },
+      new TestShare(),
+      handlers,
+    );
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
     reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings, {

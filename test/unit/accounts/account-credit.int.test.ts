@@ -34,8 +34,7 @@ describe('prepaid credit', () => {
   });
 
   const accounts = { find: async () => settings } as unknown as Accounts;
-  const streams = (): GroupedStream =>
-    new GroupedStream(store, new SystemClock(), { appendConflict: () => undefined });
+  const streams = (): GroupedStream => new GroupedStream(store, new SystemClock(), { appendConflict: () => undefined });
   const process = (): AccountCredit => new AccountCredit(streams(), accounts);
   const add = (credits: number) =>
     streams().execute(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
