@@ -12,8 +12,8 @@ export interface IndexEntry {
 }
 
 /**
- * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
- * at revision n is the same in every process that computes it, any process may write it and the higher revision wins.
+ * A read model: one document per stream of one category, a pure function of that stream's events. The document at revision n
+ * is the same in every process that folds it; of what is kept of it in Redis the higher revision wins.
  *
  * `State` is what the fold needs to go on; `Doc` is what is read. Redis holds in which lists a document is; the document is folded from its stream.
  */

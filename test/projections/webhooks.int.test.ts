@@ -1,6 +1,7 @@
 // Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { Unavailable } from '../../src/kernel/unavailable.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
@@ -910,6 +911,9 @@ describe('the delivery log', () => {
       const { items } = await reader.page(endpointId, {}, null, 10);
       expect(items.map(({ id }) => id)).toEqual([open]);
       expect(await reader.open(endpointId)).toEqual([open]);
+      await other.flush();
+      await expect(reader.open(endpointId)).rejects.toThrow(Unavailable);
+      await rebuild(house.store, projections, [deliveryLog]);
       expect(await reader.lastOutcomes(endpointId)).toMatchObject({
         taken: { id: second, doc: { succeededAt: succeeded } },
         refused: null,

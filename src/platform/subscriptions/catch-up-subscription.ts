@@ -31,7 +31,7 @@ export interface CatchUpOptions extends SupervisorOptions {
 const BATCH_SIZE = 50;
 /**
  * A commit is made when this many events have come in, or this long after the one before. At the end of the log it is made a moment after
- * the first event: who appended it has applied it already, and readers of what is only written from the log wait for it.
+ * the first event: readers of complete lists wait for it.
  */
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;

@@ -65,7 +65,7 @@ const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latest
 /** Ids are in the order of the events that are told of. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 7,
+  version: 8,
   category: delivery.category,
   listedForDays: 30,
 
@@ -169,15 +169,13 @@ export interface ReadAttempt extends AttemptOutcome {
   readonly attemptedAt: string;
 }
 
-/** Deliveries of an endpoint that are read at a time. */
-const STEP = 200;
-
 /** Lists that can be waited for (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
   caughtUp(projection: typeof deliveryLog): Promise<boolean>;
+  idsIn(projection: typeof deliveryLog, list: string): Promise<string[]>;
 }
 
-/** The attempts that the queue makes do not write the document of a delivery: whoever reads waits until it is written from the log. */
+/** The projector lists an attempt a moment after it was made: whoever reads a page waits for it, for a second at most. */
 export class DeliveryReader {
   /** Of the attempts that are due: how many the calls before have given. */
   private seen = 0;
@@ -191,15 +189,6 @@ export class DeliveryReader {
   /** Newest first. The order never changes, so that a page that was begun goes on where it stopped whatever came since. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
     await this.lists.caughtUp(deliveryLog);
-    return this.pageAsItIs(endpointId, filter, before, limit);
-  }
-
-  private async pageAsItIs(
-    endpointId: string,
-    filter: DeliveryFilter,
-    before: string | null,
-    limit: number,
-  ): Promise<DeliveryPage> {
     const after = before === null ? null : { sort: '', id: before };
     const { items, next } = await this.readModels.list(deliveryLog, listed({ endpointId, ...filter }), {
       after,
@@ -273,18 +262,12 @@ export class DeliveryReader {
     return ids;
   }
 
-  /** All deliveries of an endpoint that are not over. */
+  /** All deliveries of an endpoint that are not over. Throws Unavailable when the lists do not have all of them in time. */
   async open(endpointId: string): Promise<string[]> {
-    await this.lists.caughtUp(deliveryLog);
-    const open: string[] = [];
-    for (const status of ['pending', 'retrying'] as const) {
-      for (let before: string | null = null; ;) {
-        const { items, next }: DeliveryPage = await this.pageAsItIs(endpointId, { status }, before, STEP);
-        open.push(...items.map(({ id }) => id));
-        if (next === null) break;
-        before = next;
-      }
-    }
-    return open;
+    // In this order: one that is tried meanwhile is in both.
+    const pending = await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'pending' }));
+    return [
+      ...new Set([...pending, ...(await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'retrying' })))]),
+    ];
   }
 }
