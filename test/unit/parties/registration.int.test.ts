@@ -167,6 +167,24 @@ describe('a registration that is sent again', () => {
     expect(house.verifications.registrations).toBe(2);
   });
 
+  it.each([
+    ['a right answer', TEST, 'VERIFIED', 'answers', 'answered'],
+    ['an answer that the vendor did not judge', TEST, 'STEP_UP_REQUIRED', 'answers', 'unavailable'],
+    ['an answer that the vendor did not judge, in live', LIVE, 'STEP_UP_REQUIRED', 'answers', 'unavailable'],
+    ['another code', TEST, 'STEP_UP_REQUIRED', 'resend', 'answered'],
+  ] as const)('shortly after %s begins anew', async (_what, context, status, step, end) => {
+    const { verifications } = house;
+    verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    await house.process().register('body', { context, sessionId: 'first' });
+    const verifiedAt = status === 'VERIFIED' ? house.now.toISOString() : null;
+    verifications.goesOn('first', { status, verifiedAt }, { step, end, reply: said({}) });
+    house.later(8);
+    expect((await house.process().register('body', { context, sessionId: 'second' })).json).toBe(
+      '{"registration":"second"}',
+    );
+    expect(verifications.registrations).toBe(2);
+  });
+
   it('opens the session that a process did not get to open', async () => {
     const dying = house.process();
     house.verifications.steps.set = () => {

@@ -65,7 +65,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return answerOf(step, 'registration', this.clock.now());
   }
 
-  /** What the vendor says to it, or to the same one that another request has made; null when the party or the session has gone on since. */
+  /** What the vendor says to it, or to the same one that another request has made; null when another registration of the party was first. */
   private async register(
     command: RegisterParty,
     partyId: string,
@@ -74,11 +74,12 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   ): Promise<VerificationStep | null> {
     const found = await this.access.look(partyId);
     const again = await this.sameAttempt(command, found, bodyHash);
-    const isOpen = again !== null && found.newest !== null;
-    const step = isOpen
-      ? await this.verifications.latest(again, within)
-      : await this.begin(command, found, again ?? command.sessionId, bodyHash, within);
-    return step?.step === 'answers' || step?.step === 'resend' ? null : step;
+    const earlier = again !== null && found.newest !== null ? await this.verifications.latest(again, within) : null;
+    const isAnswered = earlier?.step === 'answers' || earlier?.step === 'resend';
+    if (earlier !== null && !isAnswered) return earlier;
+    // After an answer to its challenge, the same body is another registration.
+    const sessionId = isAnswered ? command.sessionId : (again ?? command.sessionId);
+    return this.begin(command, found, sessionId, bodyHash, within);
   }
 
   /** The session to answer from; null for a registration that begins anew. Throws when neither may be. */
