@@ -30,7 +30,7 @@ const WARM_UP_MS = 3_000;
 const UNDISTURBED_MS = 10_000;
 const REBUILT_WITHIN_MS = 600_000;
 /** As many documents as a commit writes in one step. */
-const COMMITTED = 15;
+const COMMITTED = 50;
 
 export async function benchRebuild(): Promise<void> {
   const service = await Service.start(
