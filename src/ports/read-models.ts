@@ -58,7 +58,13 @@ export abstract class ReadModels {
   ): Promise<Page<Doc>>;
 
   /** Ids of documents whose `dueAt` (or whose entry in another list of times) is at or before `at`, the most overdue first, at most `limit`. */
-  abstract due(projection: Projection<object, unknown>, at: Date, limit: number, list?: string): Promise<string[]>;
+  abstract due(
+    projection: Projection<object, unknown>,
+    at: Date,
+    limit: number,
+    list?: string,
+    skip?: number,
+  ): Promise<string[]>;
 
   /** Ids of all documents in a list. */
   abstract idsIn(projection: Projection<object, unknown>, list: string): Promise<string[]>;

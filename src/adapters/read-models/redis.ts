@@ -88,9 +88,9 @@ export class RedisReadModels extends ReadModels {
     };
   }
 
-  override due(projection: AnyProjection, at: Date, limit: number, list = DUE): Promise<string[]> {
+  override due(projection: AnyProjection, at: Date, limit: number, list = DUE, skip = 0): Promise<string[]> {
     const [first, last] = boundsOf(list, at.toISOString());
-    return this.ids(projection, first, last, limit);
+    return this.ids(projection, first, last, limit, skip);
   }
 
   override idsIn(projection: AnyProjection, list: string): Promise<string[]> {
@@ -116,9 +116,15 @@ export class RedisReadModels extends ReadModels {
     }
   }
 
-  private async ids(projection: AnyProjection, first: string, last: string, limit: number): Promise<string[]> {
+  private async ids(
+    projection: AnyProjection,
+    first: string,
+    last: string,
+    limit: number,
+    skip = 0,
+  ): Promise<string[]> {
     const [members] = (await this.asked(projection, (asked, entries) =>
-      asked.zrangebylex(entries, first, last, 'LIMIT', 0, limit),
+      asked.zrangebylex(entries, first, last, 'LIMIT', skip, limit),
     )) as [string[]];
     return members.map((member) => cursorIn(member).id);
   }

@@ -251,14 +251,9 @@ export class DeliveryReader {
    * hangs hide no others.
    */
   async due(at: Date, limit: number): Promise<string[]> {
-    const { seen: skip } = this;
-    const page = { order: 'ascending', upTo: at.toISOString(), skip, limit } as const;
-    // Without the documents where nothing is to be skipped, which is nearly always.
-    const ids =
-      skip === 0
-        ? await this.readModels.due(deliveryLog, at, limit)
-        : (await this.readModels.list(deliveryLog, DUE, page)).items.map(({ id }) => id);
-    this.seen = ids.length < limit ? 0 : skip + limit;
+    const { seen } = this;
+    const ids = await this.readModels.due(deliveryLog, at, limit, DUE, seen);
+    this.seen = ids.length < limit ? 0 : seen + limit;
     return ids;
   }
 
