@@ -4,7 +4,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 import { changeIf, defineChangeIf, releaseLease, takeLease } from '../redis/guarded.js';
 
 const LIMIT_MS = 2_000;
-/** Earlier releases divided the events of a handler into so many shares at most, each with a place of its own. */
+/** Earlier releases divided the events of a handler into so many shares at most, each with a place of its own. Goes after June 2027. */
 const EARLIER_SHARES = 8;
 
 export class RedisHandlerCheckpoints extends HandlerCheckpoints {
