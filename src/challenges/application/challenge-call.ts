@@ -72,7 +72,8 @@ export abstract class ChallengeCall<State, Limit extends AnswerLimit = AnswerLim
       case 'start':
         return this.identityVendor.reauthenticate(call, token, input.device);
       default:
-        return input satisfies never;
+        input satisfies never;
+        throw new Error('The input of a call is of an unknown kind');
     }
   }
 

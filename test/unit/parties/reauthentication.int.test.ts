@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ExternalCall } from '../../../src/external-calls/external-call.js';
 import { foldState } from '../../../src/kernel/projection.js';
 import { partyCalls } from '../../../src/modules/parties/read/party-calls.js';
 import { AGENT, House, LIVE, ProcessDied, RIGHT, said } from './house.js';
@@ -399,6 +400,22 @@ describe('a process that dies', () => {
     house.later(23);
     await house.process().settle();
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+
+  it('of an earlier release leaves a job whose input is without a kind to the recovery job', async () => {
+    const mixed = house.process();
+    const make = mixed.calls.make.bind(mixed.calls);
+    mixed.calls.make = (call, attempt) => {
+      // Workers of earlier releases would take it for one of theirs.
+      expect(['reauthenticate', 'verifyOtp', 'verifyKba', 'resendOtp']).not.toContain(call.operation);
+      return make(call as ExternalCall<unknown, never>, attempt, { jscPayload: 'fp' });
+    };
+    await expect(mixed.authenticate()).rejects.toThrow('unknown kind');
+    expect(house.vendorHeard).toEqual([]);
+    expect((await house.events()).at(-1)).toBe('ReauthenticationRequested');
+    house.later(23);
+    await house.process().settle();
+    expect((await house.events()).at(-1)).toBe('ReauthenticationAbandoned');
   });
 
   it('whose call the vendor never saw leaves nothing open', async () => {

@@ -87,7 +87,8 @@ export class PartyChallenges implements ChallengeHolder<PartyState> {
 
 @Injectable()
 export class ReauthenticationCall extends ChallengeCall<PartyState, AnswerLimit> {
-  override readonly operation = 'reauthenticate';
+  // Earlier releases have jobs of other names, whose inputs are without a kind: they are left to the recovery job.
+  override readonly operation = 'partyChallenge';
 
   constructor(
     protected override readonly holder: PartyChallenges,
