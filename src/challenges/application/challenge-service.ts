@@ -7,7 +7,7 @@ import type { Decider } from '../../kernel/decider.js';
 import type { DomainEvent } from '../../kernel/domain-event.js';
 import type { RateUse } from '../../kernel/rate-use.js';
 import { AggregateStore, type LoadedAggregate } from '../../platform/aggregates/aggregate-store.js';
-import { IdentityVendor, type PastOutcome } from '../../ports/identity-vendor.js';
+import { IdentityVendor, type RegistrationVerdict } from '../../ports/identity-vendor.js';
 import { RateLimiter } from '../../ports/rate-limiter.js';
 import { vendorCall } from '../../ports/vendor-call.js';
 import { AnswerCounts, type Admission } from '../../published/answer-counts.js';
@@ -78,31 +78,27 @@ export class ChallengeService {
   }
 
   /**
-   * Asks the vendor how a call without a recorded verdict ended: its process died, or the vendor was late. Safe to repeat. The outcome
-   * of a registration is returned, because the module of the holder records it.
+   * Asks the vendor how a call without a recorded verdict ended: its process died, or the vendor was late. Safe to repeat. The module
+   * of the holder records a registration itself. A call that is old enough ends also when what the vendor says does not fit it.
    */
   async settle<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
     attempted: Attempted<State>,
     signal: AbortSignal,
-  ): Promise<Extract<PastOutcome, { kind: 'registration' }> | null> {
+    recordRegistration: (verdict: RegistrationVerdict) => Promise<void> = async () => undefined,
+  ): Promise<void> {
     const { id, attemptId, context, known } = attempted;
     const held = holder.read(known.state);
-    if (held === null) return null;
-    const { subjectId, vendor } = held;
+    if (held === null) return;
+    const { subjectId, vendor, call } = held;
     const outcome = await this.vendor.outcomeOf({ ...vendorCall(attemptId, subjectId, context, vendor, id), signal });
-    if (outcome.kind === 'not-executed') {
-      await this.recorder.notExecuted(holder, attempted);
-    } else if (!('verdict' in outcome) || outcome.verdict.kind === 'timed-out') {
-      const giveUp = { kind: 'give-up', now: this.clock.now(), attemptId } as const;
-      const { state } = await this.aggregates.execute(holder.decider, id, giveUp, context);
-      await holder.prune(id, state, subjectId);
-    } else if (outcome.kind === 'registration') {
-      return outcome;
-    } else {
-      await this.recorder.record(holder, attempted, outcome.verdict);
-    }
-    return null;
+    if (outcome.kind === 'not-executed') return this.recorder.notExecuted(holder, attempted);
+    if (outcome.kind === 'registration') {
+      if (call?.operation === null) await recordRegistration(outcome.verdict);
+    } else if ('verdict' in outcome) await this.recorder.record(holder, attempted, outcome.verdict);
+    const giveUp = { kind: 'give-up', now: this.clock.now(), attemptId } as const;
+    const { state } = await this.aggregates.execute(holder.decider, id, giveUp, context);
+    await holder.prune(id, state, subjectId);
   }
 
   /**

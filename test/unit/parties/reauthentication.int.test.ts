@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ExternalCall } from '../../../src/external-calls/external-call.js';
 import { foldState } from '../../../src/kernel/projection.js';
 import { partyCalls } from '../../../src/modules/parties/read/party-calls.js';
+import type { PastOutcome } from '../../../src/ports/identity-vendor.js';
 import { AGENT, House, LIVE, ProcessDied, RIGHT, said } from './house.js';
 
 const WRONG = '000000';
@@ -400,6 +401,37 @@ describe('a process that dies', () => {
     house.later(23);
     await house.process().settle();
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+
+  it.each<[string, PastOutcome]>([
+    ['a registration', { kind: 'registration', verdict: { kind: 'unavailable' } }],
+    ['another code', { kind: 'resend', verdict: { kind: 'sent' } }],
+    [
+      'a challenge',
+      { kind: 'reauthentication', verdict: { kind: 'step-up', vendorSession: 'vs', otp: true, kba: null } },
+    ],
+  ])('leaves a call that ends once it is old enough where the vendor takes it for %s', async (what, outcome) => {
+    await house.process().authenticate();
+    const dying = house.process((types) => types.includes('ReauthenticationRejected'));
+    await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    for (const attemptId of house.vendorAnswers.keys()) house.vendorAnswers.set(attemptId, outcome);
+    house.later(5);
+    await house.process().settle();
+    await expect(house.process().register('other')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+    house.later(78);
+    await house.process().settle();
+    expect((await house.events()).at(-1)).toBe('ReauthenticationEnded');
+    await house.process().register(`after ${what}`);
+  });
+
+  it('leaves a challenge that ends once it is old enough where the vendor takes it for a registration', async () => {
+    const dying = house.process((types) => types.includes('ReauthenticationChallenged'));
+    await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
+    const outcome = { kind: 'registration', verdict: { kind: 'unavailable' } } as const;
+    for (const attemptId of house.vendorAnswers.keys()) house.vendorAnswers.set(attemptId, outcome);
+    house.later(83);
+    await house.process().settle();
+    expect((await house.events()).at(-1)).toBe('ReauthenticationEnded');
   });
 
   it('of an earlier release leaves a job whose input is without a kind to the recovery job', async () => {

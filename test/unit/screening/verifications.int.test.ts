@@ -883,6 +883,22 @@ describe('an answer', () => {
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
   });
 
+  it.each<PastOutcome>([
+    { kind: 'registration', verdict: { kind: 'confirmed', vendorSession: 'w' } },
+    { kind: 'resend', verdict: { kind: 'sent' } },
+  ])('that the vendor takes for a $kind ends the session once the call is old enough', async (outcome) => {
+    const { sessionId, verifications, settles } = await registered(STEP_UP);
+    vendorSays.push('dies');
+    await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
+    vendorKnows = outcome;
+    now = new Date(now.getTime() + 30_000);
+    await settles(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({ session: { status: 'OTP_PENDING' } });
+    now = new Date(now.getTime() + 90_000);
+    await settles(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({ session: { status: 'ERROR' } });
+  });
+
   it('that the recovery job settled before its worker has heard of it keeps the token that was learnt', async () => {
     const { sessionId, verifications, screenings, settles } = await registered(KBA);
     vendorKnows = { kind: 'answer', verdict: RIGHT };

@@ -48,7 +48,8 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     // First: a vendor that was asked what came of the attempt may refuse to execute it from then on.
     if (operation === 'registration' && (await this.calls.makeAgain(this.registration, reserved, signal))) return;
     const attempted = { id: sessionId, attemptId, context, known };
-    const outcome = await this.challenges.settle(this.sessions, attempted, signal);
-    if (outcome?.kind === 'registration') await this.recorder.record(attempted, outcome.verdict);
+    await this.challenges.settle(this.sessions, attempted, signal, (verdict) =>
+      this.recorder.record(attempted, verdict),
+    );
   }
 }
