@@ -20,8 +20,8 @@ export interface AggregateObserver {
 }
 
 /**
- * So often a command is decided before it gives up, within three seconds of pauses at most. A process that appends without a break wins most
- * tries from one that pauses: the pauses grow beyond a burst of its commands (docs/adr/0023-looks-of-a-session-are-one-stream.md).
+ * So often a command is decided before it gives up, within some four seconds of pauses at most. A process that appends without a break wins
+ * most tries from one that pauses: the pauses grow beyond a burst of its commands (docs/adr/0023-looks-of-a-session-are-one-stream.md).
  */
 const MAX_TRIES = 10;
 const LONGEST_PAUSE_MS = 1_000;
@@ -64,10 +64,11 @@ export async function untilStored<Result>(
   attempt: (number: number) => Promise<Result | null>,
 ): Promise<Result> {
   for (let number = 1; number <= MAX_TRIES; number++) {
+    // Processes that lost together must not meet again at once.
+    const pauseMs = Math.random() * Math.min(LONGEST_PAUSE_MS, 3 ** (number - 1));
+    if (number > 1) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     const result = await attempt(number);
     if (result !== null) return result;
-    // Processes that lost together must not meet again at once.
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(LONGEST_PAUSE_MS, 3 ** number)));
   }
   throw new DomainError('service.unavailable', { cause: new Error(`${categories.join(', ')} stays contended`) });
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -10,6 +10,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { systemContext, type ActionContext } from '../../../src/kernel/context.js';
 import { AggregateStore, unstored } from '../../../src/platform/aggregates/aggregate-store.js';
+import { untilStored } from '../../../src/platform/aggregates/decided.js';
 import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
 import { TestShare } from '../../../src/platform/aggregates/test-share.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
@@ -282,6 +283,21 @@ describe('aggregates a command', () => {
     await expect(count()).rejects.toMatchObject({ code: 'service.unavailable' });
     expect(conflicts).toHaveLength(10);
     expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
+  });
+
+  it('pauses between its tries only, four seconds in all at most', async () => {
+    const pauses: number[] = [];
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(((go: () => void, ms = 0) => {
+      pauses.push(ms);
+      setImmediate(go);
+    }) as typeof setTimeout);
+    try {
+      await expect(untilStored(['tally'], async () => null)).rejects.toMatchObject({ code: 'service.unavailable' });
+    } finally {
+      jest.restoreAllMocks();
+    }
+    expect(pauses).toEqual([3, 9, 27, 81, 243, 729, 1_000, 1_000, 1_000]);
   });
 
   it('loses no update of many at once, and none of them gives up', async () => {
