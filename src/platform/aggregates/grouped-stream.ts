@@ -5,6 +5,7 @@ import type { ActionContext } from '../../kernel/context.js';
 import type { Decider } from '../../kernel/decider.js';
 import type { DomainEvent } from '../../kernel/domain-event.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
+import { Unavailable } from '../../kernel/unavailable.js';
 import { type EventStore, UnstorableEvent } from '../../ports/event-store.js';
 import { AggregateCache, type Fold } from './aggregate-cache.js';
 import {
@@ -92,7 +93,11 @@ export class GroupedStream {
       // One of them cannot be stored, or all of them are too large.
       if (error instanceof UnstorableEvent && group.length > 1)
         for (const one of group) await this.append(stream, [one]);
-      else for (const { reject } of group) reject(error);
+      else {
+        // While the log is away, each group would wait for it as long as this one did.
+        const others = error instanceof Unavailable ? (this.waiting.get(stream)?.splice(0) ?? []) : [];
+        for (const { reject } of [...group, ...others]) reject(error);
+      }
     }
   }
 

@@ -373,6 +373,19 @@ describe('a grouped stream that only records', () => {
     expect(await conditionOf(note(ours, 'next'))).toBe('stored');
   });
 
+  it('fails at once all that wait behind an append that found the log away, and goes on with the next', async () => {
+    let others: Promise<string>[] = [];
+    const ours: GroupedStream = aProcess(async () => {
+      if (others.length === 0) others = names(250).map((name) => conditionOf(note(ours, name)));
+      throw new EventStoreUnavailable('away');
+    });
+    expect(await conditionOf(note(ours, 'first'))).toBe('away');
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['away']));
+    expect(appended).toEqual([1]);
+    expect(await conditionOf(note(ours, 'next'))).toBe('away');
+    expect(appended).toEqual([1, 1]);
+  });
+
   it('fails nobody but who brings what cannot be stored', async () => {
     const ours = aProcess();
     const outcomes = ['a', 'lone \ud800', 'b'].map((what) => conditionOf(note(ours, what)));
