@@ -8,7 +8,7 @@ export interface PartyFacts {
   /** Ours: a keyed hash of account, environment, kind and the integrator's id, which is stored nowhere. */
   readonly partyId: string;
   readonly kind: PartyKind;
-  /** Screening sessions of its registrations, newest last, bounded. Empty for an organization that only has a stored token. */
+  /** Screening sessions of its registrations, newest last, bounded; the newest was opened. Empty for an organization that only has a stored token. */
   readonly sessionIds: readonly string[];
   /** Whether its identity is confirmed now: not longer ago than `REAUTH_VALIDITY`, not expired by hand, and the person not erased. */
   readonly authenticated: boolean;

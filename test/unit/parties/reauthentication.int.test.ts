@@ -434,6 +434,17 @@ describe('a process that dies', () => {
     expect((await house.events()).at(-1)).toBe('ReauthenticationEnded');
   });
 
+  it('before it opens the session of a registration leaves no challenge of the party in the vault', async () => {
+    await house.process().authenticate();
+    const before = keptEntries().filter((entry) => entry.endsWith(' challenge'));
+    expect(before).toHaveLength(1);
+    house.verifications.steps.set = () => {
+      throw new ProcessDied();
+    };
+    await expect(house.process().register('other')).rejects.toBeInstanceOf(ProcessDied);
+    expect(keptEntries().filter((entry) => entry.endsWith(' challenge'))).toEqual([]);
+  });
+
   it('of an earlier release leaves a job whose input is without a kind to the recovery job', async () => {
     const mixed = house.process();
     const make = mixed.calls.make.bind(mixed.calls);

@@ -1271,8 +1271,10 @@ describe('a process that dies while it registers a party', () => {
     async (last) => {
       vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
       await house().registersParty('first');
+      const before = await renter(house());
       await expect(house(new Workers(), dyingAfter(last)).registersParty('second')).rejects.toThrow('died');
-      expect(await renter(house())).toMatchObject({ authenticated: true });
+      expect(before).toMatchObject({ authenticated: true, sessionIds: [expect.any(String)] });
+      expect(await renter(house())).toEqual(before);
       now = new Date(now.getTime() + 20_000);
       vendorSays.push({ kind: 'confirmed', vendorSession: 'w', ...said(200, '{"score":2}') });
       expect(await house().registersParty('third')).toMatchObject({ json: '{"score":2}' });

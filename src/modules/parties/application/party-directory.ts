@@ -32,10 +32,11 @@ export class PartyDirectory extends Parties {
     if (state.kind === null) return null;
     const now = this.clock.now();
     const newest = await this.openedSession(state);
+    const sessionIds = state.registrations.map(({ sessionId }) => sessionId);
     return {
       partyId,
       kind,
-      sessionIds: state.registrations.map(({ sessionId }) => sessionId),
+      sessionIds: newest === null ? [] : sessionIds.slice(0, sessionIds.indexOf(newest.sessionId) + 1),
       authenticated: await this.isConfirmed(partyId, state, newest),
       lockedUntil: lockOf(state, newest, now),
     };
@@ -53,7 +54,7 @@ export class PartyDirectory extends Parties {
     return person !== null && (await this.references.tokenOf(partyId, person)) !== null;
   }
 
-  /** Of its newest registration that came to a session. Another one, whose process died before, changes nothing. */
+  /** Of its newest registration that came to a session. One after it, whose process died before, is left out. */
   private async openedSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     for (const { sessionId } of registrations.toReversed()) {
       const session = await this.screenings.find(sessionId);

@@ -152,11 +152,10 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
       if (!isFirst) await this.verifications.withdraw(admitted);
     }
     if (!isFirst) return null;
-    const step = await this.verifications.open(admitted, within);
-    // With the registration an open challenge is over.
+    // With the registration an open challenge is over, whether the session is opened or not.
     const { challenge } = loaded.state;
     if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
-    return step;
+    return this.verifications.open(admitted, within);
   }
 }
 
