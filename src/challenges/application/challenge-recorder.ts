@@ -46,15 +46,17 @@ export class ChallengeRecorder {
     const answer = { holderId: id, attemptId, limit: holder.limit, context };
     const counted = isAnswer(operation) ? holder.count(known.state, this.clock.now()) : null;
     const standing = await this.count(held.personIds, answer, said, counted);
+    // Before the call ends: nothing is repeated of one that is over. The first to record an attempt decides.
+    if (wasUsed(said, operation)) await this.limiter.forgetSetAside(attemptId);
+    else await this.limiter.giveBackSetAside(attemptId);
     const recording = { attemptId, now: this.clock.now(), verdict: said, policy: holder.limit, standing };
-    const { state, events } = await this.aggregates.execute(
+    const { state } = await this.aggregates.execute(
       holder.decider,
       id,
       { kind: 'record-verdict', ...recording },
       context,
       known,
     );
-    if (events.length > 0 && !wasUsed(said, operation)) await this.limiter.giveBackSetAside(attemptId);
     await holder.prune(id, state, held.subjectId);
   }
 
@@ -67,9 +69,9 @@ export class ChallengeRecorder {
     if (held === null) return;
     // The call may be over already: another answer of the person ended the holder while this one waited for a worker.
     await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
+    await this.limiter.giveBackSetAside(attemptId);
     const command = { kind: 'record-not-executed', attemptId } as const;
-    const { state, events } = await this.aggregates.execute(holder.decider, id, command, context, known);
-    if (events.length > 0) await this.limiter.giveBackSetAside(attemptId);
+    const { state } = await this.aggregates.execute(holder.decider, id, command, context, known);
     await holder.prune(id, state, held.subjectId);
   }
 

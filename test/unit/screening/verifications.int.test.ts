@@ -883,6 +883,26 @@ describe('an answer', () => {
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
   });
 
+  it.each<[string, Verdict, number]>([
+    ['is right', { kind: 'confirmed' }, 1],
+    ['cannot be judged', { kind: 'unavailable' }, 1],
+    ['is wrong', WRONG, 0],
+  ])(
+    'that %s, after the session was ended meanwhile, counts as a wrong one only if it is',
+    async (_what, verdict, times) => {
+      const service = house();
+      const sessionId = newId();
+      vendorSays.push(STEP_UP, async () => {
+        await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
+        return verdict;
+      });
+      await service.submitsOnPage(sessionId);
+      const givenBack = jest.spyOn(limits, 'giveBack');
+      await service.answersOnPage(sessionId, '192.0.2.1').catch(() => undefined);
+      expect(givenBack.mock.calls.filter(([uses]) => uses.length > 0)).toHaveLength(times);
+    },
+  );
+
   it.each<PastOutcome>([
     { kind: 'registration', verdict: { kind: 'confirmed', vendorSession: 'w' } },
     { kind: 'resend', verdict: { kind: 'sent' } },
