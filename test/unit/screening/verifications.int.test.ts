@@ -903,6 +903,21 @@ describe('an answer', () => {
     },
   );
 
+  it('that brings a token, after the session was ended meanwhile, is recorded, and keeps nothing of it', async () => {
+    const service = house();
+    const sessionId = newId();
+    const keptOf = () => [...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`));
+    vendorSays.push(STEP_UP, async () => {
+      await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
+      for (const key of keptOf()) kept.delete(key);
+      return RIGHT;
+    });
+    await service.submitsOnPage(sessionId);
+    await service.answersOnPage(sessionId).catch(() => undefined);
+    expect((await store.readAll(null, 100)).map(({ type }) => type)).toContain('AnswerCleared');
+    expect(keptOf()).toEqual([]);
+  });
+
   it.each<PastOutcome>([
     { kind: 'registration', verdict: { kind: 'confirmed', vendorSession: 'w' } },
     { kind: 'resend', verdict: { kind: 'sent' } },

@@ -89,8 +89,10 @@ export class SessionSecrets {
     { subjectId, vendors }: Session,
     personToken: string,
   ): Promise<'kept' | 'erased'> {
-    const secrets = await this.find(subjectId, sessionId);
+    const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
     if (secrets === 'erased') return secrets;
+    // The session has ended meanwhile, and needs no token.
+    if (secrets === null) return 'kept';
     const references = this.references(vendors, personToken);
     return this.keep(subjectId, sessionId, { ...secrets, personToken, references });
   }
