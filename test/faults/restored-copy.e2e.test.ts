@@ -110,8 +110,8 @@ describe('a service under load', () => {
     await until('there is load', () => acknowledged.length > 30);
     [erased, kept] = acknowledged as [string, string];
     for (const id of [erased, kept]) expect((await caller.get(`/reports/${id}`)).status).toBe(200);
-    // From now on nothing is delivered, and one vendor call stays without a verdict for a minute.
-    await owner.register(receiver.url('/status/503'));
+    // From now on every delivery stays under way, and one vendor call stays without a verdict for a minute.
+    await owner.register(receiver.url('/hang'));
     let unsettled: Promise<Reply> | null = null;
     for (let count = 1; count <= BACKUPS; count++) {
       if (count === BACKUPS) {

@@ -32,6 +32,7 @@ import { CompleteLists } from '../../../src/platform/subscriptions/complete-list
 import { CreditBureau } from '../../../src/ports/credit-bureau.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { type PageSource, PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import type { EventStore } from '../../../src/ports/event-store.js';
 import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -90,6 +91,25 @@ export interface Doors {
   readonly files: PlayedFiles;
   readonly limiter: CountedInMemory;
   readonly calls: CallsAtOnce;
+  readonly lists: PlayedLists;
+}
+
+/** Lists without entries, of a projector that has read the whole log, or is behind it. */
+class PlayedLists {
+  areBehind = false;
+
+  in(events: EventStore): CompleteLists {
+    const store = {
+      generations: async () => ({ live: this.areBehind ? null : 1, building: null }),
+      checkpoint: async () => ({ position: await events.head(), log: null }),
+    } as unknown as ProjectionStore;
+    const lists = new CompleteLists(events, store, { idsIn: async () => [] });
+    const idsIn = lists.idsIn.bind(lists);
+    // Nothing here is worth a wait.
+    return Object.assign(lists, {
+      idsIn: (...[projection, list]: Parameters<typeof idsIn>) => idsIn(projection, list, 0),
+    });
+  }
 }
 
 function holderOf(kind: 'secret' | 'api', key: string): KeyHolder | null {
@@ -121,11 +141,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     },
     list: async () => ({ items: [], total: 0, next: null }),
   } as unknown as ReadModels;
-  const lists = new CompleteLists(
-    house.store,
-    { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore,
-    readModels,
-  );
+  const lists = new PlayedLists();
   const aggregates = new AggregateStore(house.store, readModels, house.clock, { appendConflict: () => undefined });
   const streams = new GroupedStream(house.store, house.clock, { appendConflict: () => undefined });
   const provided = [
@@ -134,7 +150,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     { provide: GroupedStream, useValue: streams },
     { provide: Vault, useValue: house.vault },
     { provide: ReadModels, useValue: readModels },
-    { provide: CompleteLists, useValue: lists },
+    { provide: CompleteLists, useValue: lists.in(house.store) },
     { provide: CreditBureau, useValue: house.bureau },
     { provide: ExternalCalls, useValue: calls },
     { provide: QueuedExternalCalls, useValue: {} },
@@ -200,5 +216,5 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
   serveSurfaces(app, SURFACES, log);
   await app.listen(0, '127.0.0.1');
   const base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
-  return { app, base, tokens, renderer, files, limiter, calls };
+  return { app, base, tokens, renderer, files, limiter, calls, lists };
 }

@@ -227,7 +227,7 @@ export class Process {
   ) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
   readonly revokeAll: (
     sessionId: string,
-    listedIds: readonly string[] | Error,
+    listedIds: readonly string[],
     context: CallerContext,
   ) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
   readonly settle: (sessionId: string) => Promise<ReportState>;
@@ -285,7 +285,7 @@ export class Process {
     this.revoke = (sessionId, recipientAccountId, context) =>
       revoking.execute(new RevokeSharing(sessionId, { recipientAccountId }, context));
     this.revokeAll = (sessionId, listedIds, context) =>
-      revoking.execute(new RevokeSharing(sessionId, { listedIds: async () => thrownOr(listedIds) }, context));
+      revoking.execute(new RevokeSharing(sessionId, { listedIds }, context));
     this.settle = async (sessionId) => {
       await sweeping.execute(new SettleReport(sessionId, new AbortController().signal));
       return (await aggregates.load(report, sessionId)).state;
@@ -446,8 +446,3 @@ export class House {
 }
 
 export const NOBODY: NamedRecipient = { grantId: null, recipientAccountId: null };
-
-function thrownOr<Value>(value: Value | Error): Value {
-  if (value instanceof Error) throw value;
-  return value;
-}

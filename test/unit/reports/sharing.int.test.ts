@@ -1,7 +1,6 @@
 // Consenting, revoking, and whom a consent is for.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { sharePublisher } from '../../../src/modules/reports/application/publish.js';
 import { share, shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import { House, NOBODY, Process, GIVEN } from './house.js';
@@ -130,15 +129,6 @@ describe('revoking', () => {
     const revoked = await here.revokeAll(sessionId, [], house.as(owner));
     expect(revoked.map(({ recipientAccountId }) => recipientAccountId).sort()).toEqual([...recipients].sort());
     expect(await conditionOf(here.revokeAll(sessionId, [], house.as(owner)))).toBe('sharing.already_revoked');
-  });
-
-  it('from all takes back at once what is registered, though the lists are behind', async () => {
-    const owner = await house.account();
-    const [recipient, sessionId] = [await house.childOf(owner), house.session(owner)];
-    await here.consent(sessionId, to(recipient), house.as(owner));
-    const behind = new Unavailable('behind');
-    await expect(here.revokeAll(sessionId, behind, house.as(owner))).rejects.toBe(behind);
-    expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
   it('from all takes back a listed share that is not registered, and none of another report', async () => {

@@ -16,8 +16,8 @@ import { ShareRecipient } from './share-recipient.js';
 export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(
     readonly sessionId: string,
-    /** `listedIds`: asks for the shares that the read models list. Some of them may be older than the register. */
-    readonly from: { readonly recipientAccountId: string } | { readonly listedIds: () => Promise<readonly string[]> },
+    /** `listedIds`: the shares that the read models list. Some of them may be older than the register. */
+    readonly from: { readonly recipientAccountId: string } | { readonly listedIds: readonly string[] },
     readonly context: CallerContext,
   ) {
     super();
@@ -43,24 +43,15 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
       return [await this.revoke(shareIdOf(sessionId, accountId), context)];
     }
     const { state: registered } = await this.aggregates.load(shareRegister, sessionId);
-    // At once, because the lists may be behind for long.
-    const known = await this.revokeAll([...registered], sessionId, context);
-    const listed = (await from.listedIds()).filter((id) => !registered.includes(id));
-    const older = await this.revokeAll(listed, sessionId, context);
-    const [first, ...others] = [...known.revoked, ...older.revoked];
-    if (!first) throw new DomainError(known.found + older.found > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
-    return [first, ...others];
-  }
-
-  private async revokeAll(
-    ids: readonly string[],
-    sessionId: string,
-    context: CallerContext,
-  ): Promise<{ readonly found: number; readonly revoked: readonly RevokedShare[] }> {
+    const ids = [...new Set([...registered, ...from.listedIds])];
     const loaded = await Promise.all(ids.map(async (id) => ({ id, ...(await this.aggregates.load(share, id)) })));
     const shares = loaded.filter(({ state }) => state.status !== 'NONE' && state.sessionId === sessionId);
-    const open = shares.filter(({ state }) => state.status === 'SHARED');
-    return { found: shares.length, revoked: await Promise.all(open.map(({ id }) => this.revoke(id, context))) };
+    const [first, ...others] = shares.filter(({ state }) => state.status === 'SHARED');
+    if (!first) throw new DomainError(shares.length > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
+    return [
+      await this.revoke(first.id, context),
+      ...(await Promise.all(others.map(({ id }) => this.revoke(id, context)))),
+    ];
   }
 
   private async revoke(id: string, context: CallerContext): Promise<RevokedShare> {

@@ -99,7 +99,7 @@ export class ReportsController {
     const revoked = await this.commands.execute(
       new RevokeSharing(
         id,
-        named === null ? { listedIds: () => this.shares.idsOf(id) } : { recipientAccountId: named },
+        named === null ? { listedIds: await this.shares.idsOf(id) } : { recipientAccountId: named },
         context,
       ),
     );
