@@ -122,7 +122,7 @@ export class Dispatcher extends WorkerHost {
         }
         const ended = Promise.race(underWay.values());
         if (underWay.size > 0) await (isFree ? withTimeout(LOOK_EVERY_MS, ended) : ended);
-        // What ended in the same turn is replaced together.
+        // Attempts that end in the same turn are replaced together.
         await nextTurn();
       }
     } finally {

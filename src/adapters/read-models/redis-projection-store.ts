@@ -29,7 +29,7 @@ import {
 
 /** Longer than who reads a list may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
-/** Documents written in one step: while Redis runs it, whoever reads a list waits. */
+/** Documents written in one step. A reader of a list waits while Redis runs the step. */
 const SLICE = 50;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
@@ -181,7 +181,7 @@ export class RedisProjectionStore extends ProjectionStore {
   ): Promise<CommitFault | null> {
     const slices = Math.max(1, Math.ceil(writes.length / SLICE));
     for (let slice = 0; slice < slices; slice++) {
-      // One after the other, so that whoever reads a list waits for one of them at most. The last moves the checkpoint.
+      // One after the other, so that a reader of a list waits for one of them at most. The last moves the checkpoint.
       const part = writes.slice(slice * SLICE, (slice + 1) * SLICE);
       const place = { expected, next: slice === slices - 1 ? next : expected, log, writes: part };
       let fault = await this.write(projection, token, generation, place);

@@ -79,7 +79,7 @@ export class ChallengeService {
 
   /**
    * Asks the vendor how a call without a recorded verdict ended: its process died, or the vendor was late. Safe to repeat. The module
-   * of the holder records a registration itself. A call that is old enough ends also when what the vendor says does not fit it.
+   * of the holder records a registration itself. A call that is old enough also ends when the outcome does not fit it.
    */
   async settle<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,

@@ -76,7 +76,7 @@ export class Attempts {
         if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
         return recorded;
       } catch (error) {
-        // The sweep ends a ping.
+        // The recovery job ends a ping.
         if (error instanceof Unavailable && of !== 'ping') this.refused.set(deliveryId, () => record());
         throw error;
       }
