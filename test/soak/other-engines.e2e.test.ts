@@ -1,7 +1,7 @@
 // The whole journey through the embedded component in Firefox and in WebKit, by keyboard, in a window that shows a part of it.
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TEXTS as DETAILS } from '../../web/frame/steps/details/texts.js';
 import { TEXTS as PAYMENT } from '../../web/frame/steps/payment/texts.js';
 import { SHARE_TEXTS as SHARE } from '../../web/frame/steps/report/share-texts.js';
@@ -25,6 +25,10 @@ const ISOLATION = {
 
 let site: IntegratorSite;
 let browser: DrivenBrowser;
+
+// The drivers of both engines fail now and then on a busy machine. A test that fails runs once more in a new browser, and its first
+// error is printed.
+jest.retryTimes(1, { logErrorsBeforeRetry: true });
 
 beforeAll(async () => {
   site = await IntegratorSite.start();
@@ -74,10 +78,7 @@ describe.each<Engine>(['Firefox', 'WebKit'])('the component in %s', (engine) => 
       await shown(FRAME, stepUp.codeWrong);
       await press(stepUp.instead);
       await picture('questions');
-      for (const question of [1, 2, 3, 4]) {
-        await focus(FRAME, `[name=question-${question}]`);
-        await browser.type(FRAME, ` ${'↓'.repeat(question - 1)}`);
-      }
+      for (const question of [1, 2, 3, 4]) await answer(question);
       await press(stepUp.continue);
       await paid(engine);
 
@@ -171,9 +172,38 @@ async function focus(frames: FramePath, selector: string, text = ''): Promise<vo
   );
 }
 
+/** Presses Enter on the button until the page has seen it. A driver loses a key now and then. */
 async function press(name: string): Promise<void> {
-  await focus(FRAME, 'button', name);
-  await browser.type(FRAME, '\n');
+  await soon(async () => {
+    await focus(FRAME, 'button', name);
+    await browser.run(
+      FRAME,
+      () => {
+        const { activeElement, documentElement } = (globalThis as any).document;
+        documentElement.dataset.pressed = 'no';
+        activeElement.addEventListener('click', () => (documentElement.dataset.pressed = 'yes'), { once: true });
+      },
+      null,
+    );
+    await browser.type(FRAME, '\n');
+    const pressed = await browser.run(FRAME, () => (globalThis as any).document.documentElement.dataset.pressed, null);
+    expect([name, pressed]).toEqual([name, 'yes']);
+  });
+}
+
+/** Chooses the answer that has the number of its question, which is the right one. */
+async function answer(question: number): Promise<void> {
+  const choices = `[name=question-${question}]`;
+  await soon(async () => {
+    await focus(FRAME, choices);
+    await browser.type(FRAME, ` ${'↓'.repeat(question - 1)}`);
+    const chosen = await browser.run(
+      FRAME,
+      (choices) => [...(globalThis as any).document.querySelectorAll(choices)].findIndex((each) => each.checked) + 1,
+      choices,
+    );
+    expect([choices, chosen]).toEqual([choices, question]);
+  });
 }
 
 /** What has the focus is this, and the window shows all of it. */
@@ -182,9 +212,11 @@ async function inView(frames: FramePath, selector: string, text = ''): Promise<v
     const focused: Place = await browser.run(
       frames,
       ({ selector, text }) => {
-        const { activeElement } = (globalThis as any).document;
+        const { activeElement, body } = (globalThis as any).document;
         if (!activeElement.matches(selector) || !activeElement.textContent.includes(text))
-          throw new Error('Not focused');
+          throw new Error(
+            `"${selector}" with the text "${text}" does not have the focus. ${activeElement.outerHTML.slice(0, 300)} has it, and the page shows: ${body.innerText.slice(0, 600)}`,
+          );
         const { top, bottom } = activeElement.getBoundingClientRect();
         return { top, bottom };
       },
