@@ -68,6 +68,7 @@ export const FINISHED_FOLDERS = [
   'sandbox',
   'tools',
   'test/unit/language',
+  'test/unit/parties',
 ];
 
 /** Documents that are held to the list. */

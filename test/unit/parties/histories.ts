@@ -1,4 +1,4 @@
-// Commands to a party, for the tests beside this file.
+// Commands to a party, for the tests in this folder.
 import type { AnswerLimit } from '../../../src/challenges/domain/answer-limit.js';
 import type { NewAttempt } from '../../../src/challenges/domain/challenge.js';
 import type { Verdict } from '../../../src/challenges/domain/verdict.js';
@@ -15,7 +15,7 @@ export const REFERENCE: Reference = { sessionId: 'session', subjectId: 'subject'
 
 const QUESTIONS = [{ questionId: 7, answerCount: 5 }];
 
-/** So many seconds after the start. */
+/** The time that is `seconds` after the start. */
 export function at(seconds: number): Date {
   return new Date(Date.parse('2026-03-01T12:00:00.000Z') + seconds * 1_000);
 }
@@ -79,7 +79,7 @@ export const CHALLENGED: Verdict = {
 };
 export const WRONG: Verdict = { kind: 'wrong', attemptsRemaining: null };
 
-/** One that was registered and is challenged, by a code and by questions. */
+/** A registered party with an open challenge, by a code and by questions. */
 export function challenged(): GivenParty {
   return given(party)
     .when(register())
@@ -87,7 +87,7 @@ export function challenged(): GivenParty {
     .decided.when(record('auth', CHALLENGED, 10)).decided;
 }
 
-/** The answer and its verdict. */
+/** Gives an answer and records its verdict. */
 export function answered(before: GivenParty, attemptId: string, verdict: Verdict, seconds = 20): GivenParty {
   return before.when(answerOtp(attemptId, seconds)).decided.when(record(attemptId, verdict, seconds)).decided;
 }

@@ -1,4 +1,4 @@
-// The use cases of parties on a real log: with a vendor that can be held up, sessions that are played, and processes that die.
+// The use cases of parties on a real log. The test can hold up the vendor and kill processes; the sessions are played.
 import { join } from 'node:path';
 import { ChallengeRecorder } from '../../../src/challenges/application/challenge-recorder.js';
 import { ChallengeService } from '../../../src/challenges/application/challenge-service.js';
@@ -83,7 +83,7 @@ export const TEST: CallerContext = {
 export const LIVE: CallerContext = { ...TEST, environment: 'live' };
 const APPLICANT: Applicant = { userType: 'AGENT', lastName: 'Example', jscPayload: 'fp' };
 export const RIGHT = '123456';
-/** For whoever waits for another's attempt, in real time. */
+/** How long a caller waits for another caller's attempt, in real time. */
 const TIMEOUT_SECONDS = 2;
 
 export class ProcessDied extends Error {}
@@ -97,24 +97,24 @@ interface PlayedSubmission extends AdmittedSubmission {
   readonly context: CallerContext;
 }
 
-/** Sessions as the screening module would have them, of which the test says how they end. */
+/** Sessions as the screening module would have them. The test decides how they end. */
 export class PlayedVerifications extends Verifications {
   /** How the next registration ends. */
   ends: Pick<VerificationStep, 'end'> & { status: ScreeningFacts['status']; guard?: true } = {
     end: 'answered',
     status: 'VERIFIED',
   };
-  /** Of those who register. */
+  /** The user type of the persons who register. */
   userType: ScreeningFacts['userType'] = 'AGENT';
   /** Holds the vendor up while it is pending. */
   busy: Promise<void> = Promise.resolve();
-  /** Holds sessions up that are about to be opened, while it is pending. */
+  /** Holds up the opening of sessions while it is pending. */
   opening: Promise<void> = Promise.resolve();
   /** Refuses the next submission before anything is stored. */
   refusal: DomainError | null = null;
-  /** Vendor calls. */
+  /** How often the vendor was called. */
   registrations = 0;
-  /** Submissions that are neither opened nor withdrawn. */
+  /** How many submissions are neither opened nor withdrawn. */
   admitted = 0;
   readonly steps = new Map<string, VerificationStep>();
   private readonly partyOf = new Map<string, string>();
@@ -155,7 +155,7 @@ export class PlayedVerifications extends Verifications {
     this.admitted -= 1;
   }
 
-  /** The vendor's answer is recorded now. */
+  /** Records the vendor's answer now. */
   settle(sessionId: string): void {
     const { session } = this.stepOf(sessionId);
     const { end, status, guard = false } = this.ends;
@@ -175,7 +175,7 @@ export class PlayedVerifications extends Verifications {
     });
   }
 
-  /** The session goes on to this. */
+  /** Changes the facts of a session and its latest step. */
   goesOn(
     sessionId: string,
     session: Partial<ScreeningFacts>,
@@ -229,24 +229,24 @@ export class House {
   readonly limiter = new CountedInMemory();
   now = new Date('2026-03-01T12:00:00.000Z');
   readonly verifications: PlayedVerifications;
-  /** What the vault keeps, by subject and entry. */
+  /** The contents of the vault, by subject and entry. */
   readonly kept = new Map<string, Uint8Array>();
   readonly erased = new Set<string>();
-  /** When reports expire or expired, by session. */
+  /** The expiry of reports, past or future, by session. */
   readonly reportExpiries = new Map<string, string>();
-  /** What the vendor answered to, by attempt. */
+  /** The outcome that the vendor has for each attempt. */
   readonly vendorAnswers = new Map<string, PastOutcome>();
-  /** Whom a session confirms: each somebody else, if not said. */
+  /** The person that each session confirms. A session without an entry confirms a person of its own. */
   readonly personOf = new Map<string, string>();
-  /** What the vendor knows the person of a session by since. */
+  /** The newest token of the person of a session, where the vendor has renewed it. */
   readonly tokens = new Map<string, string>();
-  /** Tokens and inputs that reached the vendor. */
+  /** Tokens and inputs that the vendor received. */
   readonly vendorHeard: unknown[] = [];
   /** Sessions whose report the bureau cannot be asked for. */
   readonly unreachable = new Set<string>();
   /** Holds the vendor's answers up while it is pending. */
   vendorIsBusy: Promise<void> = Promise.resolve();
-  /** What the vendor says next instead of judging. */
+  /** The vendor's next answers, in place of a judgement. */
   vendorSays: object | null = null;
 
   constructor(directory: string) {
@@ -269,7 +269,7 @@ export class House {
     return (await this.store.readAll(null, 1_000)).map(({ type }) => type);
   }
 
-  /** One process of several on the same log. `dies` says at which append it is killed, before it is stored. */
+  /** One of several processes on the same log. `dies` names the append at which it is killed, before anything is stored. */
   process(dies: (types: readonly string[]) => boolean = () => false) {
     const clock = { now: () => this.now };
     const { store, verifications } = this;
@@ -386,7 +386,7 @@ export class House {
     };
   }
 
-  /** The count itself is the screening module's. */
+  /** The real count, of the screening module. */
   private counts(aggregates: AggregateStore): AnswerCounts {
     const clock = { now: () => this.now };
     const policy = {} as ScreeningPolicy;

@@ -1,4 +1,4 @@
-// What a party decides: registrations, the confirmation and its end, challenges, wrong answers and locks.
+// Decisions of a party: registrations, the confirmation and its end, challenges, wrong answers and locks.
 import { describe, expect, it } from '@jest/globals';
 import { lockAt } from '../../../src/challenges/domain/answer-limit.js';
 import { confirmedSince, referencesOf } from '../../../src/modules/parties/domain/party.js';
@@ -35,7 +35,7 @@ describe('a registration', () => {
       });
   });
 
-  it('of two at once is one: the other has not seen the first', () => {
+  it('is stored once when two run at once and the second has not seen the first', () => {
     registered().when(register('other', null)).then();
     expect(registered().when(register('other', 'session')).events).toHaveLength(1);
   });
@@ -44,7 +44,7 @@ describe('a registration', () => {
     registered().when(register('session', 'session')).then();
   });
 
-  it('begins anew after others, of which the newest are remembered', () => {
+  it('begins again after others, and the party remembers the newest 20', () => {
     let party: GivenParty = registered();
     for (let number = 1; number < 30; number++)
       party = party.when(register(`s${number}`, number === 1 ? 'session' : `s${number - 1}`)).decided;
@@ -57,19 +57,19 @@ describe('the confirmation', () => {
   const since = ({ state }: GivenParty, verifiedAt: string | null, seconds: number) =>
     confirmedSince(state, verifiedAt, at(seconds), YEAR);
 
-  it('is that of the newest session, for 365 days', () => {
+  it('holds for 365 days from the newest session', () => {
     expect(since(registered(), null, 1)).toBeNull();
     expect(since(registered(), iso(5), 5 + YEAR - 1)).toBe(iso(5));
     expect(since(registered(), iso(5), 5 + YEAR)).toBeNull();
   });
 
-  it('is that of a later re-authentication', () => {
+  it('holds from a later re-authentication', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, YEAR + 20);
     expect(since(again, iso(5), YEAR + 30)).toBe(iso(YEAR + 20));
     expect(since(again, iso(5), 2 * YEAR + 20)).toBeNull();
   });
 
-  it('ends at once when it is expired by hand, whichever it was, and comes back with the next success', () => {
+  it('ends at once when it is expired by hand, whatever it came from, and returns with the next success', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, 20);
     const expired = again.when({ kind: 'expire', now: at(30) }).then({
       type: 'AuthenticationExpired',
@@ -81,18 +81,18 @@ describe('the confirmation', () => {
     expect(since(after, iso(5), 51)).toBe(iso(50));
   });
 
-  it('of a re-authentication says nothing of a later registration', () => {
+  it('does not pass from a re-authentication to a later registration', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, 20);
     expect(since(again.when(register('later', 'session', 30)).decided, null, 31)).toBeNull();
   });
 });
 
-describe('what the vendor knows a party by', () => {
-  it('is the newest session, and before that the others', () => {
+describe('the references of a party', () => {
+  it('are its sessions, the newest first', () => {
     expect(referencesOf(registered().when(register('later', 'session')).decided.state)).toEqual(['later', 'session']);
   });
 
-  it('is the stored token until a later registration', () => {
+  it('begin with the stored token until a later registration', () => {
     const stored = registered().when(storeToken()).decided;
     expect(referencesOf(stored.state)).toEqual([null, 'session']);
     expect(referencesOf(stored.when(register('later', 'session')).decided.state)).toEqual(['later', null, 'session']);
@@ -101,7 +101,7 @@ describe('what the vendor knows a party by', () => {
 });
 
 describe('a challenge', () => {
-  it('is asked for, and is there when the vendor has one', () => {
+  it('is requested, and is open once the vendor has one', () => {
     const asked = registered()
       .when(reauthenticate())
       .then({
@@ -120,30 +120,30 @@ describe('a challenge', () => {
     });
   });
 
-  it('must be there before it is answered', () => {
+  it('must be open before it can be answered', () => {
     registered().when(answerOtp('a')).thenRefused('party.no_challenge');
     registered().when(answerKba('a')).thenRefused('party.no_challenge');
     registered().when(resend('a', 60)).thenRefused('party.no_challenge');
   });
 
-  it('is over with the right answer', () => {
+  it('ends with the right answer', () => {
     const over = answered(challenged(), 'a', { kind: 'confirmed' });
     over.when(answerOtp('b')).thenRefused('party.no_challenge');
   });
 
-  it('is over when the vendor says so, and stays when it could not be asked', () => {
+  it('ends when the vendor says so, and stays open when the vendor could not be asked', () => {
     answered(challenged(), 'a', { kind: 'session-over' }).when(answerOtp('b')).thenRefused('party.no_challenge');
     expect(answered(challenged(), 'a', { kind: 'unavailable' }).when(answerOtp('b')).events).toHaveLength(1);
   });
 
-  it('takes a code of four to eight digits and one position of each question, and nothing else', () => {
+  it('takes only a code of four to eight digits, and only one position for each question', () => {
     for (const code of ['123', '123456789', 'abcd', 1234, null, ['1234']])
       expect(() => challenged().when(answerOtp('a', 20, code)).decided).toThrow('screening.otp_unusable');
     for (const positions of [[], [0], [6], [1, 2], ['1'], [1.5], '1', null, { 0: 1, length: 1 }])
       expect(() => challenged().when(answerKba('a', 20, positions)).decided).toThrow('screening.kba_unusable');
   });
 
-  it('is answered by the methods that it offers only', () => {
+  it('is answered only by the methods that it offers', () => {
     const by = (otp: boolean, kba: boolean): GivenParty =>
       registered()
         .when(reauthenticate())
@@ -155,7 +155,7 @@ describe('a challenge', () => {
     by(true, false).when(answerKba('a')).thenRefused('screening.kba_unusable', { rule: 'Questions are not offered.' });
   });
 
-  it('has another code sent after the interval, five times', () => {
+  it('has another code sent after the interval, at most five times', () => {
     challenged().when(resend('r', 20)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 20 });
     let party = challenged();
     for (let number = 1; number <= 5; number++)
@@ -165,7 +165,7 @@ describe('a challenge', () => {
     party.when(resend('r6', 1_000)).thenRefused('screening.too_many_resends');
   });
 
-  it('is given up when nobody knows what became of its call', () => {
+  it('is given up when the outcome of its call stays unknown', () => {
     const open = challenged()
       .when(answerOtp('a'))
       .decided.when(record('a', { kind: 'timed-out' }));
@@ -191,7 +191,7 @@ describe('wrong answers', () => {
       );
   });
 
-  it('lock out everything that answers or asks for a challenge, until the lock ends', () => {
+  it('lock all answers and requests for a challenge until the lock ends', () => {
     const locked = answered(answered(answered(challenged(), 'a', WRONG), 'b', WRONG), 'c', WRONG);
     const until = iso(20 + 86_400);
     for (const command of [
@@ -205,13 +205,13 @@ describe('wrong answers', () => {
     expect(locked.when(reauthenticate('d', 86_420)).events).toHaveLength(1);
   });
 
-  it('count over challenges: another challenge gives none back', () => {
+  it('count across challenges, so another challenge gives none back', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     const anew = twice.when(reauthenticate('again', 40)).decided.when(record('again', CHALLENGED, 40)).decided;
     expect(answered(anew, 'c', WRONG, 50).state.lockedUntil).toBe(iso(50 + 86_400));
   });
 
-  it('count no more after a success, nor when they are older than the lock lasts', () => {
+  it('no longer count after a success, nor when they are older than the lock lasts', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     const late = 20 + 86_400;
     expect(answered(twice, 'c', WRONG, late).state.lockedUntil).toBeNull();
@@ -220,7 +220,7 @@ describe('wrong answers', () => {
     expect(answered(anew, 'd', WRONG, 40).state.lockedUntil).toBeNull();
   });
 
-  it('are judged one at a time: what comes beside one is refused and not judged', () => {
+  it('are judged one at a time, and a second answer meanwhile is refused', () => {
     const judging = challenged().when(answerOtp('a')).decided;
     judging.when(answerOtp('b')).thenRefused('screening.attempt_in_progress', BUSY);
     judging.when(answerKba('b')).thenRefused('screening.attempt_in_progress', BUSY);
@@ -228,7 +228,7 @@ describe('wrong answers', () => {
     judging.when(record('b', WRONG)).then();
   });
 
-  it('are judged once each, whoever sends them again', () => {
+  it('are judged once each, also when they are sent again', () => {
     challenged().when(answerOtp('a')).decided.when(answerOtp('a')).then();
     const judged = answered(challenged(), 'a', WRONG);
     judged.when(answerOtp('a')).then();
@@ -236,7 +236,7 @@ describe('wrong answers', () => {
     judged.when(reauthenticate('auth')).then();
   });
 
-  it("lock earlier by the vendor's own count or word, until when it says", () => {
+  it("lock earlier when the vendor says so, until the vendor's time", () => {
     expect(answered(challenged(), 'a', { kind: 'wrong', attemptsRemaining: 0 }).state.lockedUntil).toBe(
       iso(20 + 86_400),
     );
@@ -262,7 +262,7 @@ describe('a stored token', () => {
   const stored = given(party).when(storeToken('first')).decided;
   const erasure = (subjectId: string) => ({ kind: 'record-token-erasure', subjectId }) as const;
 
-  it('is known no more once its erasure is recorded, which is recorded once', () => {
+  it('is unknown once its erasure is recorded, and the erasure is recorded once', () => {
     const erased = stored.when(erasure('first'));
     erased.then({ type: 'VendorTokenErased', data: { subjectId: 'first' } });
     expect([stored.state.token?.subjectId, erased.decided.state.token]).toEqual(['first', null]);
@@ -271,7 +271,7 @@ describe('a stored token', () => {
     stored.when(erasure('other')).then();
   });
 
-  it('under another subject tells that the one before was erased, where no event says so yet', () => {
+  it('under another subject records the erasure of the one before, unless an event already did', () => {
     expect(stored.when(storeToken('second')).events).toMatchObject([
       { type: 'VendorTokenErased', data: { subjectId: 'first' } },
       { type: 'VendorTokenStored', data: { subjectId: 'second' } },

@@ -1,4 +1,4 @@
-// A party that authenticates again: on a real log, with a vendor that can be held up and with processes that die.
+// Re-authentication of a party on a real log. The test can hold up the vendor and kill processes.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const keptEntries = (): string[] =>
   [...house.kept.keys()].map((key) => key.replace(/^(\S+) party\/[^/]+\/(\w+).*/, '$1 $2'));
 
 describe('a challenge', () => {
-  it("asks the vendor with the person's token, and is answered with what the vendor said", async () => {
+  it("asks the vendor with the person's token, and returns the vendor's reply", async () => {
     expect(await house.process().authenticate()).toEqual({
       json: '{"otpEnabled":true}',
       accepted: true,
@@ -41,14 +41,14 @@ describe('a challenge', () => {
     expect((await house.process().facts())?.authenticated).toBe(true);
   });
 
-  it('is answered by positions, which are the answers of its questions in their order', async () => {
+  it('is answered by positions, one for each question in order', async () => {
     await house.process().authenticate();
     expect(await house.process().answerKba([1])).toMatchObject({ accepted: false });
     expect(await house.process().answerKba([2])).toMatchObject({ accepted: true });
     expect(house.vendorHeard.at(-1)).toMatchObject({ answers: [{ questionId: 9, answerId: 2 }] });
   });
 
-  it('that is answered right gives the token that the vendor names next, in the vault before the log says so', async () => {
+  it('stores the next token that the vendor names before the log has the right answer', async () => {
     for (const [named, first] of [
       [AGENT, 'token-of-session'],
       [ORGANIZATION, 'stored'],
@@ -72,7 +72,7 @@ describe('a challenge', () => {
     expect(house.vendorHeard.at(-1)).toMatchObject({ token: 'second' });
   });
 
-  it('is needed before answers, and a token before a challenge', async () => {
+  it('is needed before an answer, and a token before a challenge', async () => {
     await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
     await expect(house.process().resend()).rejects.toMatchObject({ code: 'party.no_challenge' });
     house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
@@ -88,7 +88,7 @@ describe('a challenge', () => {
     await expect(house.process().answer(RIGHT, { named })).rejects.toMatchObject({ code: 'party.no_challenge' });
   });
 
-  it('leaves no code, token or vendor session in the log, and only what the vendor said in the vault', async () => {
+  it("leaves no code, token or vendor session in the log, and only the vendor's replies in the vault", async () => {
     await house.process().authenticate();
     expect(keptEntries()).toEqual(['subject-of-session reply', 'subject-of-session challenge']);
     await house.process().answer(RIGHT);
@@ -97,7 +97,7 @@ describe('a challenge', () => {
     for (const secret of [RIGHT, 'token-of-session', 'vs-', 'Which?', 'agent-7']) expect(log).not.toContain(secret);
   });
 
-  it('leaves what the vendor said for an hour; what is open then can still be answered', async () => {
+  it("keeps the vendor's replies for an hour, and can still be answered afterwards while it is open", async () => {
     await house.process().authenticate();
     house.later(1_800);
     await house.process().answer(WRONG);
@@ -113,7 +113,7 @@ describe('a challenge', () => {
     expect(keptEntries()).toEqual([]);
   });
 
-  it('is on the list of what is to be removed until it was, with the oldest first', async () => {
+  it('is on the list of replies to remove until they are removed, with its oldest reply first', async () => {
     await house.process().authenticate();
     const listed = async (): Promise<unknown> => {
       const events = (await house.store.readAll(null, 100)).filter(({ stream }) => stream.startsWith('party-'));
@@ -130,7 +130,7 @@ describe('a challenge', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('is answered from its own reply, whatever is asked before it is read', async () => {
+  it('is answered with its own reply, although another call comes before it is read', async () => {
     await house.process().authenticate();
     const first = house.process();
     const { make } = first.calls;
@@ -142,7 +142,7 @@ describe('a challenge', () => {
     expect(await first.answer(WRONG)).toMatchObject({ accepted: false, json: '{"userAuthenticated":false}' });
   });
 
-  it('of a person who was erased cannot be answered, nor begun', async () => {
+  it('cannot be answered or begun once the person was erased', async () => {
     await house.process().authenticate();
     house.erased.add('subject-of-session');
     await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
@@ -152,7 +152,7 @@ describe('a challenge', () => {
 });
 
 describe('a registration', () => {
-  it('ends the challenge: what was asked of the person before confirms nobody', async () => {
+  it('ends the challenge, so an answer to its old question confirms no person', async () => {
     await house.process().authenticate();
     house.verifications.ends = { end: 'answered', status: 'BLOCKED' };
     await expect(house.process().register('another person')).rejects.toMatchObject({ code: 'vendor.refused' });
@@ -161,7 +161,7 @@ describe('a registration', () => {
     expect((await house.process().facts())?.authenticated).toBe(false);
   });
 
-  it('waits for the verdict on an answer, which counts', async () => {
+  it('waits for the verdict on an answer, and the answer counts', async () => {
     await house.process().authenticate();
     let release = (): void => undefined;
     house.vendorIsBusy = new Promise((resolve) => (release = resolve));
@@ -178,7 +178,7 @@ describe('a registration', () => {
 });
 
 describe('the authentication of a person who is erased', () => {
-  it('is over, whichever token it was made with', async () => {
+  it('ends, whichever token it was made with', async () => {
     await house.process().authenticate();
     await house.process().answer(RIGHT);
     await house.process().storeToken(ORGANIZATION, 'token');
@@ -191,7 +191,7 @@ describe('the authentication of a person who is erased', () => {
 });
 
 describe('wrong answers', () => {
-  it('lock the agent with the third; every later call is refused with the time, and works after it', async () => {
+  it('lock the agent with the third, and every later call is refused with the time until the lock ends', async () => {
     await house.process().authenticate();
     for (let number = 0; number < 2; number++)
       expect(await house.process().answer(WRONG)).toMatchObject({
@@ -222,7 +222,7 @@ describe('wrong answers', () => {
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
   });
 
-  it('are never more than three with the vendor, however many processes send them at once, over any number of challenges', async () => {
+  it('reach the vendor at most three times over any number of processes and challenges', async () => {
     const processes = [house.process(), house.process(), house.process()];
     const answersHeard = (): number =>
       house.vendorHeard.filter((heard) => Object.hasOwn(heard as object, 'code')).length;
@@ -238,7 +238,7 @@ describe('wrong answers', () => {
     expect((await house.events()).filter((type) => type === 'PartyLocked')).toHaveLength(1);
   });
 
-  it('count against the person, by whichever agent they are given', async () => {
+  it('count against the person, through whichever agent they are given', async () => {
     const others = [2, 3].map((number) => ({ kind: 'agent', id: `agent-${number}` }) as const);
     for (const [index, named] of others.entries())
       await house.process().register('body', { named, sessionId: `session-${index}` });
@@ -263,7 +263,7 @@ describe('wrong answers', () => {
     expect(await house.process().answer(RIGHT, { named: other })).toMatchObject({ accepted: true });
   });
 
-  it('count against whom a token names, however many organizations it is stored for, also when it is replaced in between', async () => {
+  it('count against the person of a token, over all organizations that store it, also when one replaces it in between', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [1, 2, 3, 4]) await house.process().storeToken(named(number), 'token-of-session');
     for (const number of [1, 2, 3]) await house.process().authenticate(named(number));
@@ -271,7 +271,7 @@ describe('wrong answers', () => {
     await house.process().storeToken(named(2), 'another');
     await house.process().answer(WRONG, { named: named(2) });
     await expect(house.process().answer(WRONG, { named: named(3) })).rejects.toMatchObject({ code: 'party.locked' });
-    // The agent whose session was given that token is the same person.
+    // The session of this agent has that token, so it is the same person.
     for (const party of [named(1), named(4), AGENT])
       await expect(house.process().authenticate(party)).rejects.toMatchObject({ code: 'party.locked' });
     house.later(30);
@@ -280,7 +280,7 @@ describe('wrong answers', () => {
     expect(JSON.stringify(log)).not.toContain('token-of-session');
   });
 
-  it('of one person never are more than three with the vendor, by however many agents at once', async () => {
+  it('of one person reach the vendor at most three times when many agents answer at once', async () => {
     const agents = [1, 2, 3, 4, 5, 6].map((number) => ({ kind: 'agent', id: `many-${number}` }) as const);
     for (const { id } of agents) house.personOf.set(id, 'Ada');
     for (const named of agents) await house.process().register('body', { named, sessionId: named.id });
@@ -292,7 +292,7 @@ describe('wrong answers', () => {
     expect(answersHeard()).toBe(3);
   });
 
-  it('keep another answer waiting while they are with the vendor', async () => {
+  it('make another answer wait while the vendor has them', async () => {
     await house.process().authenticate();
     let release = (): void => undefined;
     house.vendorIsBusy = new Promise((resolve) => (release = resolve));
@@ -306,7 +306,7 @@ describe('wrong answers', () => {
     expect(house.vendorHeard).toHaveLength(2);
   });
 
-  it('are judged once when they are sent again under the same name', async () => {
+  it('are judged once when they are sent again under the same attempt id', async () => {
     await house.process().authenticate();
     const attemptId = 'named';
     expect(await house.process().answer(WRONG, { attemptId })).toEqual(
@@ -317,7 +317,7 @@ describe('wrong answers', () => {
 });
 
 describe('codes', () => {
-  it('are sent six times an hour to one phone, by challenges and resends of all who have it, and only what was sent counts', async () => {
+  it('are sent six times an hour to one phone over all its agents, and only codes that were sent count', async () => {
     const other = { kind: 'agent', id: 'other' } as const;
     await house.process().register('body', { named: other, sessionId: 'of-other' });
     for (const sessionId of ['session', 'of-other']) house.personOf.set(sessionId, 'Ada');
@@ -335,7 +335,7 @@ describe('codes', () => {
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
   });
 
-  it('do not count where the vendor turns out to be away after the caller was answered', async () => {
+  it('do not count when the vendor turns out to be unavailable after the caller was answered', async () => {
     for (let number = 0; number < 7; number++) {
       const slow = house.process();
       const { make } = slow.calls;
@@ -350,7 +350,7 @@ describe('codes', () => {
     }
   });
 
-  it('count once the vendor turns out late never to have seen the call: not at all', async () => {
+  it('do not count when it turns out late that the vendor never saw the call', async () => {
     for (let number = 0; number < 7; number++) {
       const slow = house.process();
       slow.calls.make = async () => null;
@@ -363,7 +363,7 @@ describe('codes', () => {
     await expect(house.process().authenticate()).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('are sent six times an hour to whom a stored token names, however many organizations it is stored for', async () => {
+  it('are sent six times an hour to the person of a stored token, over all organizations that store it', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [0, 1, 2, 3, 4, 5, 6]) await house.process().storeToken(named(number), 'stored');
     for (const number of [0, 1, 2, 3, 4, 5]) await house.process().authenticate(named(number));
@@ -381,9 +381,9 @@ describe('codes', () => {
 
 describe('a process that dies', () => {
   it.each([
-    ['before the vendor is asked', 'ReauthenticationAnswerReceived', false],
-    ['before the verdict is recorded', 'ReauthenticationRejected', true],
-  ])('%s leaves an answer that counts as often as the vendor judged it', async (_when, type, judged) => {
+    ['before it asks the vendor', 'ReauthenticationAnswerReceived', false],
+    ['before it records the verdict', 'ReauthenticationRejected', true],
+  ])('%s leaves an answer that counts only if the vendor judged it', async (_when, type, judged) => {
     await house.process().authenticate();
     await expect(house.process((types) => types.includes(type)).answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
     house.later(23);
@@ -410,7 +410,7 @@ describe('a process that dies', () => {
       'a challenge',
       { kind: 'reauthentication', verdict: { kind: 'step-up', vendorSession: 'vs', otp: true, kba: null } },
     ],
-  ])('leaves a call that ends once it is old enough where the vendor takes it for %s', async (what, outcome) => {
+  ])('leaves a call that ends once it is old enough when the vendor reports it as %s', async (what, outcome) => {
     await house.process().authenticate();
     const dying = house.process((types) => types.includes('ReauthenticationRejected'));
     await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
@@ -424,7 +424,7 @@ describe('a process that dies', () => {
     await house.process().register(`after ${what}`);
   });
 
-  it('leaves a challenge that ends once it is old enough where the vendor takes it for a registration', async () => {
+  it('leaves a challenge that ends once it is old enough when the vendor reports it as a registration', async () => {
     const dying = house.process((types) => types.includes('ReauthenticationChallenged'));
     await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
     const outcome = { kind: 'registration', verdict: { kind: 'unavailable' } } as const;
@@ -445,11 +445,11 @@ describe('a process that dies', () => {
     expect(keptEntries().filter((entry) => entry.endsWith(' challenge'))).toEqual([]);
   });
 
-  it('of an earlier release leaves a job whose input is without a kind to the recovery job', async () => {
+  it('and that queued a job without a kind, as earlier releases did, leaves it to the recovery job', async () => {
     const mixed = house.process();
     const make = mixed.calls.make.bind(mixed.calls);
     mixed.calls.make = (call, attempt) => {
-      // Workers of earlier releases would take it for one of theirs.
+      // Workers of earlier releases would take a job of this name for one of theirs.
       expect(['reauthenticate', 'verifyOtp', 'verifyKba', 'resendOtp']).not.toContain(call.operation);
       return make(call as ExternalCall<unknown, never>, attempt, { jscPayload: 'fp' });
     };
@@ -477,23 +477,23 @@ describe('a process that dies', () => {
 describe('a vendor in trouble', () => {
   it.each([
     ['does not answer', { kind: 'timed-out' }, 'service.upstream_timeout'],
-    ['is away', { kind: 'unavailable' }, 'vendor.unreachable'],
-    ['gives an answer that is none', { kind: 'unintelligible' }, 'vendor.unreachable'],
-    ['gives an answer that is none, in JSON', { kind: 'unintelligible', reply: said({}) }, 'vendor.unreachable'],
+    ['is unavailable', { kind: 'unavailable' }, 'vendor.unreachable'],
+    ['gives an unintelligible answer', { kind: 'unintelligible' }, 'vendor.unreachable'],
+    ['gives an unintelligible answer in JSON', { kind: 'unintelligible', reply: said({}) }, 'vendor.unreachable'],
     ['names its outage', { kind: 'unavailable', reply: said({}, 503, 258) }, 'vendor.refused'],
     ['refuses the person', { kind: 'refused', reason: 'FRAUD_REPORTED', reply: said({}, 422, 18) }, 'vendor.refused'],
-    ['refuses otherwise', { kind: 'refused-otherwise', reply: said({}, 400) }, 'vendor.refused'],
-  ])('that %s, at the challenge', async (_what, says, code) => {
+    ['refuses for another reason', { kind: 'refused-otherwise', reply: said({}, 400) }, 'vendor.refused'],
+  ])('that %s is an error at the challenge', async (_what, says, code) => {
     house.vendorSays = says;
     await expect(house.process().authenticate()).rejects.toMatchObject({ code });
   });
 
   it.each([
     ['does not answer', { kind: 'timed-out' }, 'service.upstream_timeout'],
-    ['is away', { kind: 'unavailable' }, 'vendor.unreachable'],
-    ['gives an answer that is none', { kind: 'unintelligible' }, 'vendor.unreachable'],
+    ['is unavailable', { kind: 'unavailable' }, 'vendor.unreachable'],
+    ['gives an unintelligible answer', { kind: 'unintelligible' }, 'vendor.unreachable'],
     ['refuses', { kind: 'refused-otherwise', reply: said({}, 400) }, 'vendor.refused'],
-  ])('that %s, at status and expiry', async (_what, says, code) => {
+  ])('that %s is an error at status and expiry', async (_what, says, code) => {
     house.vendorSays = says;
     await expect(house.process().look('status')).rejects.toMatchObject({ code });
     expect((await house.process().facts())?.authenticated).toBe(true);
@@ -502,7 +502,7 @@ describe('a vendor in trouble', () => {
   });
 
   it.each(['status', 'expiry'] as const)(
-    'that was not asked for the %s is not answered for by what it said before',
+    'that was not asked for the %s is an error, also when it answered before',
     async (asked) => {
       await house.process().look(asked);
       const unheard = house.process();
@@ -514,7 +514,7 @@ describe('a vendor in trouble', () => {
     },
   );
 
-  it('that could not be asked for an answer has used none up', async () => {
+  it('that could not be asked for an answer uses up no attempt', async () => {
     await house.process().authenticate();
     house.vendorSays = { kind: 'unavailable' };
     for (let number = 0; number < 4; number++)
@@ -525,7 +525,7 @@ describe('a vendor in trouble', () => {
 });
 
 describe('the authentication', () => {
-  it('is asked for, and ended, with what the vendor says, be it null', async () => {
+  it('is queried and ended at the vendor, whose reply is passed on, even null', async () => {
     expect(await house.process().look('status')).toMatchObject({ json: '{"authenticated":true}', accepted: true });
     expect(await house.process().look('expiry')).toMatchObject({ json: 'null', accepted: true });
     expect((await house.process().facts())?.authenticated).toBe(false);
@@ -535,7 +535,7 @@ describe('the authentication', () => {
     expect((await house.process().facts())?.authenticated).toBe(true);
   });
 
-  it('that is to end has ended here when a process dies over the call of the vendor', async () => {
+  it('has already ended here when a process dies during the vendor call that ends it', async () => {
     const dying = house.process();
     dying.calls.make = async () => {
       throw new ProcessDied();
@@ -544,7 +544,7 @@ describe('the authentication', () => {
     expect((await house.process().facts())?.authenticated).toBe(false);
   });
 
-  it('is not ended when the vendor has no place for the call, nor is the place kept when the log is away', async () => {
+  it('does not end when the vendor has no place for the call, and the place is given back when the log is away', async () => {
     const full = house.process();
     full.calls.full = true;
     await expect(full.look('expiry')).rejects.toMatchObject({ code: 'request.rate_limited' });
@@ -554,7 +554,7 @@ describe('the authentication', () => {
     expect(dying.calls.admitted.size).toBe(0);
   });
 
-  it('of an unknown party is refused', async () => {
+  it('is refused for an unknown party', async () => {
     for (const act of [
       () => house.process().look('status', ORGANIZATION),
       () => house.process().authenticate(ORGANIZATION),
@@ -565,7 +565,7 @@ describe('the authentication', () => {
 });
 
 describe('a stored token', () => {
-  it('makes an organization known and confirms nobody, until it has authenticated', async () => {
+  it('makes an organization known, but confirms it only after it has authenticated', async () => {
     await house.process().storeToken(ORGANIZATION, '  any token ');
     expect(await house.process().facts(ORGANIZATION)).toMatchObject({ sessionIds: [], authenticated: false });
     await house.process().authenticate(ORGANIZATION);
@@ -575,7 +575,7 @@ describe('a stored token', () => {
     expect(JSON.stringify(await house.store.readAll(null, 100))).not.toContain('any token');
   });
 
-  it('goes before the sessions before it, and after those that follow', async () => {
+  it('is used instead of earlier sessions, but not of later ones', async () => {
     await house.process().storeToken(AGENT, 'stored');
     await house.process().authenticate();
     expect(house.vendorHeard.at(-1)).toMatchObject({ token: 'stored' });

@@ -1,4 +1,4 @@
-// Registrations of a party: when one begins, when it is answered from an earlier one, and what is refused.
+// Registrations of a party: when one begins, when it is answered from an earlier one, and when it is refused.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const untilAsked = async (): Promise<void> => {
 const YEAR = 365 * 86_400;
 
 describe('a registration', () => {
-  it('opens a session of the party, and is answered with what the vendor said', async () => {
+  it("opens a session of the party and returns the vendor's reply", async () => {
     const answer = await house.process().register('body', { sessionId: 'session' });
     expect(answer).toEqual({ json: '{"registration":"session"}', accepted: true, subjectId: 'subject-of-session' });
     expect(await house.process().facts()).toMatchObject({
@@ -49,7 +49,7 @@ describe('a registration', () => {
     expect(await house.process().facts()).toBeNull();
   });
 
-  it('of an id that can be nobody’s is refused like an unknown party', async () => {
+  it('is refused like an unknown party when the id is empty or longer than 128 characters', async () => {
     for (const id of ['', 'x'.repeat(129)]) {
       const named = { kind: 'agent', id } as const;
       await expect(house.process().register('body', { named })).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe('a registration', () => {
 });
 
 describe('two registrations of one party at once', () => {
-  it('are one vendor call and have the same answer when they are the same', async () => {
+  it('make one vendor call and get the same answer when they are the same', async () => {
     const release = holdVendor();
     const [one, other] = [house.process().register(), house.process().register()];
     await untilAsked();
@@ -92,7 +92,7 @@ describe('two registrations of one party at once', () => {
     expect(await house.events()).toEqual(['PartyRegistered']);
   });
 
-  it('have the same answer also when the second opens the session that the first was about to open', async () => {
+  it('get the same answer also when the second opens the session that the first was about to open', async () => {
     let open = (): void => undefined;
     house.verifications.opening = new Promise((resolve) => (open = resolve));
     const first = house.process().register();
@@ -108,7 +108,7 @@ describe('two registrations of one party at once', () => {
     expect(house.verifications.registrations).toBe(1);
   });
 
-  it('are one vendor call, and the other is told to come later, when they differ', async () => {
+  it('make one vendor call when they differ, and the second is told to come later', async () => {
     const release = holdVendor();
     const one = house.process().register('one');
     await untilAsked();
@@ -129,7 +129,7 @@ describe('two registrations of one party at once', () => {
 });
 
 describe('a registration that is sent again', () => {
-  it('after a time-out is answered from the first, which is not made again', async () => {
+  it('after a timeout is answered from the first, without another vendor call', async () => {
     house.verifications.ends = { end: 'timed-out', status: 'SUBMITTED' };
     await expect(house.process().register('body', { context: LIVE, sessionId: 'first' })).rejects.toMatchObject({
       code: 'service.upstream_timeout',
@@ -150,7 +150,7 @@ describe('a registration that is sent again', () => {
     expect(house.verifications.registrations).toBe(1);
   });
 
-  it('with another body, or when the settling time is over, begins anew', async () => {
+  it('begins again with another body, or when the settling time is over', async () => {
     house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await house.process().register();
     await house.process().register('other');
@@ -159,7 +159,7 @@ describe('a registration that is sent again', () => {
     expect(house.verifications.registrations).toBe(3);
   });
 
-  it('after it came to nothing begins anew', async () => {
+  it('begins again after one that failed', async () => {
     house.verifications.ends = { end: 'unavailable', status: 'ERROR' };
     await expect(house.process().register()).rejects.toMatchObject({ code: 'vendor.unreachable' });
     house.verifications.ends = { end: 'answered', status: 'VERIFIED' };
@@ -172,7 +172,7 @@ describe('a registration that is sent again', () => {
     ['an answer that the vendor did not judge', TEST, 'STEP_UP_REQUIRED', 'answers', 'unavailable'],
     ['an answer that the vendor did not judge, in live', LIVE, 'STEP_UP_REQUIRED', 'answers', 'unavailable'],
     ['another code', TEST, 'STEP_UP_REQUIRED', 'resend', 'answered'],
-  ] as const)('shortly after %s begins anew', async (_what, context, status, step, end) => {
+  ] as const)('begins again shortly after %s', async (_what, context, status, step, end) => {
     const { verifications } = house;
     verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await house.process().register('body', { context, sessionId: 'first' });
@@ -185,7 +185,7 @@ describe('a registration that is sent again', () => {
     expect(verifications.registrations).toBe(2);
   });
 
-  it('opens the session that a process did not get to open', async () => {
+  it('opens the session that a dead process did not open', async () => {
     const dying = house.process();
     house.verifications.steps.set = () => {
       throw new ProcessDied();
@@ -197,7 +197,7 @@ describe('a registration that is sent again', () => {
     expect(await house.events()).toEqual(['PartyRegistered']);
   });
 
-  it('under the same name is the same registration', async () => {
+  it('with the same session id is the same registration', async () => {
     await house.process().register('body', { sessionId: 'named' });
     house.later(1_000);
     expect((await house.process().register('body', { sessionId: 'named' })).json).toBe('{"registration":"named"}');
@@ -206,7 +206,7 @@ describe('a registration that is sent again', () => {
 });
 
 describe('registering again', () => {
-  it('is refused in live while the party is confirmed, and begins anew afterwards', async () => {
+  it('is refused in live while the party is confirmed, and begins again afterwards', async () => {
     await house.process().register('body', { context: LIVE });
     for (const body of ['body', 'other'])
       await expect(house.process().register(body, { context: LIVE })).rejects.toMatchObject({
@@ -217,7 +217,7 @@ describe('registering again', () => {
     expect(house.verifications.registrations).toBe(2);
   });
 
-  it('is refused in live, and leaves the party confirmed, right after somebody took longer than the vendor may to answer the challenge', async () => {
+  it('is refused in live when the challenge was answered late, and leaves the party confirmed', async () => {
     const { verifications } = house;
     verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await house.process().register('body', { context: LIVE, sessionId: 'first' });
@@ -232,7 +232,7 @@ describe('registering again', () => {
     expect(await house.process().facts(AGENT, LIVE)).toMatchObject({ sessionIds: ['first'], authenticated: true });
   });
 
-  it('begins anew once the report of the renter is over, and not before', async () => {
+  it("begins again once the renter's report has expired, and not before", async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
     house.verifications.userType = 'CONSUMER';
     const register = () => house.process().register('body', { named, context: LIVE });
@@ -246,7 +246,7 @@ describe('registering again', () => {
     await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
   });
 
-  it('begins anew where the bureau cannot be asked about the renter', async () => {
+  it('begins again when the bureau cannot be asked about the renter', async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
     house.verifications.userType = 'CONSUMER';
     const register = () => house.process().register('body', { named, context: LIVE });
@@ -257,7 +257,7 @@ describe('registering again', () => {
     expect(house.verifications.registrations).toBe(2);
   });
 
-  it('begins anew when the person was erased, of whom nothing is confirmed any more', async () => {
+  it('begins again when the person was erased, because the confirmation ends with the erasure', async () => {
     await house.process().register('body', { context: LIVE, sessionId: 'first' });
     house.erased.add('subject-of-first');
     expect((await house.process().facts(AGENT, LIVE))?.authenticated).toBe(false);
@@ -266,7 +266,7 @@ describe('registering again', () => {
     expect(house.verifications.registrations).toBe(2);
   });
 
-  it('is refused in test where the vendor asks for it only', async () => {
+  it('is refused in test only when the vendor demands it', async () => {
     await house.process().register('one');
     await house.process().register('two');
     house.verifications.ends = { end: 'answered', status: 'VERIFIED', guard: true };
@@ -277,7 +277,7 @@ describe('registering again', () => {
     expect(house.verifications.registrations).toBe(4);
   });
 
-  it('is refused while wrong answers block the session, with the time, and begins anew afterwards', async () => {
+  it('is refused with the time while wrong answers block the session, and begins again afterwards', async () => {
     house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await house.process().register('body', { sessionId: 'blocked' });
     const step = house.verifications.steps.get('blocked')!;
@@ -306,7 +306,7 @@ describe('registering again', () => {
 });
 
 describe('an answer to the challenge of a registration', () => {
-  it('is refused with the number that the vendor has for a wrong one', async () => {
+  it("is refused with the vendor's number for a wrong one", async () => {
     await house.process().register('body', { sessionId: 'one' });
     const step = house.verifications.steps.get('one')!;
     const session = { ...step.session, status: 'OTP_PENDING' as const };
@@ -318,7 +318,7 @@ describe('an answer to the challenge of a registration', () => {
     });
   });
 
-  it('of an unknown party, or of one without a session, is refused', async () => {
+  it('is refused for an unknown party and for one without a session', async () => {
     await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
     await house.process().storeToken(AGENT, 'token');
     await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.no_challenge' });
@@ -328,9 +328,9 @@ describe('an answer to the challenge of a registration', () => {
     ['wrong while the session is open', { end: 'answered', status: 'OTP_PENDING' }, null],
     ['refused by the vendor', { end: 'answered', status: 'BLOCKED' }, 'vendor.refused'],
     ['over at the vendor', { end: 'answered', status: 'EXPIRED' }, 'vendor.refused'],
-    ['asked of nobody', { end: 'not-asked', status: 'VERIFIED' }, 'party.no_challenge'],
-    ['with the vendor still', { end: 'timed-out', status: 'OTP_PENDING' }, 'service.upstream_timeout'],
-    ['not with the vendor', { end: 'unavailable', status: 'OTP_PENDING' }, 'vendor.unreachable'],
+    ['not put to the vendor', { end: 'not-asked', status: 'VERIFIED' }, 'party.no_challenge'],
+    ['still with the vendor', { end: 'timed-out', status: 'OTP_PENDING' }, 'service.upstream_timeout'],
+    ['unavailable at the vendor', { end: 'unavailable', status: 'OTP_PENDING' }, 'vendor.unreachable'],
     ['unintelligible', { end: 'unintelligible', status: 'ERROR' }, 'vendor.unreachable'],
   ] as const)('is %s', async (_what, { end, status }, code) => {
     await house.process().register('body', { sessionId: 'one' });
