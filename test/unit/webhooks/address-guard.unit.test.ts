@@ -1,4 +1,4 @@
-// Where a webhook may not go: every spelling of an address, every special range, every name that is nobody's in public.
+// The rules for webhook addresses: every spelling of an address, every special range and every name that is not public is refused.
 import { describe, expect, test } from '@jest/globals';
 import { AddressGuard, targetOf } from '../../../src/adapters/webhook-sender/address-guard.js';
 import { AddressRules } from '../../../src/adapters/webhook-sender/address-rules.js';
@@ -6,7 +6,7 @@ import { CheckedNames } from '../../../src/adapters/webhook-sender/checked-names
 
 const PUBLIC = '93.184.216.34';
 
-/** What the rules say of a URL whose host, if it is a name, resolves to these addresses. */
+/** The fault that the rules find in a URL. A host that is a name resolves to `addresses`. */
 function faultOf(
   url: string,
   addresses: readonly string[] = [PUBLIC],
@@ -29,7 +29,7 @@ const BAD_URLS: readonly (readonly [string, string])[] = [
   ['a port beyond the last', 'https://hooks.example.com:65536/'],
   ['no host', 'https:///'],
   ['a space in the host', 'https://hooks example.com/'],
-  // Public addresses, in texts that somebody else may read differently.
+  // Public addresses, in texts that another parser may read differently.
   ['no slashes', 'https:93.184.216.34'],
   ['one slash', 'https:/93.184.216.34'],
   ['three slashes', 'https:///93.184.216.34'],
@@ -72,7 +72,7 @@ const BAD_URLS: readonly (readonly [string, string])[] = [
   ['a name with a leading dot', 'https://.hooks.example.com/'],
   ['a name with an empty label', 'https://hooks..example.com/'],
   ['a name that is too long', `https://${'a.'.repeat(130)}example.com/`],
-  // IPv4, spelled out.
+  // IPv4 in all its spellings.
   ['loopback', 'https://127.0.0.1/'],
   ['loopback with a port', 'https://127.0.0.1:8443/'],
   ['loopback with a trailing dot', 'https://127.0.0.1./'],
@@ -93,7 +93,7 @@ const BAD_URLS: readonly (readonly [string, string])[] = [
   ['zero', 'https://0/'],
   ['an IPv4 address with five parts', 'https://93.184.216.34.1/'],
   ['an IPv4 part beyond 255', 'https://93.184.216.256/'],
-  // IPv6, spelled out.
+  // IPv6 in all its spellings.
   ['IPv6 loopback', 'https://[::1]/'],
   ['IPv6 loopback, written in full', 'https://[0000:0000:0000:0000:0000:0000:0000:0001]/'],
   ['the unspecified address', 'https://[::]/'],
@@ -110,19 +110,19 @@ const BAD_URLS: readonly (readonly [string, string])[] = [
 
 const BAD_ADDRESSES: readonly (readonly [string, string])[] = [
   ['this network', '0.0.0.0'],
-  ['this network, its end', '0.255.255.255'],
+  ['the last of this network', '0.255.255.255'],
   ['private, ten', '10.0.0.1'],
-  ['private, ten, its end', '10.255.255.255'],
+  ['the last of private ten', '10.255.255.255'],
   ['shared by carriers', '100.64.0.1'],
-  ['shared by carriers, its end', '100.127.255.255'],
-  ['a cloud behind carriers', '100.100.100.200'],
+  ['the last of those shared by carriers', '100.127.255.255'],
+  ["a cloud's metadata in the range of carriers", '100.100.100.200'],
   ['loopback', '127.0.0.53'],
-  ['loopback, its end', '127.255.255.255'],
+  ['the last of loopback', '127.255.255.255'],
   ['link-local', '169.254.1.1'],
   ['cloud metadata', '169.254.169.254'],
   ['container credentials', '169.254.170.2'],
   ['private, 172', '172.16.0.1'],
-  ['private, 172, its end', '172.31.255.255'],
+  ['the last of private 172', '172.31.255.255'],
   ['protocol assignments', '192.0.0.8'],
   ['a cloud in protocol assignments', '192.0.0.192'],
   ['documentation 1', '192.0.2.1'],
@@ -132,11 +132,11 @@ const BAD_ADDRESSES: readonly (readonly [string, string])[] = [
   ['private, 192', '192.168.1.1'],
   ['AS112, direct', '192.175.48.1'],
   ['benchmarking', '198.18.0.1'],
-  ['benchmarking, its end', '198.19.255.255'],
+  ['the last of benchmarking', '198.19.255.255'],
   ['documentation 2', '198.51.100.1'],
   ['documentation 3', '203.0.113.1'],
   ['multicast', '224.0.0.1'],
-  ['multicast, its end', '239.255.255.255'],
+  ['the last of multicast', '239.255.255.255'],
   ['reserved', '240.0.0.1'],
   ['broadcast', '255.255.255.255'],
   ['the host of a cloud', '168.63.129.16'],
@@ -156,14 +156,14 @@ const BAD_ADDRESSES: readonly (readonly [string, string])[] = [
   ['IPv6 benchmarking', '2001:2::1'],
   ['ORCHID', '2001:10::1'],
   ['ORCHIDv2', '2001:20::1'],
-  ['protocol assignments, their end', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['the last of the protocol assignments', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff'],
   ['IPv6 documentation', '2001:db8::1'],
   ['6to4', '2002:7f00:1::1'],
   ['6to4 of a private address', '2002:a00:1::1'],
   ['IPv6 AS112', '2620:4f:8000::1'],
   ['the former 6bone', '3ffe::1'],
-  ['IPv6 documentation, the longer', '3fff::1'],
-  ['IPv6 documentation, the longer, its end', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['the longer IPv6 documentation range', '3fff::1'],
+  ['the last of the longer IPv6 documentation range', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff'],
   ['segment routing', '5f00::1'],
   ['unique local', 'fc00::1'],
   ['cloud metadata over IPv6', 'fd00:ec2::254'],
@@ -179,8 +179,8 @@ const BAD_ADDRESSES: readonly (readonly [string, string])[] = [
 ];
 
 const GOOD_ADDRESSES: readonly (readonly [string, string])[] = [
-  ['an ordinary one', PUBLIC],
-  ['the first', '1.0.0.0'],
+  ['an ordinary address', PUBLIC],
+  ['the first address', '1.0.0.0'],
   ['below private ten', '9.255.255.255'],
   ['above private ten', '11.0.0.0'],
   ['below the carriers', '100.63.255.255'],
@@ -209,7 +209,7 @@ describe('an endpoint cannot be', () => {
     );
   });
 
-  test.each(BAD_ADDRESSES)('a name of which one address among good ones is %s', async (_, address) => {
+  test.each(BAD_ADDRESSES)('a name that has %s among good addresses', async (_, address) => {
     expect(await faultOf('https://hooks.example.com/', [PUBLIC, '2606:4700::1111', address])).toBe(
       'The host must resolve to public addresses only',
     );
@@ -218,7 +218,7 @@ describe('an endpoint cannot be', () => {
     );
   });
 
-  test('another port than 443 and 8443, unless the address is one that tests may reach', async () => {
+  test('on another port than 443 and 8443, unless the address is exempt for tests', async () => {
     for (const host of ['hooks.example.com', PUBLIC])
       for (const port of [22, 25, 80, 6379, 8444])
         expect(await faultOf(`https://${host}:${port}/`)).toBe('The port must be one of 443, 8443');
@@ -237,7 +237,7 @@ describe('an endpoint cannot be', () => {
     expect(await rules.faultOf('https://hooks.example.com/')).toBe('The host does not resolve');
   });
 
-  test('anything, and be told why in words that repeat it', async () => {
+  test('refused with a message that repeats its URL', async () => {
     for (const [, url] of BAD_URLS) {
       const fault = await faultOf(url);
       if (url !== '') expect(fault).not.toContain(url);
@@ -261,16 +261,16 @@ describe('an endpoint can be', () => {
     ['capitals', 'HTTPS://Hooks.Example.COM/'],
     ['an international name', 'https://bücher.example/'],
     ['a name with an underscore', 'https://my_hooks.example.com/'],
-    ['a name that only contains a special one', 'https://localhost.example.com/'],
-    ['a name that only ends like a special one', 'https://mylocalhost.example.com.notlocal/'],
+    ['a name that contains a special name', 'https://localhost.example.com/'],
+    ['a name that only seems to end in a special name', 'https://mylocalhost.example.com.notlocal/'],
     ['a public address in hexadecimal', 'https://0x5db8d822/'],
   ])('%s', async (_, url) => {
     expect(await faultOf(url)).toBeNull();
   });
 });
 
-describe('what tests may reach', () => {
-  test('is exempt, and nothing beside it', () => {
+describe('an address that is exempt for tests', () => {
+  test('is permitted, and no address beside it', () => {
     const guard = new AddressGuard(['127.0.0.1/32', '10.1.0.0/16', '::1', 'fd00::/8']);
     expect(['127.0.0.1', '10.1.2.3', '::1', 'fd12::1', PUBLIC].map((address) => guard.permits(address))).toEqual([
       true,
@@ -287,14 +287,14 @@ describe('what tests may reach', () => {
     ]);
   });
 
-  test('stays shut to other spellings of the same address', () => {
+  test('is not permitted in another spelling', () => {
     const guard = new AddressGuard(['127.0.0.0/8', '0.0.0.0/0']);
     expect(
       ['::ffff:127.0.0.1', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'].map((address) => guard.permits(address)),
     ).toEqual([false, false, false, false]);
   });
 
-  test('is reached by special names too, judged by all of their addresses', async () => {
+  test('may have a special name, if all addresses of the name are exempt', async () => {
     expect(await faultOf('https://127.0.0.1:8443/', [], ['127.0.0.1/32'])).toBeNull();
     for (const name of ['localhost', 'receiver', 'hooks.localhost', 'receiver.internal']) {
       expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1'], ['127.0.0.1/32'])).toBeNull();
@@ -325,13 +325,13 @@ describe('a name whose addresses change', () => {
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
     expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
-    // What was checked is what is given out, not what the resolver would say by now.
+    // The checked answer is returned, not the resolver's newest one.
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
     names.failed('hooks.example.com', PUBLIC);
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
   });
 
-  test('has the addresses last that gave no answer, the one that failed first before the others', async () => {
+  test('has its failed addresses last, the one that failed first before the others', async () => {
     const [first, second, third] = [PUBLIC, '93.184.216.35', '2606:4700::1111'];
     const names = new CheckedNames(new AddressGuard([]), 60_000, async () =>
       [third, first, second].map((address) => ({ address })),
@@ -345,7 +345,7 @@ describe('a name whose addresses change', () => {
     expect(await names.addressesOf('hooks.example.com')).toEqual([third, second, first]);
   });
 
-  test('is not taken for good because it was good when the endpoint was registered', async () => {
+  test('is judged again after the endpoint was registered', async () => {
     const lookup = answering([[PUBLIC], ['169.254.169.254']]);
     expect(await new AddressRules({ allow: [], lookup }).faultOf('https://hooks.example.com/')).toBeNull();
     expect(await new CheckedNames(new AddressGuard([]), 2_000, lookup).addressesOf('hooks.example.com')).toBe(
@@ -353,7 +353,7 @@ describe('a name whose addresses change', () => {
     );
   });
 
-  test('is not found for now while a hundred others wait for a resolver that hangs', async () => {
+  test('is not found while a hundred other names wait for a resolver that hangs', async () => {
     let asked = 0;
     const names = new CheckedNames(new AddressGuard([]), 0, (name) => {
       asked += 1;
@@ -366,14 +366,14 @@ describe('a name whose addresses change', () => {
     expect(asked).toBe(101);
   });
 
-  test('never remembered when nothing is to be', async () => {
+  test('is not remembered when the time to remember is zero', async () => {
     const names = new CheckedNames(new AddressGuard([]), 0, answering([[PUBLIC], []]));
     await names.addressesOf('hooks.example.com');
     expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
   });
 });
 
-test('a target is what goes on the wire: origin, path and query, an address without brackets', () => {
+test('a target has what goes on the wire: origin, port, path, and host without brackets', () => {
   expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({
     origin: 'https://hooks.example.com',
     port: 443,
@@ -390,7 +390,7 @@ test('a target is what goes on the wire: origin, path and query, an address with
   });
 });
 
-test('a URL that was set before its text was judged is sent to as it is read', () => {
+test('a URL that was stored before URLs were checked is requested as a URL parser reads it', () => {
   for (const url of [
     ' https://hooks.example.com/x y',
     'https:hooks.example.com/x%20y',

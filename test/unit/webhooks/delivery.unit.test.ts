@@ -1,4 +1,4 @@
-// One event on its way to one endpoint: docs/contract/webhooks.md#attempts, #deliveries.
+// One event on its way to one endpoint (docs/contract/webhooks.md#attempts, #deliveries).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
@@ -23,7 +23,7 @@ const seen = ({ state }: GivenDelivery) => {
   return state;
 };
 const secondsUntil = (time: string | null): number => (Date.parse(time ?? '') - at(0).getTime()) / 1_000;
-/** Runs the ladder with the same outcome for every attempt, each at the time it is due and one second long. */
+/** Runs the ladder with the same outcome for every attempt. Each begins when it is due and takes one second. */
 function climb(from: GivenDelivery, attempts: number, outcome: AttemptOutcome = DOWN): GivenDelivery {
   let one = from;
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -35,14 +35,14 @@ function climb(from: GivenDelivery, attempts: number, outcome: AttemptOutcome = 
 /** The kinds of attempts that are due. */
 const due = (one: GivenDelivery, seconds: number): AttemptKind[] =>
   (['ladder', 'redelivery', 'ping'] as const).filter((kind) => isDue(seen(one), kind, at(seconds)));
-/** As the log tells of it. */
+/** The attempt as the log records it. */
 const made = (attempt: number, outcome: AttemptOutcome, seconds: number, kind: AttemptKind = 'ladder') => ({
   attempt,
   kind,
   startedAt: iso(seconds - 1),
   ...outcome,
 });
-/** As an earlier release stored it before it sent the attempt. */
+/** The event that an earlier release stored before it sent the attempt. */
 const started = (attempt: number, kind: AttemptKind = 'ladder'): DeliveryEvent => ({
   type: 'DeliveryAttemptStarted',
   data: { attempt, kind, settleAfter: iso(13) },
@@ -66,14 +66,14 @@ describe('scheduling', () => {
     expect(dueAt(seen(made))).toBe(iso(0));
   });
 
-  it('of what is there already changes nothing', () => {
+  it('changes nothing when the delivery exists', () => {
     scheduled()
       .when({ kind: 'schedule', delivery: { ...SCHEDULED, body: 'another' } })
       .then();
     climb(scheduled(), 1, OK).when({ kind: 'schedule', delivery: SCHEDULED }).then();
   });
 
-  it('is needed for everything else', () => {
+  it('must come before any other command', () => {
     given(delivery)
       .when(record(1, OK, 1))
       .thenRefused('request.not_found');
@@ -82,14 +82,14 @@ describe('scheduling', () => {
 });
 
 describe('an attempt', () => {
-  it('is due from its time on, until the delivery is over', () => {
+  it('is due from its time on, until the delivery has ended', () => {
     expect(due(scheduled(), 0)).toEqual(['ladder']);
     const once = climb(scheduled(), 1);
     expect([due(once, 60), due(once, 61)]).toEqual([[], ['ladder']]);
     expect(due(climb(once, 1, OK), 99_999)).toEqual([]);
   });
 
-  it('that succeeds is one event with its start and its outcome, and ends the delivery', () => {
+  it('that succeeds is one event with its start and outcome, and ends the delivery', () => {
     const ended = scheduled()
       .when(record(1, OK, 1))
       .then({ type: 'DeliverySucceeded', data: made(1, OK, 1) });
@@ -97,7 +97,7 @@ describe('an attempt', () => {
     expect(dueAt(seen(ended))).toBeNull();
   });
 
-  it('that is recorded twice, or after another one of its number, changes nothing', () => {
+  it('changes nothing when it is recorded twice, or out of order', () => {
     const once = climb(scheduled(), 1);
     once.when(record(1, OK, 5)).then();
     once.when(record(3, OK, 5)).then();
@@ -119,7 +119,7 @@ describe('an attempt that an earlier release had started', () => {
     expect(seen(climb(failed, 1))).toMatchObject({ attempts: 2, rungs: 2, nextAttemptAt: iso(62 + 300) });
   });
 
-  it('and not ended goes out again under its number, on its rung', () => {
+  it('but not ended is sent again under its number, on its step of the ladder', () => {
     expect([due(begun, 0), dueAt(seen(begun))]).toEqual([['ladder'], iso(0)]);
     const failed = begun
       .when(record(1, DOWN, 1))
@@ -127,7 +127,7 @@ describe('an attempt that an earlier release had started', () => {
     expect(seen(failed)).toMatchObject({ attempts: 1, rungs: 1, underWay: null });
   });
 
-  it('and not ended goes out again as a redelivery, until it is canceled', () => {
+  it('but not ended is sent again as a redelivery, until it is canceled', () => {
     const again = given(
       delivery,
       { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent,
@@ -141,13 +141,13 @@ describe('an attempt that an earlier release had started', () => {
     for (const one of [ended, canceled]) expect([due(one, 99_999), dueAt(seen(one))]).toEqual([[], null]);
   });
 
-  it('and not ended is asked for under its rung, and the next one under another', () => {
+  it('but not ended is queued under its step, and the next attempt under the next step', () => {
     expect(turnOf('id', seen(begun), 'ladder').turn).toBe('1');
     const failed = begun.when(record(1, DOWN, 1)).decided;
     expect(turnOf('id', seen(failed), 'ladder').turn).toBe('2');
   });
 
-  it('and not ended as a redelivery still goes out when a rung of the ladder goes before it', () => {
+  it('as a redelivery but not ended is still sent when an attempt of the ladder comes first', () => {
     const both = given(
       delivery,
       { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent,
@@ -162,7 +162,7 @@ describe('an attempt that an earlier release had started', () => {
 });
 
 describe('the ladder', () => {
-  it('has nine attempts, with the specified delays counted from the end of each, and is exhausted after the ninth', () => {
+  it('has nine attempts with the specified delays, each counted from the end of an attempt, and is then exhausted', () => {
     const waits: number[] = [];
     let one = scheduled();
     let now = 0;
@@ -179,7 +179,7 @@ describe('the ladder', () => {
     expect(dueAt(seen(one))).toBeNull();
   });
 
-  it('tells of the last failure and of the end at once', () => {
+  it('records the last failure and the end together', () => {
     const eight = climb(scheduled(), 8);
     const end = secondsUntil(seen(eight).nextAttemptAt) + 1;
     eight
@@ -190,7 +190,7 @@ describe('the ladder', () => {
       );
   });
 
-  it('varies each delay by at most a tenth, both ways', () => {
+  it('varies each delay by at most a tenth in both directions', () => {
     const wait = (chance: number): number => {
       const [failed] = scheduled().when(record(1, DOWN, 0, { chance })).events;
       return (
@@ -211,7 +211,7 @@ describe('the ladder', () => {
 describe('redelivery by hand', () => {
   const again = { of: 'redelivery' } as const;
 
-  it('makes one attempt at once, under the same event id, and consumes no rung', () => {
+  it('makes one attempt at once under the same event id, and uses no step of the ladder', () => {
     const once = climb(scheduled(), 1);
     const asked = once.when(redeliver(10)).then({ type: 'RedeliveryRequested', data: { requestedAt: iso(10) } });
     expect([dueAt(seen(asked)), due(asked, 10)]).toEqual([iso(10), ['redelivery']]);
@@ -225,7 +225,7 @@ describe('redelivery by hand', () => {
       nextAttemptAt: seen(once).nextAttemptAt,
       eventId: SCHEDULED.eventId,
     });
-    // The second rung's delay follows its own attempt, not the redelivery.
+    // The delay of the second step follows its own attempt, not the redelivery.
     expect(seen(climb(failed, 1)).nextAttemptAt).toBe(iso(62 + 300));
     expect(seen(climb(failed, 8))).toMatchObject({ status: 'exhausted', attempts: 10 });
   });
@@ -242,7 +242,7 @@ describe('redelivery by hand', () => {
     ['succeeded', () => climb(scheduled(), 1, OK)],
     ['exhausted', () => climb(scheduled(), 9)],
     ['canceled', () => climb(scheduled(), 1).when(canceling()).decided],
-  ])('works on one that is %s, which stays so when it fails', (status, make) => {
+  ])('works on a delivery that is %s, and leaves its status when the attempt fails', (status, make) => {
     const before = make();
     const asked = before.when(redeliver(100_000)).decided;
     const attempt = seen(asked).attempts + 1;
@@ -252,7 +252,7 @@ describe('redelivery by hand', () => {
     expect(seen(asked.when(record(attempt, OK, 100_001, again)).decided).status).toBe('succeeded');
   });
 
-  it('is refused within 60 seconds of the one before, and says how long to wait', () => {
+  it('is refused within 60 seconds of the one before, with the time to wait', () => {
     const asked = climb(scheduled(), 1, OK).when(redeliver(100)).decided;
     asked.when(redeliver(100)).thenRefused('webhook.redelivery_too_soon', { retryAfterSeconds: 60 });
     asked.when(redeliver(130.5)).thenRefused('webhook.redelivery_too_soon', { retryAfterSeconds: 30 });
@@ -260,15 +260,15 @@ describe('redelivery by hand', () => {
     asked.when(redeliver(160)).then({ type: 'RedeliveryRequested', data: { requestedAt: iso(160) } });
   });
 
-  it('happens only when it was asked for, and once for each time', () => {
+  it('happens once for each request', () => {
     const once = climb(scheduled(), 1);
     const after = once.when(redeliver(10)).decided.when(record(2, DOWN, 11, again)).decided;
     expect([due(once, 10), due(after, 12)]).toEqual([[], []]);
   });
 
-  it('that is asked for during one before is made after it', () => {
+  it('that is requested during another redelivery is made after it', () => {
     const first = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
-    // It began at 69 and ended at 78.
+    // The first redelivery began at 69 and ended at 78.
     const ended = first
       .when(redeliver(70))
       .decided.when({ ...record(2, DOWN, 78, again), startedAt: at(69) } as DeliveryCommand).decided;
@@ -279,7 +279,7 @@ describe('redelivery by hand', () => {
     expect(due(late, 78)).toEqual([]);
   });
 
-  it('that is asked for during an attempt waits for its end', () => {
+  it('that is requested during an attempt waits for its end', () => {
     const asked = scheduled().when(redeliver(1)).decided;
     const after = asked.when(record(1, DOWN, 2)).decided;
     expect([dueAt(seen(after)), due(after, 2)]).toEqual([iso(1), ['redelivery']]);
@@ -287,7 +287,7 @@ describe('redelivery by hand', () => {
 });
 
 describe('canceling', () => {
-  it('ends what is pending or retrying', () => {
+  it('ends a pending or retrying delivery', () => {
     for (const open of [scheduled(), climb(scheduled(), 3)]) {
       const ended = open
         .when(canceling('ENDPOINT_DISABLED'))
@@ -296,7 +296,7 @@ describe('canceling', () => {
     }
   });
 
-  it('leaves alone what is over', () => {
+  it('changes nothing of a delivery that has ended', () => {
     for (const over of [
       climb(scheduled(), 1, OK),
       climb(scheduled(), 9),
@@ -305,8 +305,8 @@ describe('canceling', () => {
       over.when(canceling()).then();
   });
 
-  // Otherwise a timer would look at it for ever, and nothing would ever come of it.
-  it('ends a redelivery that still waits, also of one that is over, which keeps its end', () => {
+  // Otherwise the recovery job would look at the delivery for ever, without an effect.
+  it('ends a waiting redelivery, also of a delivery that has ended, which keeps its status', () => {
     const waiting = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
     const ended = waiting.when(canceling()).then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DELETED' } });
     expect([seen(ended).status, dueAt(seen(ended)), due(ended, 10)]).toEqual(['succeeded', null, []]);
@@ -314,7 +314,7 @@ describe('canceling', () => {
     expect([seen(both).status, dueAt(seen(both))]).toEqual(['canceled', null]);
   });
 
-  it('during an attempt lets that one end, and nothing follows from its failure', () => {
+  it('during an attempt lets it finish, and its failure leads to no further attempt', () => {
     const canceled = scheduled().when(canceling()).decided;
     const failed = canceled
       .when(record(1, DOWN, 1))
@@ -331,7 +331,7 @@ describe('a ping', () => {
     expect([due(scheduled(PING), 0), due(scheduled(), 0)]).toEqual([['ping'], ['ladder']]);
   });
 
-  it('ends succeeded or failed, and is never repeated', () => {
+  it('ends as succeeded or failed, and is never repeated', () => {
     expect(seen(scheduled(PING).when(record(1, OK, 1, ping)).decided).status).toBe('succeeded');
     const failed = scheduled(PING)
       .when(record(1, DOWN, 1, ping))
@@ -341,7 +341,7 @@ describe('a ping', () => {
   });
 });
 
-describe('whatever happens in whatever order', () => {
+describe('any sequence of commands', () => {
   const anyCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
     fc
       .tuple(
@@ -354,7 +354,7 @@ describe('whatever happens in whatever order', () => {
     fc.constant(redeliver(0)),
   );
 
-  it('each number is recorded once, the ladder has at most nine attempts, and what is over has nothing due', () => {
+  it('records each number once, makes at most nine attempts of the ladder, and leaves nothing due at the end', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyCommand, fc.integer({ min: 0, max: 30_000 })), { maxLength: 80 }), (steps) => {
         let state: DeliveryState = fold(delivery, [{ type: 'DeliveryScheduled', data: SCHEDULED }]);
@@ -363,7 +363,7 @@ describe('whatever happens in whatever order', () => {
         let ladder = 0;
         for (const [command, after] of steps) {
           now += after;
-          // A worker sends what is due, and nothing else.
+          // A worker sends only attempts that are due.
           const isSent = command.kind !== 'record' || (state.status !== 'none' && isDue(state, command.of, at(now)));
           if (!isSent) continue;
           let events: readonly DeliveryEvent[] = [];
@@ -391,7 +391,7 @@ describe('whatever happens in whatever order', () => {
     );
   });
 
-  it('an event of a later version of the service changes nothing', () => {
+  it('leaves an event of a later version of the service without effect', () => {
     const later = { type: 'DeliverySomethingNew', data: {} } as unknown as DeliveryEvent;
     const before: DeliveryEvent = { type: 'DeliveryScheduled', data: SCHEDULED };
     expect(fold(delivery, [before, later])).toEqual(fold(delivery, [before]));

@@ -1,4 +1,4 @@
-// The webhook endpoint of an account: docs/contract/webhooks.md#endpoint, #endpoint-health.
+// The webhook endpoint of an account (docs/contract/webhooks.md#endpoint, #endpoint-health).
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
 import {
@@ -67,7 +67,7 @@ describe('registering', () => {
 });
 
 describe('changing', () => {
-  it('changes what is named and leaves the rest', () => {
+  it('changes the named fields and leaves the rest', () => {
     const changed = endpoint(registered({ notifies: true }))
       .when(change({ url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: false }))
       .then(
@@ -86,21 +86,21 @@ describe('changing', () => {
     });
   });
 
-  it('to null means all event types again', () => {
+  it('the event types to null means all of them again', () => {
     const changed = endpoint(registered({ enabledEvents: ['report.shared'] }))
       .when(change({ enabledEvents: null }))
       .then({ type: 'WebhookEventsChosen', data: { endpointId: ENDPOINT, enabledEvents: null } });
     expect(current(changed).enabledEvents).toBeNull();
   });
 
-  it('to what it is already, or of nothing, is no change', () => {
+  it('changes nothing when the values are the same or none is given', () => {
     endpoint(registered({ enabledEvents: ['report.shared'] }))
       .when(change({ url: 'https://hooks.example.com/a', enabledEvents: ['report.shared'], notifies: false }))
       .then();
     endpoint(registered()).when(change()).then();
   });
 
-  it('brings a disabled endpoint back, with counter and clock at the beginning', () => {
+  it('reactivates a disabled endpoint, with counter and clock reset', () => {
     const back = disabled()
       .when(change())
       .then({ type: 'WebhookEndpointReactivated', data: { endpointId: ENDPOINT } });
@@ -116,7 +116,7 @@ describe('changing', () => {
     });
   });
 
-  it('does not make a failing endpoint active: only a success does', () => {
+  it('does not make a failing endpoint active, because only a success does', () => {
     expect(current(failing().when(change({ url: 'https://b.example.com' })).decided)).toMatchObject({
       status: 'failing',
       consecutiveFailures: 3,
@@ -129,7 +129,7 @@ describe('an endpoint that is not the current one', () => {
     ['never existed', endpoint()],
     ['has another id', endpoint(registered({ endpointId: OTHER }))],
     ['was deleted', endpoint(registered(), { type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } })],
-  ])('that %s cannot be changed, rotated or deleted, each refused alike', (_what, one) => {
+  ])('because it %s gets the same error for a change, a rotation and a deletion', (_what, one) => {
     one.when(change()).thenRefused('webhook.endpoint_not_found');
     one
       .when({ kind: 'rotate', endpointId: ENDPOINT, secretId: 's', previousExpiresAt: at(1) })
@@ -139,7 +139,7 @@ describe('an endpoint that is not the current one', () => {
     one.when(delivered('a', 1)).then();
   });
 
-  it('leaves the current one alone when late news of it come', () => {
+  it('does not affect the current one when its events come late', () => {
     const replaced = disabled().when(register({ endpointId: OTHER })).decided;
     expect(
       replaced.and(
@@ -158,7 +158,7 @@ describe('secrets', () => {
     previousExpiresAt: at(expires),
   });
 
-  it('sign both after a rotation, the current first, until the previous one has expired', () => {
+  it('both sign after a rotation, the current first, until the previous one has expired', () => {
     const rotated = endpoint(registered())
       .when(rotate('secret-2', 100))
       .then({
@@ -169,18 +169,18 @@ describe('secrets', () => {
     expect(signingSecrets(current(rotated), at(100))).toEqual(['secret-2']);
   });
 
-  it('are never more than two: a third drops the oldest', () => {
+  it('are at most two, and a third drops the oldest', () => {
     const twice = endpoint(registered()).when(rotate('secret-2', 100)).decided.when(rotate('secret-3', 200)).decided;
     expect(signingSecrets(current(twice), at(50))).toEqual(['secret-3', 'secret-2']);
   });
 
-  it('rotated without an overlap sign alone at once', () => {
+  it('sign alone at once after a rotation without overlap', () => {
     expect(signingSecrets(current(endpoint(registered()).when(rotate('secret-2', 0)).decided), at(0))).toEqual([
       'secret-2',
     ]);
   });
 
-  it('rotated again under the same id stay as they are', () => {
+  it('stay the same when they are rotated again under the same id', () => {
     const rotated = endpoint(registered()).when(rotate('secret-2', 100)).decided;
     rotated.when(rotate('secret-2', 300)).then();
   });
@@ -206,13 +206,13 @@ describe('health', () => {
     expect([current(three).status, healthDueAt(three.state)]).toEqual(['failing', iso(4 + 259_200)]);
   });
 
-  // A dead receiver exhausts thousands: its stream would grow with each of them.
-  it('records nothing more while it is failing, and the clock goes on from when it began', () => {
+  // A dead receiver exhausts thousands of deliveries, and its stream would grow with each.
+  it('records nothing more while it is failing, and the clock keeps its start', () => {
     const four = failing().when(exhausted('d', 1_000)).then();
     expect(current(four)).toMatchObject({ status: 'failing', consecutiveFailures: 3, disableAfter: iso(4 + 259_200) });
   });
 
-  it('of a stream with an event for each exhaustion stays the same', () => {
+  it('stays the same for a stream with an event for each exhaustion', () => {
     const counted = (consecutive: number): EndpointEvent => ({
       type: 'WebhookExhaustionCounted',
       data: { endpointId: ENDPOINT, deliveryId: `d${consecutive}`, endedAt: iso(consecutive), consecutive },
@@ -241,7 +241,7 @@ describe('health', () => {
     });
   });
 
-  it('any success between them makes the count begin anew', () => {
+  it('counts from zero again after any success', () => {
     const recovered = endpoint(registered())
       .when(exhausted('a', 1))
       .decided.when(exhausted('b', 2))
@@ -253,34 +253,34 @@ describe('health', () => {
     });
   });
 
-  it('is active again after a success, and of a healthy endpoint a success says nothing', () => {
+  it('is active again after a success, and a success changes nothing when it was healthy', () => {
     const well = failing().when(delivered('d', 10)).decided;
     expect(current(well)).toMatchObject({ status: 'active', consecutiveFailures: 0, disableAfter: null });
     expect(healthDueAt(well.state)).toBeNull();
     well.when(delivered('e', 11)).then();
   });
 
-  it('counts a delivery once, however often it is told', () => {
+  it('counts a delivery once, however often its end is reported', () => {
     const one = endpoint(registered()).when(exhausted('a', 1)).decided;
     one.when(exhausted('a', 1)).then();
     failing().when(exhausted('a', 1)).then();
     failing().when(exhausted('c', 3)).then();
   });
 
-  it('lets nothing old count late: no failure before a success, and none before the owner brought it back', () => {
+  it('ignores a late failure from before a success, and from before the owner reactivated the endpoint', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     recovered.when(exhausted('e', 9)).then();
     disabled().when(change()).decided.when(exhausted('e', 300_000)).then();
   });
 
   // The clock of a host may be behind, or may have been set back.
-  it('counts what comes after a success by its place, whatever the clocks say, and any success', () => {
+  it('counts failures after a success by their place in the log, whatever the clocks say, and counts any success', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     expect(current(recovered.when(exhausted('e', 9, 1)).decided)).toMatchObject({ consecutiveFailures: 1 });
     expect(current(failing().when(delivered('z', 2)).decided)).toMatchObject({ status: 'active' });
   });
 
-  it('is disabled once its time is over without a success, and not before', () => {
+  it('is disabled once its time passes without a success, and not before', () => {
     failing()
       .when({ kind: 'disable-overdue', now: at(4 + 259_200 - 0.001) })
       .then();
@@ -296,7 +296,7 @@ describe('health', () => {
     ended.when({ kind: 'disable-overdue', now: at(9_999_999) }).then();
   });
 
-  it('of an active endpoint has no clock', () => {
+  it('has no clock while the endpoint is active', () => {
     endpoint(registered())
       .when({ kind: 'disable-overdue', now: at(9_999_999) })
       .then();
@@ -305,7 +305,7 @@ describe('health', () => {
       .then();
   });
 
-  it('of a disabled endpoint is final for automation', () => {
+  it('stays disabled until the owner acts', () => {
     disabled().when(delivered('z', 300_000)).then();
     disabled().when(exhausted('z', 300_000)).then();
   });
@@ -325,7 +325,7 @@ describe('health', () => {
   });
 });
 
-it('an event of a later version of the service changes nothing', () => {
+it('a webhook endpoint ignores an event of a later version of the service', () => {
   const later = { type: 'WebhookSomethingNew', data: { endpointId: ENDPOINT } } as unknown as EndpointEvent;
   expect(fold(webhookEndpoint, [registered(), later])).toEqual(fold(webhookEndpoint, [registered()]));
 });

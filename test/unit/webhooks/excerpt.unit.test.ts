@@ -1,4 +1,4 @@
-// What receivers answered, as the log keeps it: unreadable without the key, and bound to its place.
+// Answers of receivers, as the log keeps them: unreadable without the key, and bound to one attempt.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ const KEY = randomBytes(32);
 const PLACE = excerptPlace('0190a6d0-0000-7000-8000-000000000001', 1);
 
 describe("a receiver's answer in the log", () => {
-  it('is read back as it was, whatever it says', () => {
+  it('is read back unchanged, whatever its text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(openExcerpt(KEY, PLACE, sealExcerpt(KEY, randomBytes(12), PLACE, text))).toBe(text);
@@ -16,7 +16,7 @@ describe("a receiver's answer in the log", () => {
     );
   });
 
-  it('says nothing without the key, not even whether two answers are the same', () => {
+  it('is unreadable without the key, and two equal answers look different', () => {
     const [one, other] = [
       sealExcerpt(KEY, randomBytes(12), PLACE, 'hello Ada'),
       sealExcerpt(KEY, randomBytes(12), PLACE, 'hello Ada'),
@@ -26,7 +26,7 @@ describe("a receiver's answer in the log", () => {
     expect(() => openExcerpt(randomBytes(32), PLACE, one)).toThrow();
   });
 
-  it('is not that of another attempt or delivery', () => {
+  it('cannot be read as that of another attempt or delivery', () => {
     const sealed = sealExcerpt(KEY, randomBytes(12), PLACE, 'hello');
     for (const place of [
       excerptPlace('0190a6d0-0000-7000-8000-000000000001', 2),

@@ -1,5 +1,5 @@
-// The webhooks module's use cases and reactions on a real event store, vault and Redis. What lies outside (receivers, the mail
-// server, other modules' events) is played, and the queue is emptied by the test, because each test says what happens when.
+// The use cases and event handlers of the webhooks module on a real event store, vault and Redis. Receivers, the mail server and other
+// modules' events are played. The test runs the queue itself, so that it decides the order of things.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ export const REFUSED: WebhookAnswer = {
   responseExcerpt: 'not now',
 };
 
-/** Something of another module's that is published. */
+/** An aggregate of another module with an event that is published. */
 const parcel: Decider<
   { readonly opened: boolean },
   { readonly kind: 'share' },
@@ -123,7 +123,7 @@ const parcelPublisher: Publisher = {
   },
 };
 
-/** Lets the read models see everything at once, so that no test has to wait for their subscription. */
+/** Applies every event to the read models at once, so that no test waits for their subscription. */
 class AttendedHandling extends AggregateStore {
   override execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
@@ -139,7 +139,7 @@ class AttendedHandling extends AggregateStore {
 class PlayedReceivers extends WebhookSender {
   readonly requests: WebhookRequest[] = [];
   answer: WebhookAnswer | Error = TAKEN;
-  /** What each receiver does before it answers. */
+  /** Runs in each receiver before it answers. */
   before: () => Promise<void> = () => Promise.resolve();
 
   override async send(request: WebhookRequest): Promise<WebhookAnswer> {
@@ -186,7 +186,7 @@ export class WebhookHouse {
   readonly mailServer = new PlayedMailServer();
   readonly queue = new ListedQueue();
   readonly told = new Told();
-  /** The changes of endpoints that the observer was told. */
+  /** The changes of endpoints that were reported to the observer. */
   readonly news: EndpointNews[] = [];
   /** The deliveries that a check found missing. */
   readonly missing: MissingDelivery[] = [];
@@ -247,7 +247,7 @@ export class WebhookHouse {
     ladder: LADDER,
     health: HEALTH,
   };
-  /** Made on demand, so that a test may take a fresh process: nothing may depend on what one remembers. */
+  /** Builds the parts on demand, so that a test may have a fresh process. Nothing may depend on the memory of one process. */
   private parts(store: EventStore = this.store) {
     const { clock, vault, models, queue } = this;
     const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
@@ -349,7 +349,7 @@ export class WebhookHouse {
     );
   }
 
-  /** What one process makes of attempts: it remembers what it has sent. */
+  /** The attempts of one process, which remembers the attempts that it has sent. */
   process(): (deliveryId: string) => ReturnType<AttemptDeliveryHandler['execute']> {
     const { aggregates, streams, attempts, queue } = this.parts();
     const handler = new AttemptDeliveryHandler(aggregates, streams, attempts, queue);
@@ -368,13 +368,13 @@ export class WebhookHouse {
     return new DisableOverdueEndpointHandler(endpoints, clock).execute(new DisableOverdueEndpoint(accountId));
   }
 
-  /** Something happens in an account that it is told of. */
+  /** Appends an event of the account that is to be published. */
   async happens(accountId: string): Promise<void> {
     await this.parts().aggregates.execute(parcel, newId(), { kind: 'share' }, this.as(accountId));
     this.clock.pass(1);
   }
 
-  /** What turns events into deliveries, in a process that reads there. */
+  /** The handler that turns events into deliveries, in a process that reads `store`. */
   publications(store: EventStore = this.store): WhenEventPublished {
     const { aggregates, streams, queue } = this.parts(store);
     const published: PublishedEvents = {
@@ -384,13 +384,13 @@ export class WebhookHouse {
     return new WhenEventPublished(published, store, aggregates, streams, queue);
   }
 
-  /** Compares events with deliveries, in a process that reads there. */
+  /** Compares events with deliveries, in a process that reads `store`. */
   check(store: EventStore = this.store): Promise<DeliveryCheck> {
     const observer = { made: (one: MissingDelivery) => void this.missing.push(one) };
     return new CheckDeliveriesHandler(store, this.publications(store), this.checkpoints, observer).execute();
   }
 
-  /** The handler of published events says that it has come so far. */
+  /** Moves the checkpoint of the handler of published events to this place. */
   async passes(place: string): Promise<void> {
     const { name } = this.publications();
     await this.checkpoints.take(name, 'handler', 60_000);
@@ -398,8 +398,8 @@ export class WebhookHouse {
   }
 
   /**
-   * Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. With an
-   * account it runs them over what happened in that account.
+   * Runs every event handler over the whole log from its beginning, as after a lost checkpoint, so that each event is seen again. With an
+   * account, only the events of that account are handled.
    */
   async react(accountId: string | null = null, deliveries: OpenDeliveries = this.parts().deliveries): Promise<void> {
     const { aggregates, streams, endpoints, secrets, store, clock } = this.parts();
@@ -419,7 +419,7 @@ export class WebhookHouse {
     }
   }
 
-  /** Counts exhausted deliveries in a process that reads there. `events` are those of the account, from the beginning of the log. */
+  /** Counts exhausted deliveries in a process that reads `store`. `events` are those of the account, from the beginning of the log. */
   async exhaustions(
     accountId: string,
     store: EventStore,
@@ -451,13 +451,13 @@ export class WebhookHouse {
     return view.doc.delivery;
   }
 
-  /** When the account's failing endpoint is to be disabled. */
+  /** The time at which the account's failing endpoint is to be disabled. */
   async disableAfter(accountId: string): Promise<number> {
     const state = foldState(endpointProjection, await this.store.readStream(`webhook_endpoint-${accountId}`));
     return Date.parse(state?.current?.disableAfter ?? '');
   }
 
-  /** One event, delivered to the last rung of the ladder, with the same answer to each attempt. */
+  /** Delivers one event to the last step of the ladder, with the same answer to each attempt. */
   async exhaust(accountId: string, endpointId: string): Promise<string> {
     this.receivers.answer = REFUSED;
     await this.happens(accountId);

@@ -1,4 +1,4 @@
-// The signature of deliveries: the published example of Standard Webhooks, and its reference library as the judge of ours.
+// The signature of deliveries, compared with the published example of Standard Webhooks and its reference library.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
@@ -19,13 +19,13 @@ const headers = (id: string, timestamp: number, signature: string): Record<strin
 });
 
 describe('the signature of a delivery', () => {
-  it('is that of the published example', () => {
+  it('equals that of the published example', () => {
     expect(signatureOf([bytesOf(EXAMPLE.secret)], EXAMPLE.id, EXAMPLE.timestamp, Buffer.from(EXAMPLE.body))).toBe(
       'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     );
   });
 
-  it('is what the reference library signs, and what it accepts, whatever the body', () => {
+  it('equals that of the reference library, which accepts it, for any body', () => {
     fc.assert(
       fc.property(secrets, fc.uuid(), fc.string({ unit: 'binary' }), (secret, id, body) => {
         const now = Math.floor(Date.now() / 1_000);
@@ -39,7 +39,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('has an entry for each honoured secret, the current first, and either secret verifies it', () => {
+  it('has an entry for each valid secret, the current first, and verifies with either', () => {
     fc.assert(
       fc.property(secrets, secrets, fc.json(), (current, previous, body) => {
         const now = Math.floor(Date.now() / 1_000);
@@ -53,7 +53,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('holds for one body, id, time and secret only', () => {
+  it('is valid for one body, id, time and secret only', () => {
     const secret = bytesOf(EXAMPLE.secret);
     const now = Math.floor(Date.now() / 1_000);
     const signature = signatureOf([secret], EXAMPLE.id, now, Buffer.from(EXAMPLE.body));
@@ -68,8 +68,8 @@ describe('the signature of a delivery', () => {
   });
 });
 
-describe('a secret as it is shown', () => {
-  it('is its prefix and the base64 of its bytes, from which the key is read back', () => {
+describe('a secret in its displayed form', () => {
+  it('is its prefix and the base64 of its bytes, and gives the key back', () => {
     fc.assert(
       fc.property(secrets, (secret) => {
         const text = secretText(secret);
