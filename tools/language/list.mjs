@@ -69,6 +69,7 @@ export const FINISHED_FOLDERS = [
   'tools',
   'test/unit/language',
   'test/unit/parties',
+  'test/unit/reports',
   'test/unit/webhooks',
 ];
 

@@ -1,4 +1,4 @@
-// The report routes of the direct API over real HTTP: formats, exclusions, links and every spelling of their paths.
+// The report routes of the direct API over real HTTP: formats, exclusions, links and all forms of their paths.
 import 'reflect-metadata';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
@@ -11,7 +11,7 @@ const BACKGROUND = [
   { jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' },
 ];
 const BUREAU = { score: SCORE, report: { ...REPORT, background: BACKGROUND } };
-/** As the bureau wrote it: no program would write these numbers and spaces so. */
+/** The bureau's own text. No program would write these numbers and spaces like this. */
 const TEXT = ` ${JSON.stringify(BUREAU).replace('712', '7.12e2').replace('{', '{ "id": 12345678901234567890,')}`;
 const UNIT = { unitAddress: '1 Main Street, unit 4' };
 
@@ -73,7 +73,7 @@ describe('the report routes of the direct API', () => {
   }
 
   describe('GET /api/idv/renters/{id}/report', () => {
-    it("200 with the bureau's own text, for nobody to keep; the same without /report", async () => {
+    it("200 with the bureau's own text and no-store, and the same without /report", async () => {
       for (const path of ['renters/r%201/report', 'renters/r%201']) {
         const reply = await get(path);
         expect([reply.status, await reply.text()]).toEqual([200, `{"payload":${TEXT},"errors":[]}`]);
@@ -84,7 +84,7 @@ describe('the report routes of the direct API', () => {
       }
     });
 
-    it("200 with the service's words where the bureau's answer is no text", async () => {
+    it("200 with the service's own JSON when the bureau's text is missing", async () => {
       house.bureau.answers = [GIVEN];
       expect(await (await get('renters/r%201/report')).json()).toEqual({
         payload: { score: SCORE, report: REPORT },
@@ -103,12 +103,12 @@ describe('the report routes of the direct API', () => {
       ['partner', 'application/json', '?format=', 'application/json'],
       ['first_party', 'image/png', '?format=html', 'text/html'],
       ['first_party', undefined, '?contentType=x&productId=7&testConsumerToken=t', 'application/json'],
-    ] as const)('a %s that accepts %s, %s: %s', async (as, accept, query, type) => {
+    ] as const)('200 for a %s with Accept %s and the query %j, as %s', async (as, accept, query, type) => {
       const reply = await get(`renters/r%201/report${query}`, { as, ...(accept !== undefined && { accept }) });
       expect([reply.status, typeOf(reply)]).toEqual([200, type]);
     });
 
-    it('406 for a format that there is not, before anything is pulled', async () => {
+    it('406 for an unknown format, before anything is pulled', async () => {
       house.bureau.asked.length = 0;
       for (const path of ['?format=pdf', '?format=json&format=html'])
         expect(await refused(await get(`renters/r%201/report${path}`))).toEqual([406, 121, null]);
@@ -116,7 +116,7 @@ describe('the report routes of the direct API', () => {
       expect(house.bureau.asked).toEqual([]);
     });
 
-    it('leaves sections out of the JSON and of the page, and disturbs nothing else', async () => {
+    it('200 without the excluded sections in the JSON and the page, and with the rest unchanged', async () => {
       const both = '?excludeBackground=true&excludeHousingCourt=true';
       const text = await (await get(`renters/r%201/report${both}`)).text();
       const { background: _, housingCourt: __, ...rest } = BUREAU.report;
@@ -135,7 +135,7 @@ describe('the report routes of the direct API', () => {
     });
 
     it.each(['excludeBackground', 'excludeHousingCourt'])(
-      '400 in few words for %s that is no boolean',
+      '400 in the short form when %s is not a boolean',
       async (name) => {
         for (const value of ['1', '', 'TRUE', `true&${name}=true`]) {
           const reply = await get(`renters/r%201/report?${name}=${value}`);
@@ -160,7 +160,7 @@ describe('the report routes of the direct API', () => {
       expect(await refused(await get('renters/r%201/report'))).toEqual([status, code, field]);
     });
 
-    it('400/138 tokenExpiration after 30 days, and report-expiry says so all the time', async () => {
+    it('400/138 tokenExpiration after 30 days, and report-expiry gives the time before and after', async () => {
       const expiry = async (): Promise<unknown> => (await get('renters/r%201/report-expiry')).json();
       expect(await expiry()).toEqual({ payload: { tokenExpiration: null }, errors: [] });
       await get('renters/r%201/report');
@@ -175,7 +175,7 @@ describe('the report routes of the direct API', () => {
       expect(await refused(await get('renters/unknown/report-expiry'))).toEqual([404, 278, null]);
     });
 
-    it('402/285 with the reason, unpaid or without credit', async () => {
+    it('402/285 with the reason when the renter has not paid, and when the account has no credit', async () => {
       registered({ overallStatus: 'PAYMENT_PENDING' });
       const unpaid = await get('renters/r%201/report');
       owner = await house.account(0);
@@ -192,7 +192,7 @@ describe('the report routes of the direct API', () => {
       }
     });
 
-    it("the bureau's number, and its answer beside it, when it refuses", async () => {
+    it("the bureau's status and number, with its reply as payload, when it refuses", async () => {
       const said = '{"error": {"code": 9132.0}}';
       house.bureau.answers = [
         { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: replied(422, said, 9132) },
@@ -202,7 +202,7 @@ describe('the report routes of the direct API', () => {
       expect([reply.status, text.startsWith(`{"payload":${said},"errors":[{"errorCode":9132,`)]).toEqual([422, true]);
     });
 
-    it('429/121 with Retry-After beyond the limit of one account', async () => {
+    it('429/121 with Retry-After over the limit of one account', async () => {
       for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
         await doors.limiter.take([{ key: `report-reads:${owner}:test`, limit: 60, windowSeconds: 60 }]);
       const reply = await get('renters/r%201/report');
@@ -215,14 +215,14 @@ describe('the report routes of the direct API', () => {
     ['agents', 'a%201', 'o%2F1', 'organizations'],
     ['organizations', 'o%2F1', 'a%201', 'agents'],
   ])('links of %s', (kind, id, otherId, other) => {
-    /** The spellings of one path. */
+    /** All forms of one path. */
     const spelled = (suffix = ''): string[] => [
       `${kind}/${id}/renters/r%201${suffix}`,
       `renters/r%201/${kind}/${id}${suffix}`,
     ];
     const done = { payload: { success: true }, errors: [] };
 
-    it('every spelling links, reads, tells the score and unlinks', async () => {
+    it('200 for each form of the path: to link, read, get the score and unlink', async () => {
       for (const path of spelled()) {
         const linked = await send('PUT', path, { body: UNIT });
         expect([linked.status, await linked.json()]).toEqual([200, done]);
@@ -241,7 +241,7 @@ describe('the report routes of the direct API', () => {
       ).toHaveLength(2);
     });
 
-    it('formats and exclusions are those of every report', async () => {
+    it('have the formats and exclusions of every report', async () => {
       const [path] = spelled('/report');
       await send('PUT', spelled()[0]!, { body: UNIT });
       expect(typeOf(await get(path!, { as: 'partner' }))).toBe('text/html');
@@ -263,19 +263,19 @@ describe('the report routes of the direct API', () => {
       [{}, false],
       [{ address: '1 Main Street', city: 'Springfield', state: 'IL' }, false],
       [{ address: '1 Main Street', city: 'Springfield', state: 'IL', zip: 62701 }, false],
-    ])('takes the unit address %j: %j', async (unitAddress, taken) => {
+    ])('accepts the unit address %j: %j', async (unitAddress, taken) => {
       const reply = await send('PUT', spelled()[1]!, { body: { unitAddress } });
       if (taken) expect(reply.status).toBe(200);
       else expect(await refused(reply)).toEqual([400, 138, 'unitAddress']);
     });
 
-    it('400 for a body that is none', async () => {
+    it('400 for a missing or malformed body', async () => {
       expect(await refused(await send('PUT', spelled()[0]!))).toEqual([400, 138, 'unitAddress']);
       expect(await refused(await send('PUT', spelled()[0]!, { body: '[]' }))).toEqual([400, 138, 'unitAddress']);
       expect(await refused(await send('PUT', spelled()[0]!, { body: '{"unitAddress":' }))).toEqual([400, 121, null]);
     });
 
-    it('404 for a renter, agent or organization that is unknown; a score is null for an unknown renter', async () => {
+    it('404 for an unknown renter, agent or organization, but a null score for an unknown renter', async () => {
       for (const path of [`${kind}/${otherId}/renters/r%201`, `renters/r%201/${kind}/unknown`]) {
         expect(await refused(await send('PUT', path, { body: UNIT }))).toEqual([404, 293, null]);
         for (const reply of [
@@ -292,7 +292,7 @@ describe('the report routes of the direct API', () => {
       expect(await (await get(`${path}/credit-score`)).json()).toEqual({ payload: { creditScore: null }, errors: [] });
     });
 
-    it('422/9016 for the others, 401/9011 for one who is not authenticated, 422/9015 after 24 months', async () => {
+    it('422/9016 for another party, 401/9011 when it is not authenticated, 422/9015 after 24 months', async () => {
       await send('PUT', spelled()[0]!, { body: UNIT });
       expect(await refused(await get(`${other}/${otherId}/renters/r%201/report`))).toEqual([422, 9016, null]);
       house.clock.pass(735 * 86_400);
@@ -302,7 +302,7 @@ describe('the report routes of the direct API', () => {
       expect(await refused(await get(spelled('/report')[0]!))).toEqual([401, 9011, null]);
     });
 
-    it('never asks a renter to pay, and is refused without credit', async () => {
+    it('200 although the renter has not paid, and 402 without credit', async () => {
       registered({ overallStatus: 'PAYMENT_PENDING' });
       expect((await send('PUT', spelled()[0]!, { body: UNIT })).status).toBe(200);
       expect((await get(spelled('/report')[0]!)).status).toBe(200);

@@ -72,7 +72,7 @@ describe('the report routes', () => {
     ((await reply.json()) as any).error.code,
   ];
 
-  it('are wired with their timer and reaction', () => {
+  it('are wired with their timer and event handler', () => {
     const discovery = app.get(DiscoveryService);
     const timers = discovery
       .getProviders()
@@ -85,7 +85,7 @@ describe('the report routes', () => {
   });
 
   describe('GET /reports/{id}', () => {
-    it('200 JSON, for nobody to keep', async () => {
+    it('200 JSON with no-store', async () => {
       const sessionId = house.session(owner);
       const reply = await get(`/reports/${sessionId}`, await platform(owner));
       expect(reply.status).toBe(200);
@@ -100,7 +100,7 @@ describe('the report routes', () => {
       expect(body).toMatchObject({ sessionId, score: SCORE, report: REPORT });
     });
 
-    it('200 HTML, which may load and run nothing', async () => {
+    it('200 HTML that loads and runs nothing', async () => {
       const reply = await get(`/reports/${house.session(owner)}`, {
         ...(await platform(owner)),
         accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8',
@@ -124,7 +124,7 @@ describe('the report routes', () => {
       expect(house.bureau.asked).toEqual([]);
     });
 
-    it('401 without a token, 404 SCREENING_NOT_FOUND for what does not exist, 403 REPORT_SHARING_NOT_FOUND for a stranger', async () => {
+    it('401 without a token, 404 SCREENING_NOT_FOUND for an unknown session, 403 REPORT_SHARING_NOT_FOUND for another account', async () => {
       const sessionId = house.session(owner);
       expect(await refused(await get(`/reports/${sessionId}`, { origin: ORIGIN }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
       for (const id of [newId(), 'x', 'pdf', '%00'])
@@ -146,7 +146,7 @@ describe('the report routes', () => {
       [409, 'ACCOUNT_NOT_LIVE', { environment: 'live' }],
       [422, 'SCREENING_IDENTITY_NOT_FOUND', blocked('IDENTITY_NOT_FOUND')],
       [429, 'SCREENING_TOO_MANY_ATTEMPTS', blocked('TOO_MANY_ATTEMPTS', '2026-01-01T00:00:00.000Z')],
-    ])('%i %s for the session %j, and for sharing it', async (status, code, facts) => {
+    ])('%i %s when the session has %j, for reading and for sharing', async (status, code, facts) => {
       const sessionId = house.session(owner, facts);
       const headers = await platform(owner, { env: facts.environment ?? 'test' });
       expect(await refused(await get(`/reports/${sessionId}`, headers))).toEqual([status, code]);
@@ -178,7 +178,7 @@ describe('the report routes', () => {
   });
 
   describe('GET /v1/reports/{session_id}', () => {
-    it('200 for the own account, JSON and HTML; 404 NOT_FOUND for everything else; 401 without a key', async () => {
+    it('200 JSON and HTML for the own account, 404 NOT_FOUND for any other session, 401 without a key', async () => {
       const sessionId = house.session(owner);
       const key = { 'x-secret-key': `sk_test_${owner}` };
       expect(await (await get(`/v1/reports/${sessionId}`, key)).json()).toMatchObject({ sessionId, report: REPORT });
@@ -233,7 +233,7 @@ describe('the report routes', () => {
       }
     });
 
-    it('200: taken back from every account also while its lists are empty, or 503 while they are behind the log', async () => {
+    it('200 when all accounts lose access while the lists are empty, 503 while the lists are behind the log', async () => {
       const [sessionId, headers] = [house.session(owner), await platform(owner)];
       const recipients = [owner, await house.childOf(owner)].sort();
       for (const recipientAccountId of recipients)
@@ -287,7 +287,7 @@ describe('the report routes', () => {
     const print = async (sessionId: string, body: unknown, accountId = owner) =>
       post(`/reports/${sessionId}/pdf`, await platform(accountId), body);
 
-    it('200 with a link that needs no token, pulls and bills nothing', async () => {
+    it('200 with a link that needs no token; nothing is pulled or billed', async () => {
       const sessionId = house.session(owner);
       const reply = await print(sessionId, { html: '<h1>Report</h1>', filename: '../Zoë "1"\r\n.pdf' });
       const { url, expiresAt } = (await reply.json()) as { url: string; expiresAt: string };
@@ -305,11 +305,11 @@ describe('the report routes', () => {
       expect([renderer.pages, files.ttls.at(-1), house.bureau.asked]).toEqual([['<h1>Report</h1>'], 300_000, []]);
     });
 
-    describe('knows the page that the service served', () => {
+    describe('with and without the mark of a served page', () => {
       const served = async (path: string, headers: Record<string, string>): Promise<string> =>
         (await get(path, { ...headers, accept: 'text/html' })).text();
 
-      it('200 with the page in each language, and with the page of the server API', async () => {
+      it('200 for the served page in each language, and for that of the server API', async () => {
         const sessionId = house.session(owner);
         const pages = [
           await served(`/reports/${sessionId}`, await platform(owner)),
@@ -320,7 +320,7 @@ describe('the report routes', () => {
         expect([renderer.pages, renderer.sources]).toEqual([pages, ['served', 'served', 'served']]);
       });
 
-      it('200 with any other page, which is printed as a foreign one', async () => {
+      it('200 for any other page, which is printed as a foreign page', async () => {
         const [sessionId, other] = [house.session(owner), house.session(owner)];
         const page = await served(`/reports/${sessionId}`, await platform(owner));
         const mark = page.slice(page.lastIndexOf('<!--'));
@@ -338,7 +338,7 @@ describe('the report routes', () => {
         expect([renderer.pages, renderer.sources]).toEqual([foreign, foreign.map(() => 'foreign')]);
       });
 
-      it('400 VALIDATION_ERROR with any other page where only served pages are printed; nothing is counted', async () => {
+      it('400 VALIDATION_ERROR for any other page when only served pages may be printed, and nothing counts against the limit', async () => {
         const restrained = jest.replaceProperty(house.policy.limits, 'servedPagesOnly', true);
         try {
           const sessionId = house.session(owner);
@@ -356,7 +356,7 @@ describe('the report routes', () => {
       });
     });
 
-    it('403 REPORT_ACCESS_DENIED for a link that is expired, forged, of another file or gone', async () => {
+    it('403 REPORT_ACCESS_DENIED for a link that is expired, forged, or of another or a deleted file', async () => {
       const { url } = (await (await print(house.session(owner), { html: 'x' })).json()) as { url: string };
       const { url: other } = (await (await print(house.session(owner), { html: 'y' })).json()) as { url: string };
       const path = url.replace('https://service.example.test', '');
@@ -388,7 +388,7 @@ describe('the report routes', () => {
       ]);
     });
 
-    it('200 up to 2 MB of page, however it is spelled; 413 PAYLOAD_TOO_LARGE over it', async () => {
+    it('200 for a page up to 2 MB, however it is escaped; 413 PAYLOAD_TOO_LARGE over that', async () => {
       const sessionId = house.session(owner);
       expect((await print(sessionId, { html: 'x'.repeat(HTML_LIMIT) })).status).toBe(200);
       expect((await print(sessionId, { html: '"\n'.repeat(240_000) + 'x'.repeat(HTML_LIMIT - 480_000) })).status).toBe(
@@ -409,7 +409,7 @@ describe('the report routes', () => {
       expect(renderer.pages).toHaveLength(2);
     });
 
-    it('413 PAYLOAD_TOO_LARGE over 32 kB everywhere else', async () => {
+    it('413 PAYLOAD_TOO_LARGE over 32 kB on any other route', async () => {
       const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), {
         more: 'x'.repeat(32_000),
       });
@@ -423,7 +423,7 @@ describe('the report routes', () => {
       },
     );
 
-    it('503 and 504 when the browser cannot, or not in time', async () => {
+    it('503 when the browser cannot print, and 504 when it takes too long', async () => {
       renderer.answer = { kind: 'unavailable' };
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
       renderer.answer = { kind: 'no-browser' };
@@ -434,7 +434,7 @@ describe('the report routes', () => {
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
     });
 
-    it('200 where the file is there though nobody heard so, 504 where it is not', async () => {
+    it('200 when the file is stored although the end of the call was not heard, 504 when no file is stored', async () => {
       calls.deaf = true;
       expect((await print(house.session(owner), { html: 'x' })).status).toBe(200);
       renderer.answer = { kind: 'timed-out' };
@@ -442,7 +442,7 @@ describe('the report routes', () => {
       calls.deaf = false;
     });
 
-    it('429 NETWORK_RATE_LIMITED for a second page of the account while one is printed; other accounts go on', async () => {
+    it('429 NETWORK_RATE_LIMITED for a second page of the account while one is printed, but not for other accounts', async () => {
       const stranger = await house.account();
       let printed: () => void = () => undefined;
       renderer.busy = new Promise((resolve) => (printed = resolve));
@@ -457,7 +457,7 @@ describe('the report routes', () => {
       expect((await print(house.session(owner), { html: 'x' })).status).toBe(200);
     });
 
-    it('429 NETWORK_RATE_LIMITED beyond 10 pages of the account a minute, also after failures', async () => {
+    it('429 NETWORK_RATE_LIMITED after 10 pages of the account in a minute, also after failures', async () => {
       const sessionId = house.session(owner);
       renderer.answer = { kind: 'timed-out' };
       for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
@@ -466,7 +466,7 @@ describe('the report routes', () => {
       expect(renderer.pages).toHaveLength(10);
     });
 
-    it('strangers that use up the pages of the account, or its turn, keep no session grant from printing', async () => {
+    it('no 429 for a session grant when callers without a grant have used up the pages of the account', async () => {
       const [sessionId, grantId] = [house.session(owner), newId()];
       renderer.answer = { kind: 'timed-out' };
       for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
@@ -482,7 +482,7 @@ describe('the report routes', () => {
       expect((await post(`/reports/${house.session(owner)}/pdf`, granted, { html: 'x' })).status).toBe(504);
     });
 
-    it('only for those who may see the report: 404, 403, 400, 402, 410', async () => {
+    it('404, 403, 400, 402 or 410 for a caller who may not see the report', async () => {
       const stranger = await house.childOf(owner);
       const sessionId = house.session(owner);
       expect(await refused(await print(newId(), { html: 'x' }))).toEqual([404, 'SCREENING_NOT_FOUND']);
@@ -503,7 +503,7 @@ describe('the report routes', () => {
   });
 });
 
-describe('PDFs with a host of their own', () => {
+describe('PDFs on a host of their own', () => {
   let house: House;
   let doors: Doors;
   beforeAll(async () => {
@@ -514,7 +514,7 @@ describe('PDFs with a host of their own', () => {
     await doors.app.close();
     await house.close();
   });
-  /** Of the reply; `fetch` names its own host. */
+  /** The error code of the reply, or its status. The test sets the Host header itself, which `fetch` does not allow. */
   const codeOf = async (path: string, host: string, method = 'GET'): Promise<unknown> => {
     const headers = { host, origin: ORIGIN, 'access-control-request-method': 'GET' };
     const [reply] = (await once(request(doors.base + path, { method, headers }).end(), 'response')) as [
@@ -530,7 +530,7 @@ describe('PDFs with a host of their own', () => {
     'pdf.example.test.',
     'pdf.example.test:443',
     'pdf.example.test.:3000',
-  ])('404 NOT_FOUND at %s for everything else, however it is spelled', async (host) => {
+  ])('404 NOT_FOUND at %s for any other path, in all spellings of the host', async (host) => {
     for (const path of [`/reports/pdf/${newId()}`, `/reports/%70df/${newId()}?expires=1`])
       expect(await codeOf(path, host)).toBe('REPORT_ACCESS_DENIED');
     for (const path of [
@@ -552,7 +552,7 @@ describe('PDFs with a host of their own', () => {
     'pdf.example.test.evil',
     '127.0.0.1',
     '',
-  ])('404 NOT_FOUND for a PDF at the host %j, where everything else is served', async (host) => {
+  ])('404 NOT_FOUND for a PDF at the host %j, which serves all other paths', async (host) => {
     for (const path of [`/reports/pdf/${newId()}`, `/reports/%70df/${newId()}?expires=1`])
       expect(await codeOf(path, host)).toBe('NOT_FOUND');
     expect(await codeOf(`/reports/${newId()}`, host)).toBe('AUTH_UNAUTHORIZED');

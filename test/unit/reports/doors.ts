@@ -1,5 +1,5 @@
-// The reports module served over real HTTP: as Nest wires it, its guards, the server beneath and the error replies. What lies outside
-// is the house's.
+// Serves the reports module over real HTTP: as Nest wires it, with its guards, the server beneath and the error replies. The House plays
+// all other modules.
 import 'reflect-metadata';
 import { generateKeyPairSync } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -57,7 +57,7 @@ import type { House } from './house.js';
 
 export const PDF = Buffer.from('%PDF-1.7 printed');
 
-/** Prints whatever it is told; remembers the pages, and whose they are. */
+/** Gives the prepared answer, and remembers the pages and their sources. */
 export class PlayedRenderer extends PdfRenderer {
   readonly pages: string[] = [];
   readonly sources: (PageSource | undefined)[] = [];
@@ -94,7 +94,7 @@ export interface Doors {
   readonly lists: PlayedLists;
 }
 
-/** Lists without entries, of a projector that has read the whole log, or is behind it. */
+/** Lists without entries, of a projector that has read the whole log or is behind it. */
 class PlayedLists {
   areBehind = false;
 
@@ -105,7 +105,7 @@ class PlayedLists {
     } as unknown as ProjectionStore;
     const lists = new CompleteLists(events, store, { idsIn: async () => [] });
     const idsIn = lists.idsIn.bind(lists);
-    // Nothing here is worth a wait.
+    // No test has to wait for a list.
     return Object.assign(lists, {
       idsIn: (...[projection, list]: Parameters<typeof idsIn>) => idsIn(projection, list, 0),
     });
@@ -120,7 +120,7 @@ function holderOf(kind: 'secret' | 'api', key: string): KeyHolder | null {
   return clientClass === 'sk_test' ? holder : { ...holder, clientClass: clientClass as 'partner' | 'first_party' };
 }
 
-/** Keys are `sk_test_<account>` and, of either class of client, `<partner or first_party>_<account>`. */
+/** Starts the server. A secret key is `sk_test_<account>`. A key of the direct API is `partner_<account>` or `first_party_<account>`. */
 export async function openDoors(house: House, pdfUrl: string | null = null): Promise<Doors> {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
@@ -131,7 +131,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'https://service.example.test',
   );
-  // As while they are empty.
+  // Documents without lists, as if the lists were empty.
   const readModels = {
     applyNow: async () => undefined,
     get: async (projection: Projection<object, unknown>, id: string) => {
@@ -194,7 +194,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     log,
     metrics: new Metrics(),
   });
-  // The modules that reports need are played by what is provided above.
+  // The providers above play the modules that reports need.
   const testing = await Test.createTestingModule({ imports: [Doors] })
     .overrideModule(AccountsModule)
     .useModule(Nothing)

@@ -1,4 +1,4 @@
-// Commands and events of reports and shares, for the tests beside this file and the samples of stored events.
+// Commands and events of reports and shares, for the tests in this folder and the samples of stored events.
 import {
   nextAttemptId,
   report,
@@ -13,7 +13,7 @@ export const SESSION = '0190a6d0-0000-7000-8000-000000000002';
 export const FIRST = nextAttemptId(SESSION, report.initial);
 export const SECOND = derivedId('report-pull', SESSION, '2');
 
-/** So many seconds after the start. */
+/** The time that is `seconds` after the start. */
 export function at(seconds: number): Date {
   return new Date(START.getTime() + seconds * 1_000);
 }
@@ -63,7 +63,7 @@ export function consent(now = START, windowSeconds: number | null = null): Share
   };
 }
 
-/** The account links the report to one of its agents. */
+/** Links the report to one of the account's agents. */
 export function link(now = START): ShareCommand {
   return { ...consent(now), recipientPartyId: 'agent' } as ShareCommand;
 }

@@ -1,5 +1,5 @@
-// The reports module's use cases on a real event store, a real vault and the real prepaid credit. What lies outside (the
-// bureau, the browser, the sessions and accounts of other modules) is played, because each test says what it does.
+// The use cases of the reports module on a real event store, vault and prepaid credit. The bureau, the browser and the sessions and
+// accounts of other modules are played, because each test decides what they do.
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { tmpdir } from 'node:os';
@@ -91,13 +91,13 @@ export const REPORT: VendorReport = {
 };
 export const GIVEN: ReportVerdict = { kind: 'report', score: SCORE, report: REPORT };
 
-/** Of every session; its account has the first ones by now. */
+/** The vendors of every session. The account's own choice has changed since. */
 const VENDORS: VendorChoice = { identity: 'acme', credit: 'acme', income: 'voie' };
 
-/** Answers what it was told to, and remembers what it was asked. */
+/** Gives the prepared answers, and remembers the attempt ids. */
 export class PlayedBureau extends CreditBureau {
   readonly asked: string[] = [];
-  /** What the next calls answer, in order; then the last one again. */
+  /** The answers to the next calls, in order. The last one repeats. */
   answers: (ReportVerdict | Promise<ReportVerdict>)[] = [GIVEN];
 
   override async pullReport({ attemptId, vendor, signal }: VendorCall, person: string): Promise<ReportVerdict> {
@@ -163,7 +163,7 @@ class PlayedCheckouts extends Checkouts {
   }
 }
 
-/** By the integrator's ids; all of them in test. */
+/** Parties by the integrator's ids, all of them in test. */
 class PlayedParties extends Parties {
   readonly known = new Map<string, PartyFacts>();
 
@@ -205,10 +205,10 @@ class PlayedGrants extends SessionGrants {
   }
 }
 
-/** For tests that read nothing but the log. */
+/** Read models for tests that read only the log. */
 const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 
-/** As another process of the same installation: it shares nothing with the others but the log, the vault and the outside. */
+/** One of several processes of an installation. Processes share only the log, the vault and the played parts. */
 export class Process {
   readonly access: ReportAccess;
   readonly bodies: ReportBodyStore;
@@ -343,7 +343,7 @@ export class House {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** With so much prepaid credit; null needs none. */
+  /** Adds an account with this prepaid credit. With null it needs no credit. */
   async account(credits: number | null = null, facts: Partial<AccountFacts> = {}): Promise<string> {
     const accountId = newId();
     this.accounts.known.set(accountId, {
@@ -377,12 +377,12 @@ export class House {
     return accountId;
   }
 
-  /** A direct child account, with which a page may share. */
+  /** Adds a direct child account, which a page may share with. */
   childOf(accountId: string): Promise<string> {
     return this.account(null, { parentId: accountId });
   }
 
-  /** A verified, completed consumer session in test. */
+  /** Adds a verified, completed consumer session in test. */
   session(accountId: string, facts: Partial<ScreeningFacts> = {}): string {
     const sessionId = facts.sessionId ?? newId();
     this.screenings.sessions.set(sessionId, {
@@ -420,7 +420,7 @@ export class House {
     };
   }
 
-  /** As releases stored it that gave every look a stream of its own; the stream. */
+  /** Stores a look as earlier releases did, in a stream of its own, and returns the stream. */
   async lookedEarlier(viewed: ViewedReport, context: CallerContext): Promise<string> {
     const stream = `${reportView.category}-${newId()}`;
     const event: ReportViewEvent = { type: 'ReportViewed', data: viewed };
@@ -429,7 +429,7 @@ export class House {
     return stream;
   }
 
-  /** The events of a stream, without what they carry. */
+  /** The event types of a stream. */
   async types(category: string, id: string): Promise<string[]> {
     return (await this.store.readStream(`${category}-${id}`)).map(({ type }) => type);
   }
@@ -438,7 +438,7 @@ export class House {
     return (await this.store.readAll(null, 100_000)).filter((event) => event.type === type) as RecordedEvent<Event>[];
   }
 
-  /** What may still be set aside, and how much is. */
+  /** The unreserved credit, and the number of reservations. */
   async credit(accountId: string): Promise<{ readonly balance: number; readonly reserved: number }> {
     const { state } = await new Process(this).aggregates.load(credit, accountId);
     return { balance: state.balance, reserved: state.reserved.length };

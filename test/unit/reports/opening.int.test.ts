@@ -1,4 +1,4 @@
-// Who may open a report, what it costs and how often the bureau is asked.
+// The conditions for opening a report, its cost, and the number of requests to the bureau.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -42,7 +42,7 @@ const viewsOf = async (sessionId: string) =>
   (await house.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
 
 describe('the first read', () => {
-  it('pulls the report, keeps it encrypted, debits one credit and says who looked', async () => {
+  it('pulls the report, keeps it encrypted, debits one credit and records the reader', async () => {
     const accountId = await house.account(2);
     const sessionId = house.session(accountId);
     const opened = await here.open(sessionId, house.as(accountId));
@@ -79,7 +79,7 @@ describe('the first read', () => {
     expect(JSON.stringify(await house.store.readAll(null, 100_000))).not.toContain('Ada Example');
   });
 
-  it('is the only one that pulls and bills: what comes after is served as stored, whatever the balance is', async () => {
+  it('alone pulls and bills, and later reads serve the stored report, whatever the balance', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     const first = await here.open(sessionId, house.as(accountId));
@@ -91,7 +91,7 @@ describe('the first read', () => {
     expect((await viewsOf(sessionId)).map(({ data }) => data.format)).toEqual(['json', 'json', 'html']);
   });
 
-  it('is one also when many come at once, in different processes', async () => {
+  it('pulls once also when many read at once in different processes', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
@@ -120,7 +120,7 @@ describe('the first read', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('leaves nothing in the log when there is no credit, however often it is tried', async () => {
+  it('leaves nothing in the log when credit is missing, however many times it is tried', async () => {
     const accountId = await house.account(0);
     const sessionId = house.session(accountId);
     for (const process of [here, there, here])
@@ -150,7 +150,7 @@ describe('every look', () => {
     actor: { kind: 'platform-token', id } as const,
   });
   const looksAt = (sessionId: string) => house.store.readStream(`report_looks-${sessionId}`);
-  /** A process whose log does something else when looks are appended. */
+  /** A process with another `append` for the streams of looks. */
   const withAppends = (append: (...args: Parameters<EventStore['append']>) => Promise<AppendOutcome>): Process => {
     const store = Object.create(house.store, {
       append: {
@@ -161,7 +161,7 @@ describe('every look', () => {
     return new Process(Object.create(house, { store: { value: store } }) as House);
   };
 
-  it('of many at once is recorded with who looked and in which request, in the one stream of the session', async () => {
+  it('among many at once is recorded with its reader and request, in the one stream of the session', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     await here.open(sessionId, house.as(accountId));
@@ -181,7 +181,7 @@ describe('every look', () => {
     expect(await viewsOf(sessionId)).toHaveLength(viewers.length + 1);
   });
 
-  it('that cannot be recorded shows nothing, and the next is recorded again', async () => {
+  it('returns nothing when it cannot be recorded, and the next one is recorded again', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     let broken = true;
@@ -198,7 +198,7 @@ describe('every look', () => {
   });
 });
 
-describe('the bureau has nothing', () => {
+describe('when the bureau gives no report', () => {
   it.each<[PullRefusal, string]>([
     ['FILE_FROZEN', 'report.file_frozen'],
     ['FILE_BLOCKED', 'report.file_blocked'],
@@ -206,7 +206,7 @@ describe('the bureau has nothing', () => {
     ['MINOR', 'report.file_condition'],
     ['FILE_CONDITION', 'report.file_condition'],
   ])(
-    '%s: %s, and the bureau is asked again after ten minutes, at no cost until it gives the report',
+    'with %s, the error is %s, and the bureau is asked again after ten minutes, without cost until it gives the report',
     async (reason, code) => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId, { paymentStatus: 'SUCCEEDED' });
@@ -238,7 +238,7 @@ describe('the bureau has nothing', () => {
     },
   );
 
-  it('refused: the bureau is asked once again, although two ask at the moment when the interval is over', async () => {
+  it('but refuses, it is asked only once more, although three read at the moment when the interval ends', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
@@ -248,7 +248,7 @@ describe('the bureau has nothing', () => {
     expect(house.bureau.asked).toHaveLength(2);
   });
 
-  it('refused where the interval is 0: the next read asks at once, and no time is said', async () => {
+  it('but refuses, and the interval is 0, the next read asks at once, and the error has no time', async () => {
     const house = await House.build({ retryIntervalSeconds: 0 });
     try {
       const [process, accountId] = [new Process(house), await house.account(1)];
@@ -266,23 +266,26 @@ describe('the bureau has nothing', () => {
   it.each<[ReportVerdict, string]>([
     [{ kind: 'session-over' }, 'report.expired'],
     [{ kind: 'unavailable' }, 'service.unavailable'],
-  ])('%j: %s, the credit goes back, and a later read tries again', async (verdict, condition) => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.bureau.answers = [verdict, GIVEN];
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
-    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
-    expect(await viewsOf(sessionId)).toEqual([]);
-    expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
-    expect(new Set(house.bureau.asked).size).toBe(2);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
-  });
+  ])(
+    'but says %j, the error is %s, the credit is given back, and a later read tries again',
+    async (verdict, condition) => {
+      const accountId = await house.account(1);
+      const sessionId = house.session(accountId);
+      house.bureau.answers = [verdict, GIVEN];
+      expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
+      expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+      expect(await viewsOf(sessionId)).toEqual([]);
+      expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
+      expect(new Set(house.bureau.asked).size).toBe(2);
+      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    },
+  );
 
   it.each<[ReportVerdict, string, ReportEvent['type'][]]>([
     [{ kind: 'timed-out' }, 'service.upstream_timeout', []],
     [{ kind: 'unintelligible' }, 'service.unavailable', ['ReportPullAwaited']],
   ])(
-    '%j: %s, and the pull stays open, because only the same attempt is never billed twice',
+    'but says %j, the error is %s, and the pull stays open, because only a repeated attempt is not billed twice',
     async (verdict, condition, recorded) => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId);
@@ -293,7 +296,7 @@ describe('the bureau has nothing', () => {
     },
   );
 
-  it('everybody who waited hears the same', async () => {
+  it('each waiting caller gets the same error', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
@@ -307,7 +310,7 @@ describe('the bureau has nothing', () => {
     expect(house.bureau.asked).toHaveLength(1);
   });
 
-  it('whoever waits for a pull that never ends hears so after the time a pull may take', async () => {
+  it('a caller that waits for a pull without an end gets an error after the time a pull may take', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.bureau.answers = [{ kind: 'timed-out' }];
@@ -317,9 +320,9 @@ describe('the bureau has nothing', () => {
   });
 });
 
-describe('a report that was never made and cannot be made', () => {
+describe('a report that was not pulled and cannot be pulled', () => {
   it.each(['the bureau does not know the person', 'the session of the vendor is over'])(
-    'is told apart from one that has expired where %s',
+    'has an error of its own, not that of expiry, when %s',
     async (why) => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId);
@@ -332,7 +335,7 @@ describe('a report that was never made and cannot be made', () => {
     },
   );
 
-  it('is not, where the person was erased', async () => {
+  it('has the error of expiry when the person was erased', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.screenings.erased.add(sessionId);
@@ -343,9 +346,9 @@ describe('a report that was never made and cannot be made', () => {
   });
 });
 
-describe('a person whom the bureau knows by nothing any more', () => {
+describe('a person that the bureau cannot be asked about', () => {
   it.each([0, 1])(
-    'with %i credits: the bureau is not asked, and the reason is recorded once with its time',
+    'with %i credits is not asked about, and the reason is recorded once with its time',
     async (credits) => {
       const accountId = await house.account(credits);
       const sessionId = house.session(accountId);
@@ -367,7 +370,7 @@ describe('a person whom the bureau knows by nothing any more', () => {
     },
   );
 
-  it('is recorded once where many ask at once', async () => {
+  it('is recorded once when many ask at once', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     house.screenings.unknown.add(sessionId);
@@ -376,7 +379,7 @@ describe('a person whom the bureau knows by nothing any more', () => {
     expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
   });
 
-  it('is asked about after all where what names the person can be opened again', async () => {
+  it('is asked about again once the reference of the person can be opened again', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.screenings.unknown.add(sessionId);
@@ -387,8 +390,8 @@ describe('a person whom the bureau knows by nothing any more', () => {
   });
 });
 
-describe('a person who was erased', () => {
-  it('before the first read: nothing is pulled or set aside, and that is recorded once', async () => {
+describe('when the person was erased', () => {
+  it('before the first read, nothing is pulled or reserved, and this is recorded once', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.screenings.erased.add(sessionId);
@@ -399,7 +402,7 @@ describe('a person who was erased', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
-  it('while the bureau is asked: nothing is kept, and the credit goes back', async () => {
+  it('during the pull, nothing is kept, and the credit is given back', async () => {
     const accountId = await house.account(1);
     const subjectId = newId();
     const sessionId = house.session(accountId, { subjectId });
@@ -409,7 +412,7 @@ describe('a person who was erased', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
-  it('afterwards: neither the owner nor a recipient sees it any more', async () => {
+  it('after the pull, neither the owner nor a recipient sees the report', async () => {
     const accountId = await house.account();
     const recipient = await house.childOf(accountId);
     const subjectId = newId();
@@ -430,36 +433,36 @@ describe('a person who was erased', () => {
   });
 });
 
-describe('what stands between the owner and the report', () => {
+describe('the owner does not get the report', () => {
   const blocked = (reasonCode: string, seconds: number | null): Partial<ScreeningFacts> => ({
     status: 'BLOCKED',
     overallStatus: 'BLOCKED',
     block: { reasonCode, until: seconds === null ? null : new Date(house.clock.time + seconds * 1_000).toISOString() },
   });
   it.each<[string, string, () => Partial<ScreeningFacts>]>([
-    ['an agent, who has no credit report', 'report.access_denied', () => ({ userType: 'AGENT' })],
-    ['an organization', 'report.access_denied', () => ({ userType: 'PMC' })],
-    ['an identity that was not found', 'screening.identity_not_found', () => blocked('IDENTITY_NOT_FOUND', null)],
-    ['a block for good', 'screening.person_blocked', () => blocked('FRAUD_REPORTED', null)],
-    ['a block that lasts', 'screening.person_blocked', () => blocked('TOO_MANY_ATTEMPTS', 60)],
-    ['a block that is over', 'report.too_many_attempts', () => blocked('TOO_MANY_ATTEMPTS', 0)],
+    ['of an agent, who has no credit report', 'report.access_denied', () => ({ userType: 'AGENT' })],
+    ['of an organization', 'report.access_denied', () => ({ userType: 'PMC' })],
+    ['while the identity is not found', 'screening.identity_not_found', () => blocked('IDENTITY_NOT_FOUND', null)],
+    ['during a permanent block', 'screening.person_blocked', () => blocked('FRAUD_REPORTED', null)],
+    ['during a block with an end', 'screening.person_blocked', () => blocked('TOO_MANY_ATTEMPTS', 60)],
+    ['after a block has ended', 'report.too_many_attempts', () => blocked('TOO_MANY_ATTEMPTS', 0)],
     [
-      'an answer that is awaited',
+      'while an answer is awaited',
       'report.not_completed',
       () => ({ status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' }),
     ],
-    ['an error', 'report.not_completed', () => ({ status: 'ERROR', overallStatus: 'ERROR' })],
+    ['after an error', 'report.not_completed', () => ({ status: 'ERROR', overallStatus: 'ERROR' })],
     [
-      'a payment that is awaited',
+      'while a payment is awaited',
       'report.consumer_has_not_paid',
       () => ({ overallStatus: 'PAYMENT_PENDING', paymentStatus: 'PENDING' }),
     ],
     [
-      'a payment that failed',
+      'after a failed payment',
       'report.consumer_has_not_paid',
       () => ({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' }),
     ],
-  ])('%s: %s, and nothing is pulled', async (_, condition, facts) => {
+  ])('%s: the error is %s, and nothing is pulled', async (_, condition, facts) => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId, facts());
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
@@ -468,13 +471,13 @@ describe('what stands between the owner and the report', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
-  it('live traffic that may not reach vendors', async () => {
+  it('for live traffic that may not reach vendors', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId, { environment: 'live' });
     expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('account.not_live');
   });
 
-  it('a session that does not exist, is malformed or belongs to the other environment', async () => {
+  it('of a session that does not exist, is malformed or belongs to the other environment', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     for (const id of [newId(), 'x', ''])
@@ -482,7 +485,7 @@ describe('what stands between the owner and the report', () => {
     expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('screening.not_found');
   });
 
-  it('the end of the 30 days, which comes before the question of credit', async () => {
+  it('after 30 days, which are checked before the credit', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     await here.open(sessionId, house.as(accountId));
@@ -495,7 +498,7 @@ describe('what stands between the owner and the report', () => {
 });
 
 describe('a server with a secret key', () => {
-  it('reads its own sessions and those of direct children, whose account pays; everything else is the same 404', async () => {
+  it('reads its own sessions and those of direct children, whose account pays, and gets the same 404 for all others', async () => {
     const parent = await house.account(0);
     const child = await house.account(1, { parentId: parent });
     const grandchild = await house.account(1, { parentId: child });
@@ -515,7 +518,7 @@ describe('a server with a secret key', () => {
     expect(await conditionOf(here.openOnServer(sessionId, house.as(parent, 'live')))).toBe('screening.not_found');
   });
 
-  it('has no use for a share', async () => {
+  it('sees no report through a share', async () => {
     const owner = await house.account();
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
@@ -525,7 +528,7 @@ describe('a server with a secret key', () => {
 });
 
 describe('a recipient', () => {
-  it('sees what was released when it was shared, for two years, without any billing; each look names the share', async () => {
+  it('sees the shared report for two years without billing, and each look names the share', async () => {
     const owner = await house.account(1);
     const recipient = await house.account(0, { parentId: owner });
     const sessionId = house.session(owner);
@@ -546,7 +549,7 @@ describe('a recipient', () => {
     expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
   });
 
-  it('sees nothing without a share, before the consent, and from the moment it is revoked', async () => {
+  it('sees nothing without a share, before the consent, and after it is revoked', async () => {
     const [owner, recipient, stranger] = [await house.account(), await house.account(), await house.account()];
     const sessionId = house.session(owner, { intendedRecipientId: recipient });
     expect(await conditionOf(here.open(sessionId, house.as(stranger)))).toBe('sharing.not_found');
@@ -558,7 +561,7 @@ describe('a recipient', () => {
     expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('opened');
   });
 
-  it("may be the session's own account, which then sees it after its 30 days too", async () => {
+  it("may be the session's own account, which then sees the report after its 30 days too", async () => {
     const owner = await house.account();
     const sessionId = house.session(owner);
     const { expiresAt } = await here.consent(sessionId, NOBODY, house.as(owner));
@@ -570,7 +573,7 @@ describe('a recipient', () => {
 });
 
 describe('a pull whose process died', () => {
-  /** Ends with the pull open, as if nobody had come back from the bureau. */
+  /** Leaves the pull open, as if the bureau had not answered. */
   async function leftOpen(credits: number): Promise<{ readonly accountId: string; readonly sessionId: string }> {
     const accountId = await house.account(credits);
     const sessionId = house.session(accountId);
@@ -579,7 +582,7 @@ describe('a pull whose process died', () => {
     return { accountId, sessionId };
   }
 
-  it('is finished by the sweep, which asks again under the same attempt', async () => {
+  it('is finished by the recovery job, which asks again under the same attempt', async () => {
     const { accountId, sessionId } = await leftOpen(1);
     house.bureau.answers = [GIVEN];
     expect((await there.settle(sessionId)).status).toBe('REQUESTED');
@@ -593,7 +596,7 @@ describe('a pull whose process died', () => {
     expect(released?.metadata).toMatchObject({ accountId, actor: { kind: 'system', id: 'report-sweep' } });
   });
 
-  it('reaches whoever is waiting for it', async () => {
+  it('still gives its report to a waiting caller', async () => {
     const { accountId, sessionId } = await leftOpen(1);
     house.bureau.answers = [GIVEN];
     const waiting = here.open(sessionId, house.as(accountId));
@@ -603,7 +606,7 @@ describe('a pull whose process died', () => {
   });
 
   it.each<ReportVerdict>([{ kind: 'timed-out' }, { kind: 'unintelligible' }, { kind: 'unavailable' }])(
-    'is given up after a while when the bureau says %j, and the credit goes back',
+    'is given up after a while when the bureau says %j, and the credit is given back',
     async (verdict) => {
       const { accountId, sessionId } = await leftOpen(1);
       house.bureau.answers = [verdict];
@@ -615,7 +618,7 @@ describe('a pull whose process died', () => {
     },
   );
 
-  it('and was given up is asked for under the same name by whoever reads next, until the bureau has said what came of it: it bills a name once', async () => {
+  it('is repeated under the same key after it was given up, until the bureau answers, because a key is billed once', async () => {
     const { accountId, sessionId } = await leftOpen(1);
     house.clock.pass(7);
     await there.settle(sessionId);
@@ -635,7 +638,7 @@ describe('a pull whose process died', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('ends when the bureau refuses it or does not know the person, or the person was erased', async () => {
+  it('ends when the bureau refuses it or does not know the person, or when the person was erased', async () => {
     const [one, other, unknown] = [await leftOpen(1), await leftOpen(1), await leftOpen(1)];
     house.clock.pass(4);
     house.bureau.answers = [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: null }];
@@ -650,7 +653,7 @@ describe('a pull whose process died', () => {
     ]);
   });
 
-  /** Ends with a pull that was requested and nothing more. */
+  /** Leaves a pull that was requested and has no other event. */
   async function requested(credits: number): Promise<{ readonly accountId: string; readonly sessionId: string }> {
     const accountId = await house.account(credits);
     const sessionId = house.session(accountId);
@@ -670,7 +673,7 @@ describe('a pull whose process died', () => {
     return { accountId, sessionId };
   }
 
-  it('before it set the credit aside: the sweep does so, and finishes it', async () => {
+  it('before it reserved the credit gets its reservation from the recovery job, which finishes the pull', async () => {
     const { accountId, sessionId } = await requested(1);
     house.clock.pass(4);
     expect(await there.settle(sessionId)).toMatchObject({ status: 'RELEASED' });
@@ -682,7 +685,7 @@ describe('a pull whose process died', () => {
     ]);
   });
 
-  it('before it set the last credit aside, which somebody else took: the bureau is not asked, until there is credit again', async () => {
+  it('before it reserved the last credit, which another read then took, does not ask the bureau until new credit is added', async () => {
     const { accountId, sessionId } = await requested(1);
     await here.open(house.session(accountId), house.as(accountId));
     house.clock.pass(4);
@@ -703,8 +706,8 @@ describe('a pull whose process died', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  describe('and that only stood still before it set the credit aside, until the last was gone and somebody else had ended its pull', () => {
-    /** The reader's next reservation waits until it is let go on. */
+  describe('or only paused before its reservation, until another process had ended the pull', () => {
+    /** Stops the reader at its next reservation until `goOn` is called. */
     function standing(process: Process): { readonly asked: Promise<void>; goOn(): void } {
       const reserve = process.credit.reserve.bind(process.credit);
       let arrive: () => void = () => undefined;
@@ -721,9 +724,9 @@ describe('a pull whose process died', () => {
     }
 
     it.each([
-      ['hears so too', false, 'report.credit_exhausted', 5],
-      ['gets the report that the next read pulled', true, 'opened', 4],
-    ])('%s, and nothing stays set aside', async (_, readAgain, outcome, balance) => {
+      ['ends with the same error', false, 'report.credit_exhausted', 5],
+      ['returns the report that the next read pulled', true, 'opened', 4],
+    ])('%s, and no credit stays reserved', async (_, readAgain, outcome, balance) => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId);
       const { asked, goOn } = standing(here);
@@ -745,7 +748,7 @@ describe('a pull whose process died', () => {
       expect(house.bureau.asked).toHaveLength(readAgain ? 2 : 1);
     });
 
-    it('hears that the person was erased meanwhile, and nothing stays set aside', async () => {
+    it('ends with the error for an erased person, and no credit stays reserved', async () => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId);
       const { asked, goOn } = standing(here);
@@ -761,7 +764,7 @@ describe('a pull whose process died', () => {
     });
   });
 
-  it('without having said so, as in what an earlier version left: the next read takes the same reservation, although it was the last', async () => {
+  it('between reservation and request, as in earlier versions, leaves a reservation that the next read uses, although it was the last', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), house.as(accountId));
@@ -773,7 +776,7 @@ describe('a pull whose process died', () => {
     ['release', 'debited', 0],
     ['fail', 'given back', 1],
   ] as const)(
-    'after it recorded a %s: the credit is %s when the log is followed, however often',
+    'after it recorded a %s: the credit is %s by the event handler, and only once',
     async (kind, _, balance) => {
       const { accountId, sessionId } = await leftOpen(1);
       const { state } = await here.aggregates.load(report, sessionId);
@@ -800,7 +803,7 @@ describe('a pull whose process died', () => {
   );
 });
 
-it("what is not a settling event is none of the reaction's business", () => {
+it('the handler of settled reports takes only events that settle a pull', () => {
   const all: Record<ReportEvent['type'], boolean> = {
     ReportRequested: false,
     ReportReleased: true,

@@ -1,4 +1,4 @@
-// Reports of renters, and their links to agents and organizations, as servers of the direct API have them.
+// Reports of renters, and their links to agents and organizations, as servers of the direct API use them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { DomainError, type DomainErrorDetail } from '../../../src/kernel/domain-error.js';
@@ -37,7 +37,7 @@ import { GIVEN, House, Process, REPORT, SCORE } from './house.js';
 const AGENT: NamedParty = { kind: 'agent', id: 'agent-1' };
 const OFFICE: NamedParty = { kind: 'organization', id: 'agent-1' };
 
-/** As the bureau wrote it: no program would write these numbers so. */
+/** The bureau's own text. No program would write these numbers like this. */
 const TEXT = `{"score":${JSON.stringify(SCORE).replace('712', '7.12e2')},"report":${JSON.stringify(REPORT)}, "more": 1.0}`;
 const REPLIED: ReportVerdict = { ...GIVEN, reply: reply(200, TEXT) };
 
@@ -67,7 +67,7 @@ class Directory extends Reports {
   }
 }
 
-/** One account with its server. */
+/** An account with its server. */
 class Integrator {
   readonly limiter = new CountedInMemory();
   readonly context: CallerContext;
@@ -84,7 +84,7 @@ class Integrator {
     return integrator;
   }
 
-  /** The renter registers, and is verified. */
+  /** Registers the renter, verified unless `facts` say otherwise. */
   registered(facts: Partial<ScreeningFacts> = {}): string {
     const { partyId, sessionIds } = parties.set('renter', 'renter-1', this.accountId);
     const sessionId = house.session(this.accountId, { partyId, ...facts });
@@ -176,7 +176,7 @@ async function sharesOf({ sessionId }: Integrator, { partyId }: PartyFacts): Pro
 }
 
 describe('the report of a renter', () => {
-  it('is the answer of the bureau, pulled once and read again without billing', async () => {
+  it("has the bureau's own text, and is pulled once and read again without billing", async () => {
     const owner = await Integrator.withCredit(1);
     expect(await owner.open()).toMatchObject({
       sessionId: owner.sessionId,
@@ -189,13 +189,13 @@ describe('the report of a renter', () => {
     expect(await house.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('keeps the text of the bureau for sessions of a party only', async () => {
+  it("has the bureau's own text only for sessions of a party", async () => {
     const owner = await Integrator.withCredit();
     owner.registered({ partyId: null });
     expect((await owner.open()).text).toBeUndefined();
   });
 
-  it('is refused for one reason after the other, in this order', async () => {
+  it('is refused for each reason in turn, in this order', async () => {
     const owner = await Integrator.withCredit(0);
     const until = new Date(house.clock.time + 60_000).toISOString();
     const live = { environment: 'live' } as const;
@@ -214,7 +214,7 @@ describe('the report of a renter', () => {
     expect(await house.types('report', sessionId)).toEqual([]);
   });
 
-  it('is that of the newest session in which the renter was verified', async () => {
+  it('belongs to the newest session in which the renter was verified', async () => {
     const owner = await Integrator.withCredit();
     const verified = owner.registered();
     owner.registered({ status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' });
@@ -222,13 +222,13 @@ describe('the report of a renter', () => {
     expect(await owner.open()).toMatchObject({ sessionId: verified });
   });
 
-  it('belongs to nobody who was never verified', async () => {
+  it('is refused for a renter who was never verified', async () => {
     const owner = await Integrator.withCredit();
     owner.renter({ sessionIds: [newId()] });
     expect(await codeOf(owner.open())).toBe('party.not_confirmed');
   });
 
-  it('is read and linked while it holds, also when the confirmation has become too old; nothing new is pulled then', async () => {
+  it('is read and linked while it is valid, also when the confirmation has expired, but nothing new is pulled then', async () => {
     const owner = await Integrator.withCredit();
     await owner.open();
     owner.renter({ authenticated: false });
@@ -240,7 +240,7 @@ describe('the report of a renter', () => {
     owner.renter({ authenticated: true });
     owner.registered();
     await owner.open();
-    // The newest registration is not confirmed: what is known of an older one is no report of it.
+    // The newest registration is not confirmed, and the report of an older one does not count for it.
     owner.registered({ status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' });
     owner.renter({ authenticated: false });
     for (const refused of [owner.open(), owner.link(AGENT)]) expect(await codeOf(refused)).toBe('party.not_confirmed');
@@ -261,30 +261,33 @@ describe('the report of a renter', () => {
   it.each<[ReportVerdict, number]>([
     [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, 422],
     [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: 10_015 }, 500],
-  ])('%j: its words are the answer for ten minutes, and then it is asked again', async (verdict, status) => {
-    const owner = await Integrator.withCredit();
-    const said = reply(status, `{"error":{"code":1e1}}`, 10);
-    house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
-    house.bureau.asked.length = 0;
-    const refused = (again: object): object => ({
-      code: 'vendor.refused',
-      detail: { vendor: { reply: said, step: 'report' }, ...again },
-    });
-    expect(await refusal(owner.open())).toEqual(refused({}));
-    house.clock.pass(10);
-    expect([await refusal(owner.open()), await refusal(owner.link(AGENT))]).toEqual(
-      [1, 2].map(() => refused({ retryAfterSeconds: 590 })),
-    );
-    expect(house.bureau.asked).toHaveLength(1);
-    house.clock.pass(590);
-    expect(await owner.open()).toMatchObject({ sessionId: expect.any(String) });
-  });
+  ])(
+    "%j: the bureau's reply is the error for ten minutes, and then the bureau is asked again",
+    async (verdict, status) => {
+      const owner = await Integrator.withCredit();
+      const said = reply(status, `{"error":{"code":1e1}}`, 10);
+      house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
+      house.bureau.asked.length = 0;
+      const refused = (again: object): object => ({
+        code: 'vendor.refused',
+        detail: { vendor: { reply: said, step: 'report' }, ...again },
+      });
+      expect(await refusal(owner.open())).toEqual(refused({}));
+      house.clock.pass(10);
+      expect([await refusal(owner.open()), await refusal(owner.link(AGENT))]).toEqual(
+        [1, 2].map(() => refused({ retryAfterSeconds: 590 })),
+      );
+      expect(house.bureau.asked).toHaveLength(1);
+      house.clock.pass(590);
+      expect(await owner.open()).toMatchObject({ sessionId: expect.any(String) });
+    },
+  );
 
   it.each<[ReportVerdict, number]>([
     [{ kind: 'session-over' }, 401],
     [{ kind: 'unavailable' }, 500],
     [{ kind: 'unintelligible' }, 418],
-  ])('%j: what the bureau said is the answer', async (verdict, status) => {
+  ])("%j: the bureau's reply is the error", async (verdict, status) => {
     const owner = await Integrator.withCredit();
     const said = reply(status, `{"error":{"code":1e1}}`, 10);
     house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
@@ -300,14 +303,14 @@ describe('the report of a renter', () => {
     [{ kind: 'unavailable' }, 'vendor.unreachable'],
     [{ kind: 'unintelligible' }, 'vendor.unreachable'],
     [{ kind: 'timed-out' }, 'service.upstream_timeout'],
-  ])('%j: where it said nothing, %s', async (verdict, code) => {
+  ])('%j without a reply: the error is %s', async (verdict, code) => {
     const owner = await Integrator.withCredit();
     house.bureau.answers = [verdict];
     expect(await codeOf(owner.open())).toBe(code);
     house.bureau.answers = [REPLIED];
   });
 
-  it('is refused alike while the bureau has not said anything else, without asking it again', async () => {
+  it("gets the bureau's reply again while its pull is open, without another request to the bureau", async () => {
     const owner = await Integrator.withCredit();
     const said = reply(418, '{}', 4_242);
     house.bureau.answers = [{ kind: 'unintelligible', reply: said }, REPLIED];
@@ -318,7 +321,7 @@ describe('the report of a renter', () => {
     house.bureau.answers = [REPLIED];
   });
 
-  it('is not refused in the words of an earlier attempt', async () => {
+  it('does not repeat the reply of an earlier attempt', async () => {
     const owner = await Integrator.withCredit();
     house.bureau.answers = [{ kind: 'unavailable', reply: reply(500, '{}', 9001) }, { kind: 'unavailable' }];
     expect(await codeOf(owner.open())).toBe('vendor.refused');
@@ -326,7 +329,7 @@ describe('the report of a renter', () => {
     house.bureau.answers = [REPLIED];
   });
 
-  it('is not read more often than the limit says, by one account', async () => {
+  it('is refused when one account has read too often', async () => {
     const owner = await Integrator.withCredit();
     for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
       await owner.limiter.take([{ key: `report-reads:${owner.accountId}:test`, limit: 60, windowSeconds: 60 }]);
@@ -336,7 +339,7 @@ describe('the report of a renter', () => {
 });
 
 describe('a link', () => {
-  it('pulls the report, asks for no payment, and lets the agent see what was released then', async () => {
+  it('pulls the report, needs no payment, and lets the agent see the released report', async () => {
     const owner = await Integrator.withCredit(1);
     const sessionId = owner.registered({ overallStatus: 'PAYMENT_PENDING' });
     await owner.link(AGENT);
@@ -366,14 +369,14 @@ describe('a link', () => {
     );
   });
 
-  it('is of one party: an organization of the same id sees nothing of what is linked to the agent', async () => {
+  it('is for one party, and an organization with the same id sees nothing', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     expect(await codeOf(owner.openAs(OFFICE))).toBe('party.report_not_linked');
     expect(await owner.score(OFFICE)).toBeNull();
   });
 
-  it('is refused for one reason after the other, in this order', async () => {
+  it('is refused for each reason in turn, in this order', async () => {
     const owner = await Integrator.withCredit(0);
     const until = new Date(house.clock.time + 60_000).toISOString();
     owner.renter({ authenticated: false, lockedUntil: until });
@@ -392,7 +395,7 @@ describe('a link', () => {
     expect(await sharesOf(owner, parties.set('agent', AGENT.id, owner.accountId))).toEqual([]);
   });
 
-  it('is not made where the bureau refuses the report: what it said is the answer', async () => {
+  it('is not made when the bureau refuses the report, and its reply is the error', async () => {
     const owner = await Integrator.withCredit();
     house.bureau.answers = [
       { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: reply(422, '{}', 9132) },
@@ -409,7 +412,7 @@ describe('a link', () => {
     expect(await codeOf(owner.link(AGENT))).toBe('report.expired');
   });
 
-  it('is made once, ended once, and made again', async () => {
+  it('is made once, ended once, and can be made again', async () => {
     const owner = await Integrator.withCredit();
     const agent = parties.set('agent', AGENT.id, owner.accountId);
     await owner.unlink(AGENT);
@@ -425,8 +428,8 @@ describe('a link', () => {
     expect(await owner.score(AGENT)).toBe(712);
   });
 
-  // What a consumer takes back must not be seen again when a lock is over.
-  it('is ended whoever of the two is locked out', async () => {
+  // A report that a consumer has withdrawn must not be visible again after a lock.
+  it('can be ended while both parties are locked', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     const lockedUntil = new Date(house.clock.time + 60_000).toISOString();
@@ -436,7 +439,7 @@ describe('a link', () => {
     expect(await sharesOf(owner, agent)).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
-  it('stays with the older report after the renter registered anew, until it is made again', async () => {
+  it('stays with the older report after the renter registered again, until it is made again', async () => {
     const owner = await Integrator.withCredit();
     const older = owner.sessionId;
     await owner.link(AGENT);
@@ -448,7 +451,7 @@ describe('a link', () => {
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
   });
 
-  it('holds for 24 months, longer than the report, and whatever becomes of the renter', async () => {
+  it('lasts 24 months, longer than the report, also when the renter is locked or no longer confirmed', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     house.clock.pass(700 * 86_400);
@@ -459,7 +462,7 @@ describe('a link', () => {
     expect(await owner.score(AGENT)).toBeNull();
   });
 
-  it('shows nothing to a recipient who is unknown, locked out or not authenticated', async () => {
+  it('shows nothing to a recipient who is unknown, locked or not authenticated', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     const nobody: NamedParty = { kind: 'agent', id: 'nobody' };
@@ -476,7 +479,7 @@ describe('a link', () => {
     expect(await owner.score(AGENT)).toBeNull();
   });
 
-  it('is of one account and environment', async () => {
+  it('belongs to one account and environment', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     const other = await Integrator.withCredit();

@@ -20,7 +20,7 @@ describe('the name of a PDF', () => {
     expect(plainFilename(given)).toBe(name);
   });
 
-  it('is plain whatever was given, and comes back with the file', () => {
+  it('is safe for any text, and is read back with the file', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.uint8Array(), (given, bytes) => {
         const filename = plainFilename(given);

@@ -1,4 +1,4 @@
-// What account holders are told of reports that the bureau refuses (docs/contract/webhooks.md#event-types).
+// Published events of reports that the bureau refuses (docs/contract/webhooks.md#event-types).
 import { expect, it } from '@jest/globals';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { reportPublisher } from '../../../src/modules/reports/application/publish.js';
@@ -17,7 +17,7 @@ function refused(reason: PullRefusal, attempt: number): readonly ReportEvent[] {
   ];
 }
 
-/** What each event of a history is translated into. Deliveries look at the listed types only. */
+/** The published event of each event in a history. Like deliveries, it looks only at the listed types. */
 function published(events: readonly ReportEvent[]): readonly object[] {
   const history: readonly RecordedEvent[] = events.map((event, revision) => ({
     ...event,
@@ -44,7 +44,7 @@ function published(events: readonly ReportEvent[]): readonly object[] {
   });
 }
 
-it.each(REASONS)('%s: the session and the reason are told, and nothing else', (reason) => {
+it.each(REASONS)('%s: the published event has only the session and the reason', (reason) => {
   expect(published(refused(reason, 1))).toEqual([
     {
       id: expect.stringMatching(/^evt_/),
@@ -59,7 +59,7 @@ it.each(REASONS)('%s: the session and the reason are told, and nothing else', (r
   expect(EVENT_CATALOGUE['report.unavailable'].fields.reason_code.meaning).toContain(`\`${reason}\``);
 });
 
-it('a reason that comes again is told once, also after another one', () => {
+it('a repeated reason is published once, also when another one came between', () => {
   const reasons: readonly PullRefusal[] = ['FILE_FROZEN', 'FILE_FROZEN', 'NO_RECORD', 'FILE_FROZEN', 'NO_RECORD'];
   expect(published(reasons.flatMap((reason, attempt) => refused(reason, attempt)))).toMatchObject([
     { data: { reason_code: 'FILE_FROZEN' } },
@@ -67,7 +67,7 @@ it('a reason that comes again is told once, also after another one', () => {
   ]);
 });
 
-it('a refusal of before its time was kept is not told, and the same reason that comes again is told once', () => {
+it('a refusal without a time is not published, and a later one for the same reason is published once', () => {
   const [asked, { data }] = refused('FILE_FROZEN', 0) as [
     ReportEvent,
     Extract<ReportEvent, { type: 'ReportPullRefused' }>,
@@ -80,7 +80,7 @@ it('a refusal of before its time was kept is not told, and the same reason that 
   ]);
 });
 
-it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('%s: a final failure is told once', (cause) => {
+it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('%s: a final failure is published once', (cause) => {
   const failures = [1, 2].flatMap((attempt): readonly ReportEvent[] => [
     requested(`attempt-${attempt}`),
     { type: 'ReportPullFailed', data: { attemptId: `attempt-${attempt}`, cause, failedAt: iso(attempt) } },
@@ -96,7 +96,7 @@ it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('%s: a final failure 
   expect(EVENT_CATALOGUE['report.unavailable'].fields.reason_code.meaning).toContain(`\`${cause}\``);
 });
 
-it('a pull that failed, and a report that is released, tell nothing', () => {
+it('a failure because the bureau was unavailable is not published, nor is a released report', () => {
   const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: 'a', cause: 'VENDOR_UNAVAILABLE' } };
   const released: ReportEvent = {
     type: 'ReportReleased',

@@ -1,4 +1,4 @@
-// A refund and a pull of the same payment, by two processes at once: one of them comes first, and the other hears of it.
+// When two processes refund a payment and pull its report at once, one comes first, and the other is refused.
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
@@ -21,7 +21,7 @@ const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 
-/** A process whose next append of a type waits until something else has happened. */
+/** A process that runs `meanwhile` before its next append of this type. */
 function interrupted(type: string, meanwhile: () => Promise<unknown>): Process {
   let happened = false;
   const store = new Proxy(house.store, {
@@ -53,7 +53,7 @@ const refund = (process: Process, sessionId: string, accountId: string): Promise
     house.as(accountId),
   );
 
-it('the refund comes first when it is stored between the look and the append of the pull', async () => {
+it("the refund wins when it is stored between the pull's read and its append", async () => {
   const { accountId, sessionId } = await paidSession();
   const here = interrupted('ReportRequested', () => refund(new Process(house), sessionId, accountId));
   expect(await outcomeOf(here.open(sessionId, house.as(accountId)))).toBe('report.consumer_has_not_paid');
@@ -61,7 +61,7 @@ it('the refund comes first when it is stored between the look and the append of 
   expect(house.bureau.asked).toEqual([]);
 });
 
-it('the pull comes first when it is stored between the look and the append of the refund', async () => {
+it("the pull wins when it is stored between the refund's read and its append", async () => {
   const { accountId, sessionId } = await paidSession();
   let answered = (): void => undefined;
   house.bureau.answers = [new Promise((resolve) => (answered = () => resolve(GIVEN)))];
@@ -76,7 +76,7 @@ it('the pull comes first when it is stored between the look and the append of th
   expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
 });
 
-it('one of them is done and the other refused, whichever begins first', async () => {
+it('one succeeds and the other is refused, whichever begins first', async () => {
   for (let round = 0; round < 40; round++) {
     const { accountId, sessionId } = await paidSession();
     house.bureau.asked.length = 0;

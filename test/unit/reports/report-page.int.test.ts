@@ -15,7 +15,7 @@ const OPENED: OpenedReport = {
   expiresAt: '2026-03-31T12:00:00.000Z',
 };
 
-/** As a browser reads the text of a page: tags away, entities resolved. Enough for markup that we wrote ourselves. */
+/** The text of a page, as a browser reads it: without tags, and with entities resolved. Enough for our own markup. */
 function textOf(page: string): string {
   const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
   return page
@@ -25,7 +25,7 @@ function textOf(page: string): string {
 }
 const tagsOf = (page: string): string[] => page.match(/<[^>]*>/g) ?? [];
 
-/** The same report with one text in every place that the vendor fills. */
+/** The same report with one text in every place that the vendor fills in. */
 function filledWith(text: string): OpenedReport {
   const filled = (value: unknown): unknown => {
     if (typeof value === 'string') return text;
@@ -46,7 +46,7 @@ function filledWith(text: string): OpenedReport {
 describe('the page of a report', () => {
   const page = reportPage(OPENED);
 
-  it('has every section, and what the report says', () => {
+  it('has every section and the contents of the report', () => {
     for (const title of [
       'Score',
       'Trade lines',
@@ -78,18 +78,18 @@ describe('the page of a report', () => {
     }
   });
 
-  it('says where there is nothing', () => {
+  it('says so when it has no entries or no score', () => {
     expect(textOf(reportPage({ ...OPENED, score: null }))).toContain('No score');
     expect(page.match(/No entries\./g)).toHaveLength(3);
   });
 
-  it('is a whole document for the screen and for paper, which loads and runs nothing', () => {
+  it('is a whole document for screen and paper that loads and runs nothing', () => {
     expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
     expect(page).toContain('@media print');
     expect(page).not.toMatch(/<script|<img|<link|<iframe|@import|url\(|\son\w+=|javascript:|https?:/i);
   });
 
-  it('shows whatever the vendor wrote as text, in every place', () => {
+  it('shows every text of the vendor as text, in every place', () => {
     const tags = tagsOf(reportPage(filledWith('plain')));
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -119,7 +119,7 @@ describe('the page of a report', () => {
 describe('the page of a report in Spanish', () => {
   const page = reportPage(OPENED, { language: 'es' });
 
-  it('is Spanish from its title to the rights, with days, times, amounts and known codes for people', () => {
+  it('is Spanish from title to rights, and days, times, amounts and known codes are spelled for people', () => {
     expect(page).toMatch(/^<!doctype html>\n<html lang="es">/);
     expect(page).toContain('<title>Informe de crédito</title>');
     for (const text of [
@@ -143,14 +143,14 @@ describe('the page of a report in Spanish', () => {
     expect(page).toContain(`<time datetime="${OPENED.expiresAt}">`);
   });
 
-  it('has no word in English but those of the bureau, which say that they are', () => {
+  it("has no English words except the bureau's, which are marked as English", () => {
     expect(page).toContain('<li><span lang="en">Balances are high</span></li>');
     for (const word of wordsOf(WORDINGS.en))
       if (!wordsOf(WORDINGS.es).includes(word)) expect(page).not.toContain(`>${word}<`);
     expect(reportPage(OPENED)).not.toContain('<span lang=');
   });
 
-  it('speaks as people in the United States do, and formally', () => {
+  it('uses formal Spanish of the United States', () => {
     const foreign = /introdu[cz]|móvil|caduc|nóminas|importe\b|comprobación|\b(tu|tus|tienes|puedes)\b/i;
     expect(wordsOf(WORDINGS.es).filter((text) => foreign.test(text))).toEqual([]);
   });
@@ -160,27 +160,27 @@ describe.each(PAGE_LANGUAGES)('codes and days in %s', (language) => {
   const withLine = (line: object): string =>
     reportPage({ ...OPENED, report: { ...REPORT, tradeLines: [{ ...REPORT.tradeLines[0]!, ...line }] } }, { language });
 
-  it('leave what they do not know as it is, and mark an unknown code', () => {
+  it('stay as they are when they are unknown, and an unknown code is marked', () => {
     expect(withLine({ status: 'CHARGED_OFF_47' })).toContain('<code>CHARGED_OFF_47</code>');
     expect(withLine({ status: 'toString' })).toContain('<code>toString</code>');
     for (const openedOn of ['2026-02-30', '2026-13-01', 'May 2019', ''])
       expect(withLine({ openedOn })).toContain(`>${openedOn}</td>`);
   });
 
-  it('leave no code that is known, and no day or time as a machine writes it', () => {
+  it("are never shown in a machine's format when they are known", () => {
     const shown = textOf(reportPage(OPENED, { language }));
     expect(shown).not.toMatch(/\b[A-Z]+_[A-Z_]+\b|\bREVOLVING\b|\d{4}-\d{2}-\d{2}/);
   });
 });
 
-/** All texts of a wording. */
+/** All texts of a language. */
 function wordsOf(words: unknown): string[] {
   if (typeof words === 'string') return [words];
   return typeof words === 'object' && words !== null ? Object.values(words).flatMap(wordsOf) : [];
 }
 
 describe('markup', () => {
-  it('escapes values, keeps markup of its own, joins lists and leaves out what is null', () => {
+  it('escapes values, keeps its own markup, joins lists and leaves out null', () => {
     expect(html`<p title="${'"<&>\''}">${html`<b>${1}</b>`}${['<', html`<i></i>`]}${null}</p>`.text).toBe(
       '<p title="&quot;&lt;&amp;&gt;&#39;"><b>1</b>&lt;<i></i></p>',
     );

@@ -7,11 +7,11 @@ const BUREAU = `{ "score": {"value": 700.0, "max": 8.5e2},
   "background": "kept too" }`;
 
 describe("the bureau's report without sections", () => {
-  it('is byte for byte the same where nothing is left out', () => {
+  it('is the same, byte for byte, when nothing is left out', () => {
     expect(withoutSections(BUREAU, new Set())).toBe(BUREAU);
   });
 
-  it('has neither the section nor its name, and every other number as the bureau wrote it', () => {
+  it('has neither the section nor its name, and keeps every other number as the bureau wrote it', () => {
     const text = withoutSections(BUREAU, new Set(SECTIONS));
     expect(JSON.parse(text)).toEqual({
       score: { value: 700, max: 850 },
@@ -23,7 +23,7 @@ describe("the bureau's report without sections", () => {
     expect(text).toContain('{"balanceCents": 1.50}');
   });
 
-  it('leaves out one and keeps the other, whichever stands where', () => {
+  it('leaves out one section and keeps the other, whatever their order', () => {
     const text = withoutSections(BUREAU, new Set<Section>(['background']));
     expect(text).toContain('12345678901234567890');
     expect(Object.keys((JSON.parse(text) as { report: object }).report)).toEqual([
@@ -33,19 +33,19 @@ describe("the bureau's report without sections", () => {
     ]);
   });
 
-  it('knows the name also where it is escaped or there twice', () => {
+  it('recognises the name also when it is escaped or present twice', () => {
     const text = '{"report":{"b\\u0061ckground":[1],"x":[],"background":[2]}}';
     expect(withoutSections(text, new Set<Section>(['background']))).toBe('{"report":{"x":[]}}');
   });
 
   it.each(['null', '[]', '"report"', '{}', '{"report":null}', '{"report":[{"background":1}]}'])(
-    'is %s where there is nothing to leave out',
+    'is %s when it has no section to leave out',
     (text) => {
       expect(withoutSections(text, new Set(SECTIONS))).toBe(text);
     },
   );
 
-  it('is what the report would be without them, for whatever JSON', () => {
+  it('equals the report without the sections, for any JSON', () => {
     const member = fc.oneof(fc.constantFrom<string>(...SECTIONS, 'report'), fc.string());
     const object = fc.dictionary(member, fc.jsonValue({ maxDepth: 4 }));
     fc.assert(
@@ -62,7 +62,7 @@ describe("the bureau's report without sections", () => {
     );
   });
 
-  it('is made of a text as long as the bureau may send, however deep it is', () => {
+  it('can be made of a text as long as the bureau may send, at any depth', () => {
     const long = `{"report":{"note":"${'x\\"'.repeat(500_000)}","deep":${'['.repeat(100_000)}${']'.repeat(100_000)},"background":[]}}`;
     expect(withoutSections(long, new Set(SECTIONS))).toBe(long.replace(',"background":[]', ''));
   });

@@ -33,11 +33,11 @@ const noVerdict = (reason: (typeof NO_VERDICTS)[number], seconds: number, attemp
 });
 
 describe('the report of a session', () => {
-  it('is requested before the bureau is asked, and released for 30 days from then', () => {
+  it('is requested before the bureau is asked, and released for 30 days from the release', () => {
     given(report).when(request()).then(requested()).when(release()).then(released());
   });
 
-  it('is requested once, however many want it', () => {
+  it('is requested once, also when several callers want it', () => {
     given(report, requested()).when(request()).then();
     given(report, requested(), released()).when(request(SECOND)).then();
   });
@@ -45,13 +45,13 @@ describe('the report of a session', () => {
   it.each([
     ['refused', frozen],
     ['failed', failed],
-  ])('may be requested again after a pull that was %s, as the same report under a new attempt', (_, end) => {
+  ])('may be requested again after a pull that was %s, as the same report under another attempt', (_, end) => {
     given(report, requested(), end)
       .when({ ...request(SECOND), reportId: 'another', subjectId: 'other' } as ReportCommand)
       .then(requested(SECOND));
   });
 
-  it('is not requested under an attempt that has ended, or that is not the next', () => {
+  it('is not requested under an attempt that has ended or is out of turn', () => {
     given(report, requested(), failed).when(request(FIRST)).then();
     given(report, requested(), failed, requested(SECOND), {
       ...failed,
@@ -62,7 +62,7 @@ describe('the report of a session', () => {
     given(report).when(request(SECOND)).then();
   });
 
-  describe('whose payment is to count for a newer session', () => {
+  describe('when its payment moves to a newer session', () => {
     const carry: ReportCommand = { kind: 'carry-over', transactionId: 'txn' };
     const carried: ReportEvent = { type: 'ReportPaymentCarriedOver', data: { transactionId: 'txn' } };
 
@@ -70,7 +70,7 @@ describe('the report of a session', () => {
       ['before the first pull', [], FIRST],
       ['after a pull that was refused', [requested(), frozen], SECOND],
       ['after a pull that failed', [requested(), failed], SECOND],
-    ])('is not pulled for it any more %s', (_when, before, next) => {
+    ])('is no longer pulled for that payment %s', (_when, before, next) => {
       const left = given(report, ...before)
         .when(carry)
         .then(carried);
@@ -79,13 +79,13 @@ describe('the report of a session', () => {
       left.when(carry).then();
     });
 
-    it('keeps it while a pull is under way, and once it is released', () => {
+    it('keeps the payment while a pull is open, and after the release', () => {
       given(report, requested()).when(carry).then();
       given(report, requested()).when(release()).decided.when(carry).then();
     });
   });
 
-  describe('whose payment is given back', () => {
+  describe('when its payment is refunded', () => {
     const end = (more: object = {}): ReportCommand => ({
       kind: 'end-pulls',
       transactionId: 'txn',
@@ -104,7 +104,7 @@ describe('the report of a session', () => {
       ['before the first pull', [], FIRST],
       ['after a pull that was refused', [requested(), frozen], SECOND],
       ['after a pull that failed', [requested(), failed], SECOND],
-    ])('is not pulled for it any more %s', (_when, before, next) => {
+    ])('is no longer pulled for that payment %s', (_when, before, next) => {
       const withheld = given(report, ...before)
         .when(end())
         .then(ended());
@@ -114,19 +114,19 @@ describe('the report of a session', () => {
       withheld.when(pullFor(null, next)).then(requested(next));
     });
 
-    it('keeps the payment while a pull is under way, whoever asks', () => {
+    it('keeps the payment while a pull is open, also when an operator asks', () => {
       for (const evenIfReleased of [false, true])
         given(report, requested()).when(end({ evenIfReleased })).thenRefused('payment.report_under_way');
     });
 
-    it('keeps the payment once it is released, except when an operator asks', () => {
+    it('keeps the payment after the release, unless an operator asks', () => {
       const out = given(report, requested(), released());
       out.when(end()).thenRefused('payment.report_released');
       const kept = out.when(end({ evenIfReleased: true })).then(ended({ released: true }));
       expect(kept.state.status).toBe('RELEASED');
     });
 
-    it('is under way or withheld, never both, whatever comes in whatever order', () => {
+    it('is never both under way and refunded, in any sequence of commands', () => {
       const commands = fc.oneof(
         fc
           .constantFrom('a', 'b', null)
@@ -167,18 +167,18 @@ describe('the report of a session', () => {
     });
   });
 
-  it('says why there is none', () => {
+  it('records why it was not released', () => {
     given(report, requested())
       .when({ kind: 'refuse', now: at(6), attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 })
       .then(frozen);
     given(report, requested()).when(noVerdict('unavailable', 21)).then(failed);
   });
 
-  it('waits for the end of the first call before it takes the word of a second', () => {
+  it('stays open when a second call brings no verdict, because the first may still have one', () => {
     for (const reason of NO_VERDICTS) given(report, requested()).when(noVerdict(reason, 22)).then();
   });
 
-  it('remembers that an answer was unintelligible, once, and stays open', () => {
+  it('records once that an answer was unintelligible, and stays open', () => {
     const awaited: ReportEvent = {
       type: 'ReportPullAwaited',
       data: { attemptId: FIRST, cause: 'VENDOR_UNINTELLIGIBLE' },
@@ -204,7 +204,7 @@ describe('the report of a session', () => {
       .then({ type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } });
   });
 
-  it('asks under the same key after an attempt for which there was no credit, because nobody knows whether the bureau was asked before', () => {
+  it('keeps the key after an attempt without credit, because an earlier request may have reached the bureau', () => {
     const outOfCredit: ReportEvent = {
       type: 'ReportPullFailed',
       data: { attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' },
@@ -218,12 +218,15 @@ describe('the report of a session', () => {
       .then({ ...again, data: { ...again.data, inquiryId: FIRST } } as ReportEvent);
   });
 
-  it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('keeps the open key after %s, without asking', (cause) => {
-    const noVerdictYet: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } };
-    const lost: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: SECOND, cause } };
-    const { state } = given(report, requested(), noVerdictYet, requested(SECOND), lost);
-    expect(state).toMatchObject({ unresolved: FIRST });
-  });
+  it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)(
+    'keeps the open key after %s without a request',
+    (cause) => {
+      const noVerdictYet: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } };
+      const lost: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: SECOND, cause } };
+      const { state } = given(report, requested(), noVerdictYet, requested(SECOND), lost);
+      expect(state).toMatchObject({ unresolved: FIRST });
+    },
+  );
 
   it('takes no verdict of another attempt, and none twice', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
@@ -247,7 +250,7 @@ describe('the report of a session', () => {
     const refusedAgain = (reason: string, seconds: number): ReportEvent =>
       ({ ...frozen, data: { attemptId: SECOND, reason, upstreamCode: null, refusedAt: iso(seconds) } }) as ReportEvent;
 
-    it('asks the bureau again when the interval is over, counted from the last refusal', () => {
+    it('asks the bureau again after the interval, which begins at the last refusal', () => {
       const once = given(report, requested(), frozen).state;
       expect([6, 7, 605.5, 606, 9_999].map((now) => secondsToNextPull(once, at(now), 600))).toEqual([
         600, 599, 1, 0, 0,
@@ -257,16 +260,16 @@ describe('the report of a session', () => {
     });
 
     it.each<[string, readonly ReportEvent[]]>([
-      ['none was requested', []],
-      ['the pull is under way', [requested()]],
-      ['the bureau was away', [requested(), failed]],
+      ['no pull was requested', []],
+      ['the pull is open', [requested()]],
+      ['the bureau was unavailable', [requested(), failed]],
       ['the report is released', [requested(), released()]],
       ['an earlier version recorded no time', [requested(), { ...frozen, data: untimed } as ReportEvent]],
-    ])('waits for nothing where %s', (_case, history) => {
+    ])('does not wait when %s', (_case, history) => {
       expect(secondsToNextPull(given(report, ...history).state, at(6), 600)).toBe(0);
     });
 
-    it('remembers when the bureau refused first, whatever followed', () => {
+    it('keeps the time of the first refusal, whatever follows', () => {
       const later = [requested(SECOND), refusedAgain('NO_RECORD', 700)];
       expect(given(report, requested(), frozen, ...later).state).toMatchObject({ firstRefusedAt: iso(6) });
       expect(given(report, requested(), { ...frozen, data: untimed } as ReportEvent, ...later).state).toMatchObject({
@@ -276,14 +279,14 @@ describe('the report of a session', () => {
     });
   });
 
-  it('names attempts after the session and their number', () => {
+  it('derives attempt ids from the session and a number', () => {
     expect(nextAttemptId(SESSION, report.initial)).toBe(derivedId('report-pull', SESSION, '1'));
     expect(nextAttemptId(SESSION, given(report, requested(), failed).state)).toBe(
       derivedId('report-pull', SESSION, '2'),
     );
   });
 
-  it('expires at the very moment its validity ends', () => {
+  it('expires exactly when its validity ends', () => {
     const state = given(report, requested(), released()).state as ReleasedReport;
     expect([5 + 2_592_000 - 0.001, 5 + 2_592_000].map((seconds) => isExpired(state, at(seconds)))).toEqual([
       false,
@@ -291,7 +294,7 @@ describe('the report of a session', () => {
     ]);
   });
 
-  it('reads events of a later version of the service without losing what it knows', () => {
+  it('keeps its state when it reads events of a later version of the service', () => {
     const state = given(report, requested()).state;
     expect(report.evolve(state, { type: 'Unheard', data: {} } as unknown as ReportEvent)).toEqual(state);
     expect(report.evolve(report.initial, released())).toEqual(report.initial);

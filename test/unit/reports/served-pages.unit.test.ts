@@ -1,4 +1,4 @@
-// A page that the service served is known again, in whichever process (docs/contract/platform.md#printing).
+// Any process recognises a page that the service served (docs/contract/platform.md#printing).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServedPages } from '../../../src/modules/reports/application/served-pages.js';
@@ -8,7 +8,7 @@ const pagesWith = (key: string): ServedPages =>
   new ServedPages({ installationKey: async (name: string) => Buffer.from(key + name) } as unknown as Vault);
 
 describe('a page', () => {
-  it('that one process served is known to another one, and to no other installation', async () => {
+  it('that one process served is recognised by another process, but not by another installation', async () => {
     const page = await pagesWith('a').marked('session', '<p>Ada</p>');
     expect(page).toMatch(/^<p>Ada<\/p><!-- As served: [A-Za-z0-9+/]{43}= -->$/);
     expect(await pagesWith('a').isServed('session', page)).toBe(true);
@@ -16,7 +16,7 @@ describe('a page', () => {
     expect(await pagesWith('a').isServed('another', page)).toBe(false);
   });
 
-  it('that is changed anywhere is not known', async () => {
+  it('with any change is not recognised', async () => {
     const pages = pagesWith('a');
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     await fc.assert(
@@ -29,7 +29,7 @@ describe('a page', () => {
     );
   });
 
-  it.each(['', '-->', '<!-- As served:  -->', '\ud800'])('that is only %j is not known', async (page) => {
+  it.each(['', '-->', '<!-- As served:  -->', '\ud800'])('that consists of %j is not recognised', async (page) => {
     expect(await pagesWith('a').isServed('session', page)).toBe(false);
   });
 });

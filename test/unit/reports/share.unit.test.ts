@@ -31,22 +31,22 @@ const revoked: ShareEvent = {
 };
 
 describe('a share', () => {
-  it('lets the recipient look for 24 calendar months', () => {
+  it('lets the recipient read for 24 calendar months', () => {
     given(share).when(consent()).then(shared);
   });
 
-  it('has the window that was configured, if one was', () => {
+  it('lasts for the configured time, if there is one', () => {
     const [event] = given(share).when(consent(at(0), 90)).events;
     expect(event?.data).toMatchObject({ sharedAt: iso(0), expiresAt: iso(90) });
   });
 
-  it('is made once: consenting again changes nothing, the window least of all', () => {
+  it('is made once, and another consent changes nothing, not even the time', () => {
     given(share, shared)
       .when(consent(at(5_000)))
       .then();
   });
 
-  it('is revoked for good', () => {
+  it('is revoked permanently', () => {
     given(share, shared)
       .when({ kind: 'revoke', now: at(60) })
       .then(revoked)
@@ -57,19 +57,19 @@ describe('a share', () => {
       .thenRefused('sharing.already_revoked');
   });
 
-  it('cannot be revoked when there is none', () => {
+  it('cannot be revoked when it does not exist', () => {
     given(share)
       .when({ kind: 'revoke', now: at(0) })
       .thenRefused('sharing.not_found');
   });
 
-  it('is not renewed after its window', () => {
+  it('is not renewed after its time', () => {
     given(share, shared)
       .when(consent(new Date('2028-03-01T12:00:00.000Z')))
       .thenRefused('sharing.expired');
   });
 
-  it('ends at the very moment its window does', () => {
+  it('ends exactly when its time does', () => {
     const state = given(share, shared).state as ActiveShare;
     expect(isOver(state, new Date('2028-03-01T11:59:59.999Z'))).toBe(false);
     expect(isOver(state, new Date('2028-03-01T12:00:00.000Z'))).toBe(true);
@@ -80,7 +80,7 @@ describe('a share', () => {
     expect(shareIdOf('session', 'recipient')).not.toBe(shareIdOf('recipient', 'session'));
   });
 
-  it('reads events of a later version of the service without losing what it knows', () => {
+  it('keeps its state when it reads events of a later version of the service', () => {
     const { state } = given(share, shared);
     expect(share.evolve(state, { type: 'Unheard', data: {} } as unknown as ShareEvent)).toEqual(state);
     expect(share.evolve(share.initial, revoked)).toEqual(share.initial);
@@ -99,13 +99,13 @@ describe('a link to an agent or organization', () => {
     expect(idOfShare(given(share, shared).state as ActiveShare)).toBe(shareIdOf(SESSION, 'recipient'));
   });
 
-  it('is made once while it holds', () => {
+  it('is made once while it is valid', () => {
     given(share, linked)
       .when(link(at(5_000)))
       .then();
   });
 
-  it('is made again after an unlink, with a window of its own', () => {
+  it('is made again after an unlink, with its own time', () => {
     const { state } = given(share, linked, revoked)
       .when(link(at(120)))
       .then({
@@ -116,13 +116,13 @@ describe('a link to an agent or organization', () => {
     expect(state).not.toHaveProperty('revokedAt');
   });
 
-  it('is made again after its window', () => {
+  it('is made again after its time', () => {
     const later = new Date('2028-03-01T12:00:00.000Z');
     const [event] = given(share, linked).when(link(later)).events;
     expect(event?.data).toMatchObject({ sharedAt: later.toISOString() });
   });
 
-  it('is revoked once, however often that is said', () => {
+  it('is revoked once, also when the command is repeated', () => {
     given(share, linked)
       .when({ kind: 'revoke', now: at(60) })
       .then(revoked)
@@ -134,7 +134,7 @@ describe('a link to an agent or organization', () => {
 describe('calendar months', () => {
   it.each([
     ['2026-03-01T12:00:00.000Z', 24, '2028-03-01T12:00:00.000Z'],
-    // Leap days: 29 February has no counterpart two years on, and 28 February stays the 28th also in a leap year.
+    // Two years after 29 February comes a common year. 28 February stays the 28th, also in a leap year.
     ['2024-02-29T23:59:59.999Z', 24, '2026-02-28T23:59:59.999Z'],
     ['2026-02-28T00:00:00.000Z', 24, '2028-02-28T00:00:00.000Z'],
     ['2028-02-29T00:00:00.000Z', 48, '2032-02-29T00:00:00.000Z'],
@@ -147,7 +147,7 @@ describe('calendar months', () => {
     expect(monthsAfter(new Date(from), months).toISOString()).toBe(to);
   });
 
-  it('keep the day where the month has it, else end on its last, and never leave the month', () => {
+  it('keep the day if the month has it, and otherwise end on the last day of the month', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),

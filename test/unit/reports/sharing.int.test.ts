@@ -1,4 +1,4 @@
-// Consenting, revoking, and whom a consent is for.
+// Consenting to share, revoking, and choosing the recipient.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { sharePublisher } from '../../../src/modules/reports/application/publish.js';
@@ -25,7 +25,7 @@ const conditionOf = (promise: Promise<unknown>): Promise<string> =>
 const to = (recipientAccountId: string | null) => ({ grantId: null, recipientAccountId });
 
 describe('consenting to share', () => {
-  it('pulls the report if nobody read it yet, so that there is something to see', async () => {
+  it('pulls the report if it was not yet pulled, so that the recipient has a report to see', async () => {
     const owner = await house.account(1);
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
@@ -41,7 +41,7 @@ describe('consenting to share', () => {
     expect(await here.open(sessionId, house.as(owner))).toMatchObject({ id: shared.reportId });
   });
 
-  it("again answers the same without an event, also in many places at once and after the owner's 30 days", async () => {
+  it("again returns the same without an event, also in several processes at once and after the owner's 30 days", async () => {
     const owner = await house.account();
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
@@ -54,7 +54,7 @@ describe('consenting to share', () => {
     expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared']);
   });
 
-  it("runs the owner's checks, and is refused where the owner would be", async () => {
+  it("runs the owner's checks, and is refused when the owner would be", async () => {
     const owner = await house.account(0);
     expect(
       await conditionOf(
@@ -82,7 +82,7 @@ describe('consenting to share', () => {
     expect(await conditionOf(here.consent(sessionId, to(recipient), house.as(owner)))).toBe('report.expired');
   });
 
-  it("is for those who act for the session's own account", async () => {
+  it("is allowed only to callers of the session's own account", async () => {
     const [owner, other] = [await house.account(), await house.account()];
     const sessionId = house.session(owner);
     for (const id of [sessionId, newId(), 'x']) {
@@ -93,7 +93,7 @@ describe('consenting to share', () => {
 });
 
 describe('revoking', () => {
-  it('is refused without a share, happens once, and is for good', async () => {
+  it('is refused without a share, happens once, and is permanent', async () => {
     const owner = await house.account();
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
@@ -111,7 +111,7 @@ describe('revoking', () => {
     expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
-  it('of one share leaves the others', async () => {
+  it('one share leaves the others', async () => {
     const owner = await house.account();
     const [one, other] = [await house.childOf(owner), await house.childOf(owner)];
     const sessionId = house.session(owner);
@@ -121,7 +121,7 @@ describe('revoking', () => {
     expect(await conditionOf(here.open(sessionId, house.as(other)))).toBe('done');
   });
 
-  it('from all takes back each share of the report, whatever is listed', async () => {
+  it('all shares includes each share of the report, also when none is listed', async () => {
     const owner = await house.account();
     const recipients = [await house.childOf(owner), await house.childOf(owner), owner];
     const sessionId = house.session(owner);
@@ -131,7 +131,7 @@ describe('revoking', () => {
     expect(await conditionOf(here.revokeAll(sessionId, [], house.as(owner)))).toBe('sharing.already_revoked');
   });
 
-  it('from all takes back a listed share that is not registered, and none of another report', async () => {
+  it('all shares includes a listed share that is not registered, but none of another report', async () => {
     const owner = await house.account();
     const [recipient, other] = [await house.childOf(owner), house.session(owner)];
     await here.consent(other, to(recipient), house.as(owner));
@@ -139,7 +139,7 @@ describe('revoking', () => {
     const listedIds = [shareIdOf(other, recipient)];
     expect(await conditionOf(here.revokeAll(sessionId, listedIds, house.as(owner)))).toBe('sharing.not_found');
     expect(await house.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
-    // As releases without a register stored it.
+    // The share as releases without a register stored it.
     const earlier = shareIdOf(sessionId, recipient);
     const { reportId } = await here.consent(other, to(recipient), house.as(owner));
     await here.aggregates.execute(
@@ -162,7 +162,7 @@ describe('revoking', () => {
 });
 
 describe('the recipient', () => {
-  it("is the grant's, of the token or of the session, whatever the page says", async () => {
+  it('is the one that the grant of the token or session names, whatever the page says', async () => {
     const [owner, granted, page] = [await house.account(), await house.account(), await house.account()];
     const grantId = newId();
     house.grants.known.set(grantId, {
@@ -182,7 +182,7 @@ describe('the recipient', () => {
     ).toMatchObject({ recipientAccountId: granted });
   });
 
-  it("is the page's where no grant names one, and else the session's own account", async () => {
+  it("is the one that the page names if no grant does, and otherwise the session's own account", async () => {
     const [owner, page] = [await house.account(), await house.account()];
     const grantId = newId();
     house.grants.known.set(grantId, {
@@ -205,7 +205,7 @@ describe('the recipient', () => {
     ).toMatchObject({ recipientAccountId: owner });
   });
 
-  it('is, without a grant, the own account, its parent or a direct child, and nobody else', async () => {
+  it('without a grant is the own account, its parent or a direct child, and no other account', async () => {
     const parent = await house.account();
     const owner = await house.account(null, { parentId: parent });
     const child = await house.childOf(owner);
@@ -233,8 +233,8 @@ describe('the recipient', () => {
   });
 });
 
-describe('what account holders hear', () => {
-  it("is the share and its end, with exactly the documented fields, for the session's account", async () => {
+describe('the published events of a share', () => {
+  it("report the share and its end to the session's account, with exactly the documented fields", async () => {
     const owner = await house.account();
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
