@@ -70,6 +70,7 @@ export const FINISHED_FOLDERS = [
   'test/unit/language',
   'test/unit/parties',
   'test/unit/reports',
+  'test/unit/screening',
   'test/unit/webhooks',
 ];
 

@@ -1,4 +1,4 @@
-// One-time codes and questions: docs/contract/platform.md#codes-and-answers, #ends-of-a-session.
+// One-time codes and questions (docs/contract/platform.md#codes-and-answers, #ends-of-a-session).
 import { describe, expect, it } from '@jest/globals';
 import { areAnswersTo } from '../../../src/challenges/domain/challenge.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
@@ -53,7 +53,7 @@ describe('a one-time code', () => {
     });
   });
 
-  it('right: VERIFIED', () => {
+  it('that is right makes the session VERIFIED', () => {
     const { state } = withOtp()
       .and(otpReceived('one'))
       .when(answered('one', { kind: 'confirmed' }, 8))
@@ -61,7 +61,7 @@ describe('a one-time code', () => {
     expect(state).toMatchObject({ status: 'VERIFIED', verifiedAt: iso(8) });
   });
 
-  it('wrong: OTP_PENDING with one attempt less and another 30 minutes', () => {
+  it('that is wrong leaves the session OTP_PENDING with one attempt less and another 30 minutes', () => {
     const { state } = withOtp()
       .and(otpReceived('one'))
       .when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 60))
@@ -73,7 +73,7 @@ describe('a one-time code', () => {
     });
   });
 
-  it('wrong three times: BLOCKED for 24 hours', () => {
+  it('that is wrong three times makes the session BLOCKED for 24 hours', () => {
     let session = withOtp();
     for (const [index, attemptId] of ['one', 'two'].entries()) {
       session = session
@@ -92,7 +92,7 @@ describe('a one-time code', () => {
     });
   });
 
-  it('malformed, that is not 4 to 8 digits: INVALID_OTP, no attempt used', () => {
+  it('without 4 to 8 digits is refused with INVALID_OTP, and uses no attempt', () => {
     for (const code of [
       undefined,
       null,
@@ -118,15 +118,15 @@ describe('a one-time code', () => {
       withOtp().when(answerOtp('one', { code })).then(otpReceived('one'));
   });
 
-  it('where only questions are offered: INVALID_OTP', () => {
+  it('is refused with INVALID_OTP when only questions are offered', () => {
     withKba().when(answerOtp('one')).thenRefused('screening.otp_unusable', NO_CODES);
   });
 });
 
-describe('an answer of a person who answers in other sessions too', () => {
+describe('when the person also answers in other sessions', () => {
   const LOCKED = { lockedUntil: iso(500), attemptsRemaining: 0 };
 
-  it('wrong: no more attempts are told than the person has left', () => {
+  it('a wrong answer leaves no more attempts than the person has left', () => {
     const { state } = withOtp()
       .and(otpReceived('one'))
       .when(
@@ -139,21 +139,21 @@ describe('an answer of a person who answers in other sessions too', () => {
     expect(state).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 1 } });
   });
 
-  it('wrong for the last time in all: BLOCKED, though the session had attempts left', () => {
+  it('the last wrong answer of all gives BLOCKED, although the session had attempts left', () => {
     withKba()
       .and(kbaReceived('one'))
       .when(record('record-verdict', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED))
       .then(rejected('Kba', 'one', 0), blocked('one', iso(500)));
   });
 
-  it('right, but after another session has locked the person: BLOCKED, never VERIFIED', () => {
+  it('a right answer after another session has locked the person gives BLOCKED, never VERIFIED', () => {
     withOtp()
       .and(otpReceived('one'))
       .when(record('record-verdict', 'one', { kind: 'confirmed' }, 0, LOCKED))
       .then(blocked('one', iso(500)));
   });
 
-  it('elsewhere ends this session: BLOCKED with the person, whatever is with the vendor', () => {
+  it('a lock from elsewhere gives BLOCKED in this session too, also while an answer is with the vendor', () => {
     for (const session of [withOtp(), withChoice().and(kbaReceived('one'))])
       session
         .when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) })
@@ -163,8 +163,8 @@ describe('an answer of a person who answers in other sessions too', () => {
   });
 });
 
-describe('a session of a person who has opened too many newer ones', () => {
-  it('is EXPIRED while it waits for an answer, and left alone otherwise', () => {
+describe('a session of a person who has opened too many newer sessions', () => {
+  it('is EXPIRED while it waits for an answer, and unchanged otherwise', () => {
     withOtp()
       .when({ kind: 'supersede' })
       .then({ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } });
@@ -179,7 +179,7 @@ describe('answers to the questions', () => {
     expect(state).toMatchObject({ status: 'KBA_PENDING', attempt: { attemptId: 'one', operation: 'kba' } });
   });
 
-  it('right: VERIFIED', () => {
+  it('that are right make the session VERIFIED', () => {
     expect(
       withKba()
         .and(kbaReceived('one'))
@@ -187,7 +187,7 @@ describe('answers to the questions', () => {
     ).toBe('VERIFIED');
   });
 
-  it('wrong: KBA_PENDING with one attempt less; wrong three times: BLOCKED', () => {
+  it('that are wrong leave the session KBA_PENDING with one attempt less, and BLOCKED after three times', () => {
     let session: GivenSession = withKba();
     for (const [index, attemptId] of ['one', 'two'].entries()) {
       session = session
@@ -205,13 +205,13 @@ describe('answers to the questions', () => {
       .then(rejected('Kba', 'three', 0), blocked('three', iso(86_400)));
   });
 
-  it('in any order of the questions are taken', () => {
+  it('are accepted in any order of the questions', () => {
     withKba()
       .when(answerKba('one', { answers: [...RIGHT_FORM].reverse() }))
       .then(kbaReceived('one'));
   });
 
-  it('malformed, foreign or incomplete: INVALID_KBA, no attempt used', () => {
+  it('that are malformed, foreign or incomplete are refused with INVALID_KBA, and use no attempt', () => {
     const [first, second, third] = RIGHT_FORM as [object, object, object];
     const bad: unknown[] = [
       undefined,
@@ -245,7 +245,7 @@ describe('answers to the questions', () => {
         .thenRefused('screening.kba_unusable', ANSWERS_RULE);
   });
 
-  it('with further fields are taken: unknown fields are ignored', () => {
+  it('are accepted with unknown fields', () => {
     expect(
       areAnswersTo(
         QUESTIONS,
@@ -254,13 +254,13 @@ describe('answers to the questions', () => {
     ).toBe(true);
   });
 
-  it('where only codes are offered: INVALID_KBA', () => {
+  it('are refused with INVALID_KBA when only codes are offered', () => {
     withOtp().when(answerKba('one')).thenRefused('screening.kba_unusable', NO_QUESTIONS);
   });
 });
 
-describe('the choice of both', () => {
-  it('goes from codes to questions, and not back', () => {
+describe('the choice between codes and questions', () => {
+  it('can change from codes to questions, but not back', () => {
     const turned = withChoice()
       .and(otpReceived('one'), rejected('Otp', 'one', 2))
       .when(answerKba('two'))
@@ -275,7 +275,7 @@ describe('the choice of both', () => {
     wrong.when(answerKba('three')).then(kbaReceived('three'));
   });
 
-  it('counts three attempts over both methods together', () => {
+  it('has three attempts for both methods together', () => {
     withChoice()
       .and(
         otpReceived('one'),
@@ -297,31 +297,31 @@ describe("the vendor's count of attempts", () => {
   const wrong = (attemptsRemaining: number | null, session = withOtp().and(otpReceived('one'))) =>
     session.when(answered('one', { kind: 'wrong', attemptsRemaining }));
 
-  it('wins where it is lower', () => {
+  it('is used when it is lower than ours', () => {
     wrong(1).then(rejected('Otp', 'one', 1));
     wrong(0).then(rejected('Otp', 'one', 0), blocked('one', iso(86_400)));
   });
 
-  it('wins where it did not go down', () => {
+  it('is used when it did not go down', () => {
     wrong(3).then(rejected('Otp', 'one', 3));
   });
 
-  it('never gives back attempts that were told to be gone', () => {
+  it('never gives back attempts that were reported as used', () => {
     wrong(5).then(rejected('Otp', 'one', 3));
     wrong(3, withOtp().and(otpReceived('zero'), rejected('Otp', 'zero', 2), otpReceived('one'))).then(
       rejected('Otp', 'one', 2),
     );
   });
 
-  it('below none is none', () => {
+  it('below zero counts as zero', () => {
     wrong(-1).then(rejected('Otp', 'one', 0), blocked('one', iso(86_400)));
   });
 });
 
-describe('the vendor on an answer', () => {
+describe('a verdict on an answer', () => {
   const waiting = withOtp().and(otpReceived('one'));
 
-  it("locked: the answer counts as wrong; BLOCKED until the vendor's time, else for 24 hours", () => {
+  it("locked: the answer counts as wrong, and the session is BLOCKED until the vendor's time, or for 24 hours without one", () => {
     waiting
       .when(answered('one', { kind: 'locked', unblockAt: '2026-03-02T08:00:00.000Z' }))
       .then(rejected('Otp', 'one', 0), blocked('one', '2026-03-02T08:00:00.000Z'));
@@ -358,7 +358,7 @@ describe('the vendor on an answer', () => {
       .then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'VENDOR_UNINTELLIGIBLE' } });
   });
 
-  it('away: state and attempts are as before', () => {
+  it('unavailable: state and attempts are as before', () => {
     const abandoned = { type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' } } as const;
     expect(waiting.when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual({
       ...withOtp().state,
@@ -384,7 +384,7 @@ describe('the vendor on an answer', () => {
     ).toHaveLength(1);
   });
 
-  it('no verdict in time: attempts unchanged, the answer is still with the vendor, and a late verdict counts', () => {
+  it('late: the attempts are unchanged, and the verdict still counts when it comes', () => {
     const late = waiting.when(answered('one', { kind: 'timed-out' })).then();
     expect(late.state).toEqual(waiting.state);
     expect(late.when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 300)).decided.state).toMatchObject({
@@ -403,14 +403,14 @@ describe('the vendor on an answer', () => {
     });
   });
 
-  it('nothing to be learned: ERROR once the attempt is old enough', () => {
+  it('unknown: ERROR once the attempt is old enough', () => {
     waiting.when({ kind: 'give-up', now: at(81), attemptId: 'one' }).then();
     waiting
       .when({ kind: 'give-up', now: at(82), attemptId: 'one' })
       .then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'NO_VERDICT' } });
   });
 
-  it('counts once and for its own attempt only', () => {
+  it('counts once, and only for its own attempt', () => {
     for (const command of [
       answered('another', { kind: 'confirmed' }),
       record('record-registration', 'one', { kind: 'confirmed', duplicateGuard: false }),
@@ -428,7 +428,7 @@ describe('the vendor on an answer', () => {
 });
 
 describe('an attempt that the session knows', () => {
-  it('is not reserved again: not while it is open, not after it is over, not by whoever has stood still meanwhile', () => {
+  it('is not reserved again, neither while it is open nor after it has ended', () => {
     const open = withChoice().and(otpReceived('one'));
     open.when(answerOtp('one')).then();
     open
@@ -446,7 +446,7 @@ describe('an attempt that the session knows', () => {
 });
 
 describe('an answer at the wrong time', () => {
-  it('while another is with the vendor: ATTEMPT_IN_PROGRESS', () => {
+  it('is refused with ATTEMPT_IN_PROGRESS while another is with the vendor', () => {
     for (const waiting of [withChoice().and(otpReceived('one')), withChoice().and(kbaReceived('one'))]) {
       waiting.when(answerKba('two')).thenRefused('screening.attempt_in_progress');
     }
@@ -455,13 +455,13 @@ describe('an answer at the wrong time', () => {
     submitted().when(answerOtp('two')).thenRefused('screening.attempt_in_progress');
   });
 
-  it('in a BLOCKED session: nothing happens, whatever the answer is', () => {
+  it('changes nothing in a BLOCKED session, whatever the answer', () => {
     const over = withChoice().and(OVER.BLOCKED);
     for (const code of ['123456', 'x', undefined]) over.when(answerOtp('one', { code })).then();
     for (const answers of [RIGHT_FORM, []]) over.when(answerKba('one', { answers })).then();
   });
 
-  it('in a VERIFIED, EXPIRED or ERROR session: SESSION_EXPIRED, before the form is looked at', () => {
+  it('is refused with SESSION_EXPIRED in a VERIFIED, EXPIRED or ERROR session, before its form is checked', () => {
     for (const status of ['VERIFIED', 'EXPIRED', 'ERROR'] as const) {
       const over = withChoice().and(OVER[status]);
       over.when(answerOtp('one', { code: 'x' })).thenRefused('screening.session_spent');
@@ -470,17 +470,17 @@ describe('an answer at the wrong time', () => {
     }
   });
 
-  it('in a session that does not exist: NOT_FOUND', () => {
+  it('is refused with NOT_FOUND in a session that does not exist', () => {
     given(screeningSession).when(answerOtp('one')).thenRefused('screening.not_found');
     given(screeningSession).when(answerKba('one')).thenRefused('screening.not_found');
     given(screeningSession).when(resend('one', 0)).thenRefused('screening.not_found');
   });
 });
 
-describe('a step-up that nobody answers', () => {
+describe('a step-up without an answer', () => {
   const expired = { type: 'SessionExpired', data: { cause: 'NO_ANSWER' } } as const;
 
-  it('expires 30 minutes after it was asked for, not before', () => {
+  it('expires 30 minutes after it began, not before', () => {
     for (const session of [withOtp(), withKba(), withChoice()]) {
       session.when({ kind: 'expire', now: at(1_799.999) }).then();
       expect(session.when({ kind: 'expire', now: at(1_800) }).then(expired).state.status).toBe('EXPIRED');
@@ -500,7 +500,7 @@ describe('a step-up that nobody answers', () => {
       .then();
   });
 
-  it('expires once, and nothing that is over expires', () => {
+  it('expires once, and does not expire after an end', () => {
     for (const end of Object.values(OVER))
       withOtp()
         .and(end)
@@ -511,7 +511,7 @@ describe('a step-up that nobody answers', () => {
       .then();
   });
 
-  it('is not lengthened by another SMS', () => {
+  it('does not last longer after another SMS', () => {
     const session = submitted()
       .and(stepUp(['OTP']))
       .and(

@@ -1,4 +1,4 @@
-// What holds for every sequence of commands and every event, whatever the vendor says and in whatever order.
+// Properties of every sequence of commands and every event, for any answers of the vendor in any order.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -13,7 +13,7 @@ import { at, attempt, POLICY, QUESTIONS, RIGHT_FORM, SUBMIT } from './sessions.j
 
 const TERMINAL = new Set(['VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR']);
 
-/** What somebody does next; `current` aims at the vendor call that is open, if one is. */
+/** The next command. `current` aims at the open vendor call, if there is one. */
 type Step = (state: SessionState, now: number, attemptId: string) => SessionCommand;
 
 const endings = fc.constantFrom(
@@ -129,7 +129,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Times mostly go on by seconds, sometimes by hours. */
+/** Time mostly passes in seconds, sometimes in hours. */
 const happenings = fc.array(
   fc.tuple(
     steps,
@@ -153,7 +153,7 @@ function play(happened: readonly (readonly [Step, number])[]): Moment[] {
   let state: SessionState = screeningSession.initial;
   let now = 0;
   const moments: Moment[] = [];
-  // The session begins as sessions do; the arbitrary part follows.
+  // Every session begins with a submission. The arbitrary part follows.
   const beginning: readonly (readonly [Step, number])[] = [
     [(_state, time, attemptId) => ({ ...SUBMIT, ...attempt(attemptId, time) }) as SessionCommand, 0],
   ];
@@ -182,12 +182,12 @@ const always = (holds: (moments: Moment[]) => void): void =>
   );
 
 describe('any sequence of commands', () => {
-  it('is answered with events or a DomainError, and with nothing else thrown', () => {
+  it('leads to events or a DomainError, and to no other exception', () => {
     const seen = new Set<string>();
     always((moments) => {
       for (const { after, refused } of moments) seen.add(refused ? 'refused' : after.status);
     });
-    // The sequences do reach every state, or the other properties would say little.
+    // The sequences must reach every state. Otherwise the other properties would prove little.
     expect([...seen].sort()).toEqual([
       'BLOCKED',
       'ERROR',
@@ -201,7 +201,7 @@ describe('any sequence of commands', () => {
     ]);
   });
 
-  it('leaves a session that is over as it is', () => {
+  it('leaves a session unchanged after its end', () => {
     always((moments) => {
       for (const { before, after, events } of moments) {
         if (!TERMINAL.has(before.status)) continue;
@@ -231,7 +231,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('has at most one answer with the vendor, and records a verdict for that one only', () => {
+  it('has at most one answer with the vendor, and records a verdict only for that one', () => {
     always((moments) => {
       for (const { before, events } of moments) {
         const open = attemptOf(before);
@@ -261,7 +261,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('is decided the same way again: deciding changes neither command nor state', () => {
+  it('is decided in the same way again, because deciding changes neither command nor state', () => {
     always((moments) => {
       for (const { before, command, events, refused } of moments)
         if (!refused) expect(screeningSession.decide(command, before)).toEqual(events);
@@ -283,7 +283,7 @@ describe('evolve', () => {
     );
   });
 
-  it('passes over an event it does not know', () => {
+  it('ignores an event that it does not know', () => {
     always((moments) => {
       const later = { type: 'SomethingNew', data: {} } as unknown as SessionEvent;
       for (const { after } of moments) expect(screeningSession.evolve(after, later)).toBe(after);

@@ -30,7 +30,7 @@ function statuses(state: SessionState): readonly string[] {
 }
 
 describe('the payment of a session', () => {
-  it('completes a verified session when it succeeds, once', () => {
+  it('completes a verified session once, when it succeeds', () => {
     const now = owing
       .when(paid(progress('SUCCEEDED', 3)))
       .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
@@ -39,7 +39,7 @@ describe('the payment of a session', () => {
     now.when(paid(progress('SUCCEEDED', 9, 1))).then();
   });
 
-  it('completes a session that is verified afterwards, with the verification', () => {
+  it('completes a session that is verified later, together with the verification', () => {
     const early = given(screeningSession, SUBMITTED, REGISTERING, stepUp(['OTP']))
       .when(paid(progress('SUCCEEDED', 3)))
       .then(progressed(progress('SUCCEEDED', 3)));
@@ -53,7 +53,7 @@ describe('the payment of a session', () => {
     ['PENDING', 'PAYMENT_PENDING'],
     ['PROCESSING', 'PAYMENT_PENDING'],
     ['REQUIRES_ACTION', 'PAYMENT_PENDING'],
-  ] as const)('that is %s makes it %s', (status, overall) => {
+  ] as const)('with status %s makes the session %s', (status, overall) => {
     expect(statuses(owing.when(paid(progress(status, 2))).then(progressed(progress(status, 2))).state)).toEqual([
       status,
       overall,
@@ -66,7 +66,7 @@ describe('the payment of a session', () => {
     done.when(paid(progress('PENDING', 1, 1))).then();
   });
 
-  it('is owed again after its refund, and completes the session once only', () => {
+  it('is owed again after its refund, but completes the session only once', () => {
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     const refunded = done.when(paid(progress('REFUNDED', 5))).then(progressed(progress('REFUNDED', 5)));
     expect(statuses(refunded.state)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
@@ -78,7 +78,7 @@ describe('the payment of a session', () => {
     expect(statuses(again.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
   });
 
-  it('counts no more once it is refunded, however late it is heard of', () => {
+  it('no longer counts once it is refunded, also when an earlier status arrives late', () => {
     const refunded = owing.and(
       progressed(progress('SUCCEEDED', 3)),
       completed('txn_0'),
@@ -89,35 +89,38 @@ describe('the payment of a session', () => {
         known.when(paid(late)).then();
   });
 
-  it.each([0, 3])('is paid again after the refund of one of ordinal %i that another session had opened', (ordinal) => {
-    const carried = (status: PaymentProgress['status'], observation: number): PaymentProgress => ({
-      ...progress(status, observation, ordinal),
-      transactionId: 'txn_carried',
-    });
-    const refunded = owing.and(
-      progressed(carried('SUCCEEDED', 4)),
-      completed('txn_carried'),
-      progressed(carried('REFUNDED', 6)),
-    );
-    refunded.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
-    const again = refunded
-      .when(paid(progress('PENDING', 1)))
-      .then(progressed(progress('PENDING', 1)))
-      .when(paid(progress('FAILED', 2)))
-      .then(progressed(progress('FAILED', 2)));
-    for (const late of [carried('SUCCEEDED', 4), carried('REFUNDED', 6)]) again.when(paid(late)).then();
-    const done = again.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
-    expect(statuses(done.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
-  });
+  it.each([0, 3])(
+    'can be made again after the refund of one with ordinal %i that another session had opened',
+    (ordinal) => {
+      const carried = (status: PaymentProgress['status'], observation: number): PaymentProgress => ({
+        ...progress(status, observation, ordinal),
+        transactionId: 'txn_carried',
+      });
+      const refunded = owing.and(
+        progressed(carried('SUCCEEDED', 4)),
+        completed('txn_carried'),
+        progressed(carried('REFUNDED', 6)),
+      );
+      refunded.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
+      const again = refunded
+        .when(paid(progress('PENDING', 1)))
+        .then(progressed(progress('PENDING', 1)))
+        .when(paid(progress('FAILED', 2)))
+        .then(progressed(progress('FAILED', 2)));
+      for (const late of [carried('SUCCEEDED', 4), carried('REFUNDED', 6)]) again.when(paid(late)).then();
+      const done = again.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
+      expect(statuses(done.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
+    },
+  );
 
-  it('stays refunded when an earlier transaction that came to nothing is heard of late', () => {
+  it('stays refunded when an earlier, failed transaction is reported late', () => {
     owing
       .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'), progressed(progress('REFUNDED', 5, 1)))
       .when(paid(progress('FAILED', 4)))
       .then();
   });
 
-  it('is owed, with no transaction, once it counts for a newer session, however late it is heard of', () => {
+  it('is owed without a transaction once it counts for a newer session, whatever status arrives late', () => {
     const gone: PaymentNews = { ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' };
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     const left = done.when(paid(gone)).then(progressed(gone));
@@ -128,14 +131,14 @@ describe('the payment of a session', () => {
     left.when(paid(progress('PENDING', 1, 1))).then(progressed(progress('PENDING', 1, 1)));
   });
 
-  it('is not taken away by another transaction that counts for a newer session', () => {
+  it('stays when another transaction counts for a newer session', () => {
     owing
       .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'))
       .when(paid({ ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' }))
       .then();
   });
 
-  it('is not taken back by the refund of another transaction', () => {
+  it('stays when another transaction is refunded', () => {
     owing
       .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'))
       .when(paid(progress('REFUNDED', 5)))
@@ -149,20 +152,20 @@ describe('the payment of a session', () => {
       .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
   });
 
-  it('is what was said last, whatever order it is heard in', () => {
+  it('has the status that was observed last, in whatever order the statuses arrive', () => {
     const known = owing.and(progressed(progress('PROCESSING', 4)));
     known.when(paid(progress('REQUIRES_ACTION', 3))).then();
     known.when(paid(progress('PROCESSING', 5))).then();
     known.when(paid(progress('FAILED', 5))).then(progressed(progress('FAILED', 5)));
   });
 
-  it('is that of the latest transaction, unless an earlier one succeeds', () => {
+  it('has the status of the latest transaction, unless an earlier one succeeds', () => {
     const second = owing.and(progressed(progress('FAILED', 4)), progressed(progress('PENDING', 1, 1)));
     second.when(paid(progress('FAILED', 9, 0))).then();
     second.when(paid(progress('SUCCEEDED', 9, 0))).then(progressed(progress('SUCCEEDED', 9, 0)), completed('txn_0'));
   });
 
-  it('of a session that is over for another reason is still recorded, and completes nothing', () => {
+  it('is still recorded in a session that ended otherwise, and completes nothing', () => {
     for (const over of [OVER.BLOCKED, OVER.EXPIRED, OVER.ERROR]) {
       const now = given(screeningSession, SUBMITTED, REGISTERING, over)
         .when(paid(progress('SUCCEEDED', 3)))
@@ -171,14 +174,14 @@ describe('the payment of a session', () => {
     }
   });
 
-  it('changes nothing of a session that does not exist', () => {
+  it('changes nothing in a session that does not exist', () => {
     given(screeningSession)
       .when(paid(progress('SUCCEEDED', 3)))
       .then();
   });
 });
 
-describe('a session that nobody has to pay for', () => {
+describe('a session without a payment', () => {
   it('is completed with the verification', () => {
     const submitted = given(screeningSession).when({ ...SUBMIT, paymentRequired: false } as SessionCommand).decided;
     const decision = submitted.when(

@@ -24,7 +24,7 @@ describe('the overall status', () => {
     return state;
   };
 
-  it('is the raw status of a session that is not VERIFIED, whoever pays', () => {
+  it('is the raw status of a session that is not VERIFIED, with or without a payment', () => {
     const histories: SessionEvent[][] = [
       [],
       [stepUp(['OTP'])],
@@ -41,14 +41,14 @@ describe('the overall status', () => {
     }
   });
 
-  it('is PAYMENT_PENDING for a verified consumer who has yet to pay, and COMPLETED for one who need not', () => {
+  it('is PAYMENT_PENDING for a verified consumer who has to pay, and COMPLETED for one who does not', () => {
     const owing = session('CONSUMER', true, OVER.VERIFIED);
     expect([paymentStatusOf(owing), overallStatusOf(owing)]).toEqual(['PENDING', 'PAYMENT_PENDING']);
     const free = session('CONSUMER', false, OVER.VERIFIED);
     expect([paymentStatusOf(free), overallStatusOf(free)]).toEqual(['NOT_REQUIRED', 'COMPLETED']);
   });
 
-  it('is COMPLETED for a verified agent or organization, whatever is said of payment', () => {
+  it('is COMPLETED for a verified agent or organization, with or without a payment', () => {
     for (const userType of ['AGENT', 'PMC'] as const) {
       for (const paymentRequired of [true, false])
         expect(overallStatusOf(session(userType, paymentRequired, OVER.VERIFIED))).toBe('COMPLETED');
@@ -64,7 +64,7 @@ describe('a screened person', () => {
   });
   const first = subjectOf('person', screenedPerson.initial);
 
-  it('has the sessions that were opened, newest last, all under one vault subject', () => {
+  it('has the sessions that were opened, the newest last, all under one vault subject', () => {
     const { state } = given(screenedPerson)
       .when(open('s1'))
       .then(opened('s1', first))
@@ -87,7 +87,7 @@ describe('a screened person', () => {
     given(screenedPerson, opened('s1', first)).when(open('s1')).then();
   });
 
-  it('is locked until the latest end of a lock', () => {
+  it('is locked until the latest end of all locks', () => {
     const locked = given(screenedPerson, opened('s1', first))
       .when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' })
       .then({ type: 'PersonLocked', data: { sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' } });
@@ -97,7 +97,7 @@ describe('a screened person', () => {
       .then({ type: 'PersonLocked', data: { sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' } });
   });
 
-  it('has another vault subject after an erasure, for good', () => {
+  it('has another vault subject after an erasure, permanently', () => {
     const erased = given(screenedPerson, opened('s1', first))
       .when({ kind: 'record-erasure', subjectId: first })
       .then({ type: 'SubjectKeyDestroyed', data: { subjectId: first } });
@@ -107,7 +107,7 @@ describe('a screened person', () => {
     erased.when({ kind: 'record-erasure', subjectId: first }).then();
   });
 
-  it('is another subject than another person', () => {
+  it('has another subject than another person', () => {
     expect(subjectOf('another', screenedPerson.initial)).not.toBe(first);
   });
 
@@ -118,7 +118,7 @@ describe('a screened person', () => {
     );
   });
 
-  it('is read past an event of a later version of the service', () => {
+  it('keeps its state when it reads an event of a later version of the service', () => {
     const later = { type: 'SomethingNew', data: {} } as unknown as PersonEvent;
     expect(given(screenedPerson, opened('s1', first), later).state.sessionIds).toEqual(['s1']);
   });
@@ -153,7 +153,7 @@ describe('the wrong answers of a person', () => {
       .then(counted('c', 9, 's3'), locked('s3', iso(9 + 86_400)));
   });
 
-  it('are counted once each, also when the sweep tells of one again, before the lock or after it', () => {
+  it('are counted once each, also when the recovery job reports one again, before or after the lock', () => {
     const three = given(screenedPerson, counted('a'), counted('b'));
     three.when(wrong('b')).then();
     three
@@ -162,7 +162,7 @@ describe('the wrong answers of a person', () => {
       .then();
   });
 
-  it('count no more when they are older than a block lasts, nor after the lock that they led to', () => {
+  it('no longer count when they are older than a block lasts, nor after the lock that they caused', () => {
     const two = given(screenedPerson, counted('a', 0), counted('b', 10));
     expect(attemptsLeftTo(two.state, at(86_399), limit)).toBe(1);
     expect(attemptsLeftTo(two.state, at(86_400), limit)).toBe(2);
@@ -170,20 +170,20 @@ describe('the wrong answers of a person', () => {
     expect(attemptsLeftTo(two.when(wrong('c', { seconds: 20 })).decided.state, at(20), limit)).toBe(3);
   });
 
-  it("lock at once, until the vendor's time, where the vendor says so", () => {
+  it("lock at once, until the vendor's time, when the vendor says so", () => {
     given(screenedPerson)
       .when(wrong('a', { lockedUntil: iso(600) }))
       .then(counted('a'), locked('s1', iso(600)));
   });
 
-  it('are never more than the limit, because no more answers than are left are with the vendor at one time', () => {
+  it('are never more than the limit, because the vendor gets at most as many answers as are left', () => {
     const one = given(screenedPerson, counted('a'))
       .when(admit('b', 0, 's1'))
       .then(admitted('b', 0, 's1'))
       .when(admit('c', 0, 's2'))
       .then(admitted('c', 0, 's2'));
     one.when(admit('d', 0, 's3')).then();
-    // One of them was right, or the vendor never saw it; or nobody waits for it any more.
+    // One answer was right, or never reached the vendor, or was given up.
     one
       .when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'b' })
       .then({ type: 'AnswerCleared', data: { sessionId: 's1', attemptId: 'b' } })
@@ -192,13 +192,13 @@ describe('the wrong answers of a person', () => {
     one.when(admit('d', 82, 's3')).then(admitted('d', 82, 's3'));
   });
 
-  it('let none through while the person is locked, and each again afterwards', () => {
+  it('are not admitted while the person is locked, and are admitted again afterwards', () => {
     const person = given(screenedPerson, locked('s1', iso(600)));
     person.when(admit('a', 599)).then();
     person.when(admit('a', 600)).then(admitted('a', 600));
   });
 
-  it('leave one try when the limit was lowered below what was counted, which then locks', () => {
+  it('leave one try when the limit is lowered below the count, and a wrong one then locks', () => {
     const many = given(screenedPerson, ...['a', 'b', 'c', 'd'].map((attemptId) => counted(attemptId)));
     many
       .when(admit('e'))
@@ -207,14 +207,14 @@ describe('the wrong answers of a person', () => {
       .then(counted('e'), locked('s1', iso(86_400)));
   });
 
-  it('of an answer that was never admitted, because an earlier version of the service took it, are counted too', () => {
+  it('are counted also for an answer that was not admitted, because an earlier version took it', () => {
     given(screenedPerson).when(wrong('a')).then(counted('a'));
     given(screenedPerson).when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'a' }).then();
   });
 });
 
 describe('the vault entry of a session', () => {
-  it('is named after the session', () => {
+  it("has the session's id in its name", () => {
     expect(secretsEntry('id')).toBe('screening:id');
   });
 });

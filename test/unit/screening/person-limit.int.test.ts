@@ -1,5 +1,5 @@
-// Wrong answers count against the person, over all sessions and processes, exactly (docs/contract/platform.md#wrong-answers-of-a-person): the use cases on a real
-// log, with a vendor that can be held up and with processes that die.
+// Wrong answers count exactly, against the person, over all sessions and processes (docs/contract/platform.md#wrong-answers-of-a-person).
+// The use cases run on a real log. The test can hold up the vendor and kill processes.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -77,15 +77,15 @@ class ProcessDied extends Error {}
 
 let directory: string;
 let store: EmbeddedEventStore;
-/** What the vault keeps. */
+/** The contents of the vault. */
 let kept: Map<string, Uint8Array>;
-/** What the vendor answered to, by attempt. */
+/** The verdict that the vendor has for each attempt. */
 let vendorAnswers: Map<string, AnswerVerdict>;
-/** Holds the vendor's answers up while it is pending. */
+/** Holds up the vendor's answers while it is pending. */
 let vendorIsBusy: Promise<void>;
 let now: Date;
 let registrations: number;
-/** Answers that the vendor was asked to judge. */
+/** The number of answers that the vendor was asked to judge. */
 let answersAsked: number;
 let limiter: CountedInMemory;
 let wrongTold: object[];
@@ -107,7 +107,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-/** One process of several on the same log. `dies` says at which append it is killed, before it is stored. */
+/** One of several processes on the same log. `dies` names the append at which it is killed, before anything is stored. */
 function aProcess(dies: (stream: string, types: readonly string[]) => boolean = () => false) {
   const clock = { now: () => now };
   const policy = new ScreeningPolicy({
@@ -135,7 +135,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
         throw new ProcessDied();
       return store.append(stream, expected, events);
     },
-    // One after the other, as on a store that leaves the first of them when a process dies.
+    // Makes one append after the other, like a store that keeps the first ones when a process dies.
     appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
       const revisions: number[] = [];
       for (const { stream, expected, events } of appends) {
@@ -243,7 +243,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     unblocks: (sessionId: string) => unblock.execute(new UnblockPerson(sessionId, OPERATOR)),
     session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
-    /** As a wrong answer does by which the person authenticates again, and with which the vendor locks. */
+    /** Locks the person, as the vendor does after a wrong answer in a re-authentication. */
     locks: async (sessionId: string, lockedUntil: string) => {
       const { state } = await aggregates.load(screeningSession, sessionId);
       if (state.status === 'NONE') throw new Error('There is no such session');
@@ -257,7 +257,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   };
 }
 
-/** In the person's own stream: those of the further names repeat it. */
+/** The events of the person's own stream. The streams of other names repeat them. */
 const personEvents = async (): Promise<string[]> => {
   const events = (await store.readAll(null, 1_000)).filter(({ stream }: RecordedEvent) => stream.startsWith('person-'));
   const own = new Set(events.filter(({ type }) => type === 'ScreeningOpened').map(({ stream }) => stream));
@@ -266,8 +266,8 @@ const personEvents = async (): Promise<string[]> => {
 const countOf = async (type: string): Promise<number> => (await personEvents()).filter((each) => each === type).length;
 const refused = { code: 'screening.attempt_in_progress' };
 
-describe('an answer whose account has no place left at the vendor', () => {
-  it('is refused before anything is stored, and uses no attempt', async () => {
+describe('an answer', () => {
+  it('is refused before anything is stored when its account has no place left at the vendor, and uses no attempt', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     const before = await store.readAll(null, 1_000);
@@ -277,7 +277,7 @@ describe('an answer whose account has no place left at the vendor', () => {
     expect(vendorAnswers.size).toBe(0);
   });
 
-  it('keeps no place when it loses against an answer in another session', async () => {
+  it('keeps no place at the vendor when it loses against an answer in another session', async () => {
     const service = aProcess();
     const sessions = [await service.opens(), await service.opens()] as const;
     for (const sessionId of sessions) await service.answers(sessionId, WRONG);
@@ -287,7 +287,7 @@ describe('an answer whose account has no place left at the vendor', () => {
 });
 
 describe('a right answer', () => {
-  it('is cleared once when the process dies before the session knows of it', async () => {
+  it('is cleared once when the process dies before the session records the answer', async () => {
     const survivor = aProcess();
     const sessionId = await survivor.opens();
     const dies = (_stream: string, types: readonly string[]): boolean => types[0] === 'IdentityVerified';
@@ -298,7 +298,7 @@ describe('a right answer', () => {
     expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'VERIFIED']);
   });
 
-  it('comes too late when the person is locked meanwhile, and ends what the one that locked left open', async () => {
+  it('comes too late when the person is locked meanwhile, and closes the session that the lock had left open', async () => {
     const service = aProcess();
     const [one, two] = [await service.opens(), await service.opens()];
     let release = (): void => undefined;
@@ -316,7 +316,7 @@ describe('a right answer', () => {
 });
 
 describe('wrong answers of one person in several sessions', () => {
-  it('block all of them with the third, also against the right answer, without asking the vendor again', async () => {
+  it('block all sessions with the third, also for a right answer, without another request to the vendor', async () => {
     const service = aProcess();
     const [one, two] = [await service.opens(), await service.opens()];
     expect(await service.answers(one, WRONG)).toMatchObject({
@@ -336,21 +336,21 @@ describe('wrong answers of one person in several sessions', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('are one and are asked about once when several processes are given the same answer at once', async () => {
+  it('count once and go to the vendor once when several processes get the same answer at once', async () => {
     const processes = [aProcess(), aProcess(), aProcess()] as const;
     const sessionId = await processes[0].opens();
     const attemptId = newId();
     let release = (): void => undefined;
     vendorIsBusy = new Promise((resolve) => (release = resolve));
     const answers = processes.map((process) => process.answers(sessionId, WRONG, attemptId));
-    // All but the one that asks end without the vendor.
+    // All calls but the one that asks the vendor return early.
     await Promise.any(answers);
     release();
     await Promise.all(answers);
     expect([answersAsked, await countOf('AnswerAdmitted'), await countOf('WrongAnswerCounted')]).toEqual([1, 1, 1]);
   });
 
-  it('are never more than three with the vendor, however many processes send them at once', async () => {
+  it('reach the vendor at most three times when many processes send them at once', async () => {
     const processes = [aProcess(), aProcess(), aProcess()];
     const sessions = [await processes[0]!.opens(), await processes[1]!.opens()];
     let taken = 0;
@@ -367,7 +367,7 @@ describe('wrong answers of one person in several sessions', () => {
     for (const sessionId of sessions) expect(await processes[0]!.status(sessionId)).toBe('BLOCKED');
   });
 
-  it('wait for each other where only one may still be wrong', async () => {
+  it('wait for each other when only one wrong answer is left', async () => {
     const [one, other] = [aProcess(), aProcess()];
     const sessions = [await one.opens(), await one.opens()] as const;
     for (const sessionId of sessions) await one.answers(sessionId, WRONG);
@@ -383,17 +383,17 @@ describe('wrong answers of one person in several sessions', () => {
 
   it.each([
     [
-      'before it asked the vendor whether the answer may be given',
+      'before it admits the answer',
       (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'AnswerAdmitted',
       0,
     ],
     [
-      "before the person's stream knows of the verdict",
+      "before the person's stream has the verdict",
       (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'WrongAnswerCounted',
       1,
     ],
     [
-      'before the session knows of the verdict',
+      'before the session has the verdict',
       (stream: string, types: readonly string[]) => stream.startsWith('screening-') && types[0] === 'OtpRejected',
       1,
     ],
@@ -407,18 +407,18 @@ describe('wrong answers of one person in several sessions', () => {
       wrong,
       wrong === 0 ? 'STEP_UP_REQUIRED' : 'OTP_PENDING',
     ]);
-    // The next one counts on from there.
+    // The next answer continues the count.
     expect(await survivor.answers(sessionId, WRONG)).toMatchObject({ stepUp: { attemptsRemaining: 2 - wrong } });
   });
 
-  it('block the other sessions too when the process dies right after it has locked the person', async () => {
+  it('block the other sessions too when the process dies right after it locked the person', async () => {
     const survivor = aProcess();
     const [one, two] = [await survivor.opens(), await survivor.opens()];
     for (const sessionId of [one, two]) await survivor.answers(sessionId, WRONG);
     await expect(
       aProcess((_stream, types) => types.includes('SessionBlocked')).answers(one, WRONG),
     ).rejects.toBeInstanceOf(ProcessDied);
-    // Nobody gets through meanwhile.
+    // Meanwhile, even a right answer is blocked.
     expect(await survivor.answers(two, RIGHT)).toMatchObject({ status: 'BLOCKED' });
     now = new Date(now.getTime() + 30_000);
     await survivor.sweeps(one);
@@ -428,7 +428,7 @@ describe('wrong answers of one person in several sessions', () => {
 });
 
 describe('a call that waits in its queue while its attempt ends', () => {
-  /** Puts the next call of the process into a queue; gives what a worker does with it later. */
+  /** Queues the next call of the process, and returns the function by which a worker makes it later. */
   const queued = async (service: ReturnType<typeof aProcess>, asks: () => Promise<unknown>) => {
     const waits = new Promise<() => Promise<unknown>>((resolve) => {
       const make = service.calls.make.bind(service.calls);
@@ -442,7 +442,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
     return waits;
   };
 
-  it('is not made when the session was superseded, and its answer counts as given no longer', async () => {
+  it('is not made when the session was superseded, and its answer is cleared', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     const taken = await queued(service, () => service.answers(sessionId, WRONG));
@@ -453,7 +453,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
     expect([vendorAnswers.size, await countOf('AnswerCleared')]).toEqual([0, 1]);
   });
 
-  it('is not made when the recovery job has settled it, and the session goes on', async () => {
+  it('is not made when the recovery job has settled it, and the session continues', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     const taken = await queued(service, () => service.answers(sessionId, WRONG));
@@ -463,7 +463,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
     expect([vendorAnswers.size, await service.status(sessionId)]).toEqual([0, 'STEP_UP_REQUIRED']);
   });
 
-  it('registers nobody in a session that was ended for want of a verdict', async () => {
+  it('registers no person in a session that ended without a verdict', async () => {
     const service = aProcess();
     const taken = await queued(service, () => service.opens());
     const [submitted] = await store
@@ -478,7 +478,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
 });
 
 describe('step-ups of one person', () => {
-  it('are at most two; a third one ends the oldest', async () => {
+  it('are at most two, and a third ends the oldest', async () => {
     const service = aProcess();
     const sessions = [await service.opens(), await service.opens(), await service.opens()] as const;
     expect(await Promise.all(sessions.map((sessionId) => service.status(sessionId)))).toEqual([
@@ -489,7 +489,7 @@ describe('step-ups of one person', () => {
     await expect(service.answers(sessions[0], RIGHT)).rejects.toMatchObject({ code: 'screening.session_spent' });
   });
 
-  it('are two also when five are opened at the same instant, by several processes', async () => {
+  it('are two also when several processes open five at once', async () => {
     const processes = [aProcess(), aProcess()];
     const sessions = await Promise.all(Array.from({ length: 5 }, (_, index) => processes[index % 2]!.opens()));
     const statuses = await Promise.all(sessions.map((sessionId) => processes[0]!.status(sessionId)));
@@ -497,8 +497,8 @@ describe('step-ups of one person', () => {
   });
 });
 
-describe('a copy that can only be read', () => {
-  it('shows a step-up whose time has run out as it was recorded', async () => {
+describe('a read-only copy', () => {
+  it('shows a step-up after its time as it was recorded', async () => {
     const sessionId = await aProcess().opens();
     now = new Date(now.getTime() + 7_200_000);
     const copy = aProcess(() => {
@@ -514,7 +514,7 @@ describe('a copy that can only be read', () => {
 const { ssn: _, ...WITHOUT_SSN } = APPLICANT;
 const AGENT: Applicant = { ...WITHOUT_SSN, userType: 'AGENT', firstName: 'Zoë', lastName: "O'Brien-Straße" };
 
-/** Submissions of one person that a caller spells, or fills in, in another way each time. */
+/** Submissions of one person with another spelling or other details each time. */
 const VARIED: readonly (readonly [what: string, context: CallerContext, applicants: readonly Applicant[]])[] = [
   ...[CONTEXT, LIVE].flatMap((context) => {
     const { environment } = context;
@@ -525,7 +525,7 @@ const VARIED: readonly (readonly [what: string, context: CallerContext, applican
         ['4155550101', '4155550102', '4155550103', '4155550104'].map((phoneNumber) => ({ ...AGENT, phoneNumber })),
       ],
       [
-        `without an SSN in ${environment}, with names and a birth date that are spelled in another way`,
+        `without an SSN in ${environment}, with other spellings of names and birth date`,
         context,
         [
           AGENT,
@@ -535,7 +535,7 @@ const VARIED: readonly (readonly [what: string, context: CallerContext, applican
         ],
       ],
       [
-        `with an SSN in ${environment}, and another birth date`,
+        `with an SSN in ${environment}, and other birth dates`,
         context,
         ['04121990', '04131990', '04141990', '04151990'].map((dateOfBirth) => ({ ...APPLICANT, dateOfBirth })),
       ],
@@ -550,21 +550,21 @@ const VARIED: readonly (readonly [what: string, context: CallerContext, applican
         ],
       ],
       [
-        `with an SSN in ${environment} that is spelled in another way`,
+        `with an SSN in ${environment}, in other spellings`,
         context,
         ['666123456', '666-12-3456', ' 666 12 3456', '\uFF16\uFF16\uFF16123456'].map((ssn) => ({ ...APPLICANT, ssn })),
       ],
     ] as const;
   }),
   [
-    'with an SSN in live, and another last name',
+    'with an SSN in live, and other last names',
     LIVE,
     ['Example', 'Sample', 'Other', 'Fourth'].map((lastName) => ({ ...APPLICANT, lastName })),
   ],
 ];
 
 describe.each(VARIED)('wrong answers %s', (_what, context, [first, second, third, fourth]) => {
-  it('block the person with the third, whom no further submission gets around', async () => {
+  it('block the person with the third, and no other submission avoids the block', async () => {
     const service = aProcess();
     const wrong = async (applicant: Applicant | undefined): Promise<[string, Session]> => {
       const sessionId = await service.opens(applicant, context);
@@ -583,7 +583,7 @@ describe.each(VARIED)('wrong answers %s', (_what, context, [first, second, third
 });
 
 describe('wrong answers under several names', () => {
-  it('leave another person with the same name and another birth date, or in another account, alone', async () => {
+  it('do not affect another person with the same name but another birth date, nor a person of another account', async () => {
     const service = aProcess();
     const sessionId = await service.opens(AGENT);
     for (let count = 0; count < 3; count++) await service.answers(sessionId, WRONG);
@@ -594,7 +594,7 @@ describe('wrong answers under several names', () => {
     expect(await service.status(await service.opens(AGENT, elsewhere))).toBe('STEP_UP_REQUIRED');
   });
 
-  it('leave two step-ups open, whatever the phone', async () => {
+  it('leave two step-ups open, also with different phones', async () => {
     const service = aProcess();
     const sessions: string[] = [];
     for (const phoneNumber of ['4155550101', '4155550102', '4155550103'])
@@ -606,7 +606,7 @@ describe('wrong answers under several names', () => {
     ]);
   });
 
-  it.each([1, 2, 3])('count once under each when the process dies at count %s', async (diesAt) => {
+  it.each([1, 2, 3])('count once under each name when the process dies at count %s', async (diesAt) => {
     const survivor = aProcess();
     const sessionId = await survivor.opens();
     let counts = 0;
@@ -620,7 +620,7 @@ describe('wrong answers under several names', () => {
     expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(2);
   });
 
-  it('are told to the observer once each, with the account', async () => {
+  it('are reported to the observer once each, with the account', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     for (let count = 0; count < 3; count++) await service.answers(sessionId, WRONG);
@@ -633,15 +633,15 @@ describe('wrong answers under several names', () => {
   });
 });
 
-describe('a lock that was stored before answers counted under further names', () => {
-  it('goes on standing, and what was counted then still counts', async () => {
+describe('a lock that was stored before answers counted under other names', () => {
+  it('stays valid, and so do the earlier counts', async () => {
     const service = aProcess();
     const personOf = async (lastName: string): Promise<string> => {
       const session = await service.session(await service.opens({ ...APPLICANT, lastName }));
       if (session.status === 'NONE') throw new Error('There is no such session');
       return session.personId;
     };
-    // Only under the person's own id, as before.
+    // Counts only under the person's own id, as earlier versions did.
     const lockedUntil = '2026-03-01T18:00:00.000Z';
     await service.countsUnder([await personOf('Locked')], lockedUntil);
     await expect(personOf('Locked')).rejects.toMatchObject({
@@ -663,7 +663,7 @@ describe('wrong answers from one client address', () => {
     return service.answers(sessionId, code, newId(), from(address));
   };
 
-  it('are refused beyond twenty an hour from one address, for any person, before the vendor is asked', async () => {
+  it('are refused after twenty an hour from one address, for any person, before the vendor is asked', async () => {
     for (let place = 0; place < 20; place++) await answer(place, WRONG, '203.0.113.1');
     const asked = answersAsked;
     const refusal = { code: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } };
@@ -675,7 +675,7 @@ describe('wrong answers from one client address', () => {
     expect(await answer(22, RIGHT, '203.0.113.1')).toMatchObject({ status: 'VERIFIED' });
   });
 
-  it('are counted, and neither right answers nor those that the session refuses', async () => {
+  it('count, but right answers and refused answers do not', async () => {
     for (let place = 0; place < 19; place++) await answer(place, WRONG, '203.0.113.1');
     for (let place = 19; place < 22; place++) await answer(place, RIGHT, '203.0.113.1');
     await expect(answer(22, 'x', '203.0.113.1')).rejects.toMatchObject({ code: 'screening.otp_unusable' });
@@ -685,7 +685,7 @@ describe('wrong answers from one client address', () => {
 });
 
 describe('an operator who unblocks a person', () => {
-  it('ends the block under every name and in every session, as events with the reason', async () => {
+  it('ends the block under every name and in every session, with events that have the reason', async () => {
     const service = aProcess();
     const phones = ['4155550101', '4155550102'].map((phoneNumber) => ({ ...AGENT, phoneNumber }));
     const [one, two] = [await service.opens(phones[0]), await service.opens(phones[1])];
@@ -699,7 +699,7 @@ describe('an operator who unblocks a person', () => {
     expect(await service.answers(sessionId, WRONG)).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
     expect(await service.answers(sessionId, RIGHT)).toMatchObject({ status: 'VERIFIED' });
     const ended = (await store.readAll(null, 1_000)).filter(({ type }) => /Unlocked|Lifted/.test(type));
-    // Two persons and the name of both; two sessions.
+    // Two persons, the name that they share, and two sessions.
     expect(ended.map(({ type }) => type).sort()).toEqual([
       'BlockLifted',
       'BlockLifted',
@@ -710,7 +710,7 @@ describe('an operator who unblocks a person', () => {
     for (const { metadata } of ended) expect(metadata).toMatchObject({ reason: 'ticket 4711', accountId: 'account' });
   });
 
-  it('changes nothing a second time, nor of a person who is not blocked', async () => {
+  it('changes nothing a second time, nor for a person who is not blocked', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     expect(await service.unblocks(sessionId)).toMatchObject({ changed: false });
@@ -721,7 +721,7 @@ describe('an operator who unblocks a person', () => {
     expect(await store.head()).toBe(head);
   });
 
-  it('is told when there is no such session', async () => {
+  it('gets an error when the session does not exist', async () => {
     for (const id of [newId(), 'x'])
       await expect(aProcess().unblocks(id)).rejects.toMatchObject({ code: 'screening.not_found' });
   });

@@ -1,4 +1,4 @@
-// docs/contract/platform.md#screening-session, #ends-of-a-session.
+// The beginning of a session, and the vendor's verdict on a person (docs/contract/platform.md#screening-session, #ends-of-a-session).
 import { describe, expect, it } from '@jest/globals';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
@@ -21,7 +21,7 @@ const verdict = (kind: Parameters<typeof record<'record-registration'>>[2], seco
   record('record-registration', 'registration', kind, seconds);
 
 describe('submitting a person', () => {
-  it('opens the session and asks the vendor for the first time', () => {
+  it('opens the session and sends the first request to the vendor', () => {
     const { state } = given(screeningSession).when(SUBMIT).then(SUBMITTED, REGISTERING);
     expect(state).toEqual({
       status: 'SUBMITTED',
@@ -36,7 +36,7 @@ describe('submitting a person', () => {
     });
   });
 
-  it('records the vendors that the session goes to; one of before went to the first ones', () => {
+  it('records the vendors of the session; without a record, the first vendors apply', () => {
     const vendors = { identity: 'acme', credit: 'acme', income: 'voie' };
     const command = { ...SUBMIT, vendors };
     expect(given(screeningSession).when(command).decided.state).toMatchObject({ vendors });
@@ -45,7 +45,7 @@ describe('submitting a person', () => {
     expect(before.state).toMatchObject({ vendors: { identity: 'idv', credit: 'idv', income: 'voie' } });
   });
 
-  it('changes nothing in a session that exists, whatever became of it', () => {
+  it('changes nothing when the session exists, whatever its status', () => {
     submitted().when(SUBMIT).then();
     withChoice().when(SUBMIT).then();
     for (const end of Object.values(OVER)) submitted().and(end).when(SUBMIT).then();
@@ -53,7 +53,7 @@ describe('submitting a person', () => {
 });
 
 describe("the vendor's verdict on a person", () => {
-  it('confirmed outright: VERIFIED', () => {
+  it('confirmed at once: VERIFIED', () => {
     const { state } = submitted()
       .when(verdict({ kind: 'confirmed', duplicateGuard: false }, 3))
       .then({
@@ -73,7 +73,7 @@ describe("the vendor's verdict on a person", () => {
     });
   });
 
-  it('a code, or questions, or the choice of both: STEP_UP_REQUIRED for 30 minutes with three attempts', () => {
+  it('a code, questions or either of them: STEP_UP_REQUIRED for 30 minutes with three attempts', () => {
     for (const [otp, kba] of [
       [true, false],
       [false, true],
@@ -106,7 +106,7 @@ describe("the vendor's verdict on a person", () => {
       .then({ type: 'SessionErrored', data: { attemptId: 'registration', cause: 'VENDOR_UNINTELLIGIBLE' } });
   });
 
-  it('remembers that the vendor asks for the duplicate guard, also through a step-up', () => {
+  it("keeps the vendor's demand for the duplicate guard, also through a step-up", () => {
     const asked = submitted().when(
       verdict({ kind: 'step-up', otp: true, questions: [], duplicateGuard: true }),
     ).decided;
@@ -117,7 +117,7 @@ describe("the vendor's verdict on a person", () => {
     });
   });
 
-  it('refused for what the person is: BLOCKED with the reason and without an end', () => {
+  it('refused because of the person: BLOCKED with the reason and without an end', () => {
     for (const reason of [
       'IDENTITY_NOT_FOUND',
       'FRAUD_REPORTED',
@@ -133,7 +133,7 @@ describe("the vendor's verdict on a person", () => {
     }
   });
 
-  it("locked: BLOCKED until the vendor's time, else for 24 hours", () => {
+  it("locked: BLOCKED until the vendor's time, or for 24 hours without one", () => {
     for (const [unblockAt, blockedUntil] of [
       ['2026-03-09T00:00:00.000Z', '2026-03-09T00:00:00.000Z'],
       [null, iso(5 + 86_400)],
@@ -147,7 +147,7 @@ describe("the vendor's verdict on a person", () => {
     }
   });
 
-  it('input refused: ERROR, which says what the vendor objected to', () => {
+  it('input refused: ERROR with the refused input', () => {
     const { state } = submitted()
       .when(verdict({ kind: 'input-refused', input: 'zip' }))
       .then({
@@ -157,7 +157,7 @@ describe("the vendor's verdict on a person", () => {
     expect(state).toMatchObject({ status: 'ERROR', cause: 'INPUT_REFUSED', refusedInput: 'zip' });
   });
 
-  it('file too old, product missing, vendor away or not to be understood: ERROR, so that a new submit is allowed', () => {
+  it('expired file, missing product, unavailable or unintelligible: ERROR, so that a new submit is allowed', () => {
     const causes = {
       'report-expired': 'REPORT_EXPIRED',
       'product-not-enabled': 'PRODUCT_NOT_ENABLED',
@@ -172,20 +172,20 @@ describe("the vendor's verdict on a person", () => {
     }
   });
 
-  it('vendor away when it was asked late, because no worker had asked it in time: open', () => {
+  it('unavailable for a late request, because no worker made it in time: the session stays open', () => {
     submitted()
       .when(verdict({ kind: 'unavailable' }, 22))
       .then();
   });
 
-  it("the vendor's session is over: EXPIRED", () => {
+  it('vendor session over: EXPIRED', () => {
     const { state } = submitted()
       .when(verdict({ kind: 'session-over' }))
       .then({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } });
     expect(state).toMatchObject({ status: 'EXPIRED' });
   });
 
-  it('none in time: the session stays SUBMITTED, and a late verdict still counts', () => {
+  it('late: the session stays SUBMITTED, and the verdict still counts when it comes', () => {
     const waiting = submitted()
       .when(verdict({ kind: 'timed-out' }))
       .then();
@@ -195,7 +195,7 @@ describe("the vendor's verdict on a person", () => {
     );
   });
 
-  it('counts once: the second, or one of another attempt, changes nothing', () => {
+  it('counts once, and a second verdict or one of another attempt changes nothing', () => {
     const confirmed = { kind: 'confirmed', duplicateGuard: false } as const;
     submitted()
       .when(verdict(confirmed))
@@ -214,8 +214,8 @@ describe("the vendor's verdict on a person", () => {
   });
 });
 
-describe('a submission that nobody recorded a verdict of', () => {
-  it('is EXPIRED when the vendor never executed it', () => {
+describe('a submission without a recorded verdict', () => {
+  it('is EXPIRED when it never reached the vendor', () => {
     submitted()
       .when({ kind: 'record-not-executed', attemptId: 'registration' })
       .then({ type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } });

@@ -1,4 +1,4 @@
-// Decisions 3.5 to 3.7.
+// Further SMS codes of a session (docs/contract/platform.md#resending-a-code).
 import { describe, expect, it } from '@jest/globals';
 import { MAX_RESENDS } from '../../../src/challenges/domain/challenge.js';
 import { attemptOf, expiresAt } from '../../../src/modules/screening/domain/screening-session.js';
@@ -30,7 +30,7 @@ describe('asking for another SMS code', () => {
     expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: { attemptId: 'one', operation: 'otp-resend' } });
   });
 
-  it('sent: the count of 30 seconds starts anew and no attempt is used', () => {
+  it('starts the 30 seconds again when a code was sent, and uses no attempt', () => {
     const { state } = withOtp()
       .and(resendRequested('one', 30))
       .when(told('one', { kind: 'sent' }, 31))
@@ -42,7 +42,7 @@ describe('asking for another SMS code', () => {
     });
   });
 
-  it('earlier than 30 seconds after the last SMS: refused with the seconds that are left', () => {
+  it('is refused within 30 seconds after the last SMS, with the seconds that are left', () => {
     withOtp().when(resend('one', 0)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 30 });
     withOtp().when(resend('one', 0.001)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 30 });
     withOtp().when(resend('one', 29.999)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 1 });
@@ -51,14 +51,14 @@ describe('asking for another SMS code', () => {
     again.when(resend('two', 71)).then(resendRequested('two', 71));
   });
 
-  it('is not put off by answers: the last SMS counts', () => {
+  it('is not delayed by answers, because only the last SMS counts', () => {
     withOtp()
       .and(otpReceived('one', 25), rejected('Otp', 'one', 2, 26))
       .when(resend('two', 30))
       .then(resendRequested('two', 30));
   });
 
-  it('works five times a session; then TOO_MANY_ATTEMPTS, even when it is early', () => {
+  it('works five times in a session, and then TOO_MANY_ATTEMPTS, even when it is early', () => {
     let session: GivenSession = withOtp();
     for (let time = 1; time <= 5; time++)
       session = session
@@ -71,14 +71,14 @@ describe('asking for another SMS code', () => {
     session.when(answerOtp('code')).then(otpReceived('code'));
   });
 
-  it('in a BLOCKED session: USER_BLOCKED, until the block ends', () => {
+  it('is refused with USER_BLOCKED in a BLOCKED session, with the end of the block', () => {
     withOtp()
       .and(OVER.BLOCKED)
       .when(resend('one', 100))
       .thenRefused('screening.person_blocked', { blockedUntil: '2026-03-02T12:00:00.000Z' });
   });
 
-  it('where codes are not offered, or no longer: INVALID_OTP', () => {
+  it('is refused with INVALID_OTP when codes are not offered, or no longer', () => {
     withKba().when(resend('one', 100)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered.' });
     withChoice()
       .and(kbaReceived('one'), rejected('Kba', 'one', 2))
@@ -86,15 +86,15 @@ describe('asking for another SMS code', () => {
       .thenRefused('screening.otp_unusable', { rule: 'Codes are not offered.' });
   });
 
-  it('while the vendor is still registering the person: ATTEMPT_IN_PROGRESS', () => {
+  it('is refused with ATTEMPT_IN_PROGRESS while the vendor is still registering the person', () => {
     submitted().when(resend('one', 100)).thenRefused('screening.attempt_in_progress');
   });
 });
 
-describe('the vendor on a resend', () => {
+describe('a verdict on a resend', () => {
   const waiting = withOtp().and(resendRequested('one', 30));
 
-  it('away, or never executed: as if nobody had asked', () => {
+  it('leaves the session as before when the vendor is unavailable or was never asked', () => {
     for (const [command, cause] of [
       [told('one', { kind: 'unavailable' }), 'VENDOR_UNAVAILABLE'],
       [{ kind: 'record-not-executed', attemptId: 'one' }, 'NOT_EXECUTED'],
@@ -108,11 +108,11 @@ describe('the vendor on a resend', () => {
     }
   });
 
-  it('no verdict in time: it is still with the vendor', () => {
+  it('leaves the resend with the vendor when it does not come in time', () => {
     expect(waiting.when(told('one', { kind: 'timed-out' })).then().state).toEqual(waiting.state);
   });
 
-  it('session over, locked, refused, unintelligible: the session ends as for an answer', () => {
+  it('ends the session in the same way as on an answer (session over, locked, refused, unintelligible)', () => {
     expect(waiting.when(told('one', { kind: 'session-over' })).decided.state.status).toBe('EXPIRED');
     expect(waiting.when(told('one', { kind: 'locked', unblockAt: null }, 31)).decided.state).toMatchObject({
       status: 'BLOCKED',
@@ -136,10 +136,10 @@ describe('the vendor on a resend', () => {
   });
 });
 
-describe('when a session must be looked at', () => {
+describe('the time at which the recovery job looks at a session', () => {
   const dueAt = (state: SessionState) => [attemptOf(state)?.settleAfter ?? null, expiresAt(state)];
 
-  it('is when its vendor call is to be settled, else when its step-up ends, else never', () => {
+  it('is when its vendor call is to be settled, or else when its step-up ends, or else never', () => {
     expect(dueAt(submitted().state)).toEqual([iso(22), null]);
     expect(dueAt(withOtp().state)).toEqual([null, iso(1_800)]);
     expect(dueAt(withOtp().and(otpReceived('one', 100)).state)).toEqual([iso(122), null]);

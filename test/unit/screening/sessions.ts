@@ -1,4 +1,4 @@
-// Histories and commands of screening sessions, for the tests beside this file.
+// Histories and commands of screening sessions, for the tests in this folder.
 import type { NewAttempt, QuestionShape, Requested } from '../../../src/challenges/domain/challenge.js';
 import type { Standing } from '../../../src/challenges/domain/verdict.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
@@ -12,14 +12,14 @@ export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, {
 
 export const START = new Date('2026-03-01T12:00:00.000Z');
 
-/** So many seconds after the start. */
+/** The time that is `seconds` after the start. */
 export function at(seconds: number): Date {
   return new Date(START.getTime() + seconds * 1_000);
 }
 export const iso = (seconds: number): string => at(seconds).toISOString();
 
 export const POLICY: VerdictPolicy = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400 };
-/** Of a person who never answered wrong in another session. */
+/** The standing of a person without a wrong answer in another session. */
 export const UNTROUBLED: Standing = { lockedUntil: null, attemptsRemaining: 3 };
 export const QUESTIONS: readonly QuestionShape[] = [
   { questionId: 1, answerCount: 5 },
@@ -146,7 +146,7 @@ export const record = <Kind extends 'record-registration' | 'record-verdict'>(
     ...(kind === 'record-verdict' && { standing }),
   }) as SessionCommand;
 
-/** One history for each way a session can be over. */
+/** One event for each way in which a session can end. */
 export const OVER: Readonly<Record<'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR', SessionEvent>> = {
   VERIFIED: {
     type: 'IdentityVerified',

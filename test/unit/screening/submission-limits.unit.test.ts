@@ -1,4 +1,4 @@
-// How often persons may be submitted, and phones be sent a code, at the default numbers (docs/contract/general.md#limits-against-abuse).
+// The limits on submissions and on codes to a phone, with the default numbers (docs/contract/general.md#limits-against-abuse).
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config/config.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
@@ -41,7 +41,7 @@ describe('the limits of submissions', () => {
     accountId?: string;
     environment?: 'live' | 'test';
     own?: number | null;
-    /** By one name, or by several. */
+    /** One or several names of the person. */
     person?: string | readonly string[];
     phone?: string;
     from?: string | null;
@@ -71,7 +71,7 @@ describe('the limits of submissions', () => {
     const codes = limits.smsTo({ accountId, environment }, await limits.phoneId(phone));
     return outcome(counted(codes, codes, () => Promise.resolve(), sms));
   };
-  /** As the use cases do: a code that was not sent is given back. */
+  /** Counts like the use cases: a code that was not sent is given back. */
   const counted = async (
     uses: readonly RateUse[],
     codes: readonly RateUse[],
@@ -87,7 +87,7 @@ describe('the limits of submissions', () => {
       if (!sent) await limits.giveBack(codes);
     }
   };
-  /** Seconds to wait, where it is refused. */
+  /** The seconds to wait, if it is refused. */
   const outcome = (made: Promise<void>): Promise<number | 'ok'> =>
     made.then(
       () => 'ok',
@@ -100,7 +100,7 @@ describe('the limits of submissions', () => {
     for (let count = 0; count < many; count++) expect(await what()).toBe('ok');
   };
 
-  it('30 a minute from one address for one account; none for servers', async () => {
+  it('are 30 a minute from one address for one account, and do not hold for servers', async () => {
     await times(30, () => submit());
     expect(await submit()).toBe(60);
     expect([
@@ -112,13 +112,13 @@ describe('the limits of submissions', () => {
     expect(await submit()).toBe('ok');
   });
 
-  it('5 an hour of a person by any of the names that they are known by', async () => {
+  it("are 5 an hour for a person under any of the person's names", async () => {
     await times(5, () => submit({ person: [`spelling-${people++}`, 'the same number'] }));
     expect(await submit({ person: [`spelling-${people++}`, 'the same number'] })).toBe(3_600);
     expect(await submit({ person: [`spelling-${people++}`, 'another number'] })).toBe('ok');
   });
 
-  it('600 a minute for an account in each environment, or the number of the account', async () => {
+  it("are 600 a minute for an account in each environment, or the account's own number", async () => {
     await times(600, () => submit({ from: null }));
     expect([
       await submit({ from: null }),
@@ -130,7 +130,7 @@ describe('the limits of submissions', () => {
     expect(await submit({ accountId: 'small', own: 2 })).toBe(60);
   });
 
-  it('when strangers have used 600, those that used most of them wait; newcomers, grants and servers do not', async () => {
+  it('make the heaviest callers without a grant wait after 600, but not newcomers, grants and servers', async () => {
     let at = 0;
     await times(600, () =>
       submit({ from: `10.0.${Math.floor(at / 24)}.1`, lineage: `lineage-${Math.floor(at++ / 24)}` }),
@@ -147,14 +147,14 @@ describe('the limits of submissions', () => {
     expect(await submit({ from: '10.0.0.1', lineage: 'lineage-0' })).toBe('ok');
   });
 
-  it('5 an hour of one person', async () => {
+  it('are 5 an hour for one person', async () => {
     await times(5, () => submit({ person: 'ada' }));
     expect([await submit({ person: 'ada' }), await submit()]).toEqual([HOUR, 'ok']);
     limiter.endWindows(HOUR);
     expect(await submit({ person: 'ada' })).toBe('ok');
   });
 
-  it('6 codes an hour to one phone of one account, of persons, submissions and resends together', async () => {
+  it('are 6 codes an hour to one phone of one account, for submissions and resends of all persons together', async () => {
     await times(5, () => submit({ phone: '4155550134', sms: true }));
     await times(1, () => resend('4155550134'));
     expect([
@@ -167,7 +167,7 @@ describe('the limits of submissions', () => {
     expect(await resend('4155550134')).toBe('ok');
   });
 
-  it('30 codes a day to one phone of all accounts; the refusal says that it is the phone', async () => {
+  it('are 30 codes a day to one phone over all accounts, with an error that names the phone', async () => {
     for (const accountId of ['a', 'b', 'c', 'd', 'e'])
       await times(6, () => resend('4155550134', true, 'test', accountId));
     limiter.endWindows(HOUR);
@@ -182,7 +182,7 @@ describe('the limits of submissions', () => {
     expect(await resend('4155550134')).toBe('ok');
   });
 
-  it('counts codes of test traffic apart from those that real applicants are sent', async () => {
+  it('count codes of test and live traffic separately', async () => {
     const phone = '4155550134';
     await times(6, () => submit({ phone, sms: true }));
     expect([
@@ -194,7 +194,7 @@ describe('the limits of submissions', () => {
     expect(await resend(phone, true, 'live')).toBe(HOUR);
   });
 
-  it('counts no code where none was sent, also where the vendor could not be asked', async () => {
+  it('count a code only when it was sent, also when the vendor could not be asked', async () => {
     await times(20, () => submit({ phone: '4155550134', from: null }));
     await times(20, () => resend('4155550134', false));
     for (let count = 0; count < 10; count++)
@@ -205,7 +205,7 @@ describe('the limits of submissions', () => {
     expect(await submit({ phone: '4155550134', from: null })).toBe(HOUR);
   });
 
-  it('has no more with the vendor at once than may send a code', async () => {
+  it('let only as many requests reach the vendor at once as may send a code', async () => {
     let asked = 0;
     let answer: () => void = () => undefined;
     const vendor = new Promise<void>((resolve) => (answer = resolve));
@@ -219,13 +219,13 @@ describe('the limits of submissions', () => {
     expect(asked).toBe(6);
   });
 
-  it('counts a refused one nowhere', async () => {
+  it('do not count a refused submission', async () => {
     await times(5, () => submit({ person: 'ada', from: '203.0.113.9' }));
     for (let count = 0; count < 30; count++) expect(await submit({ person: 'ada', from: '203.0.113.9' })).toBe(HOUR);
     await times(25, () => submit({ from: '203.0.113.9' }));
   });
 
-  it('takes a code for sent where the vendor may have sent one', () => {
+  it('count a code as sent when the vendor may have sent it', () => {
     const waiting = submitted();
     const resending = withOtp().and(resendRequested('two'));
     const sent = [

@@ -1,4 +1,4 @@
-// The body of POST /screening/submit: docs/contract/platform.md#submission.
+// The body of POST /screening/submit (docs/contract/platform.md#submission).
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -50,7 +50,7 @@ const REQUIRED_STRINGS = [
 
 const read = (body: unknown, now = NOW): Promise<SubmitBody> => readBody(SubmitBody, body, now);
 const accepts = (fields: object, now = NOW): Promise<SubmitBody> => read({ ...VALID, ...fields }, now);
-/** Code and first field, as the caller hears them. */
+/** The code and the first field, as the caller gets them. */
 const refused = async (body: unknown, now = NOW): Promise<string> => {
   const { code, detail } = await refusedBody(SubmitBody, body, now);
   return `${STRING_CODES.errors[code]?.code} ${detail.field ?? '-'}`;
@@ -58,12 +58,12 @@ const refused = async (body: unknown, now = NOW): Promise<string> => {
 const refuses = (fields: object, now = NOW): Promise<string> => refused({ ...VALID, ...fields }, now);
 
 describe('a submit body', () => {
-  it('is accepted with the required fields, and with all', async () => {
+  it('is accepted with only the required fields, and with all fields', async () => {
     expect(await accepts({})).toEqual(VALID);
     expect(await accepts(OPTIONAL)).toEqual({ ...VALID, ...OPTIONAL });
   });
 
-  it('without a required field, or with null or an empty text there: VALIDATION_ERROR', async () => {
+  it('without a required field, or with null or an empty text in it: VALIDATION_ERROR', async () => {
     for (const field of REQUIRED_STRINGS) {
       for (const value of [undefined, null, ''])
         expect(await refuses({ [field]: value })).toBe(`VALIDATION_ERROR ${field}`);
@@ -72,14 +72,14 @@ describe('a submit body', () => {
     expect(await refuses({ currentCity: '\t' })).toBe('VALIDATION_ERROR currentCity');
   });
 
-  it('with another type than text anywhere: VALIDATION_ERROR', async () => {
+  it('with any field that is not a text: VALIDATION_ERROR', async () => {
     for (const field of [...REQUIRED_STRINGS, 'ssn', ...Object.keys(OPTIONAL)]) {
       for (const value of [0, 94105, true, false, [], ['Ada'], {}, { toString: 'Ada' }, { length: 1 }, [['CA']]])
         expect(await refuses({ [field]: value })).toBe(`VALIDATION_ERROR ${field}`);
     }
   });
 
-  it('says for which home, product and end user the screening is done, and which terms were agreed to', async () => {
+  it('has the home, product, end user and terms of the screening', async () => {
     const parts = { address: '7 Elm Street', city: 'Springfield', state: 'IL', zip: '62701' };
     for (const unitAddress of ['7 Elm Street #2', 'x'.repeat(255), parts])
       expect(saidIn(await accepts({ ...OPTIONAL, unitAddress }))).toEqual({
@@ -105,24 +105,24 @@ describe('a submit body', () => {
     ['endUserType', ['applicant', 'REAL_ESTATE', 1, ['REAL_ESTATE_AGENT']]],
     ['productId', ['1', '', 1.5, true, [1], {}, NaN]],
     ['termsVersion', ['two words', 'v'.repeat(41), 'ü', 'a\n', 1, ['1']]],
-  ])('with another %s than there may be: VALIDATION_ERROR', async (field, values: readonly unknown[]) => {
+  ])('with an invalid %s: VALIDATION_ERROR', async (field, values: readonly unknown[]) => {
     for (const value of values)
       expect([value, await refuses({ [field]: value })]).toEqual([value, `VALIDATION_ERROR ${field}`]);
   });
 
-  it('that is no JSON object: VALIDATION_ERROR without a field', async () => {
+  it('that is not a JSON object: VALIDATION_ERROR without a field', async () => {
     for (const body of [undefined, null, 'text', 7, true, [], [VALID]])
       expect(await refused(body)).toBe('VALIDATION_ERROR -');
   });
 
-  it('may leave out what is optional, or say null or an empty text', async () => {
+  it('may leave out optional fields, or have null or an empty text in them', async () => {
     for (const field of Object.keys(OPTIONAL))
       for (const nothing of [undefined, null, ''])
         expect(await accepts({ [field]: nothing })).not.toHaveProperty(field);
     expect(saidIn(await accepts({ unitAddress: '' }))).toEqual({});
   });
 
-  it('ignores unknown fields, whatever they hold and are called', async () => {
+  it('ignores unknown fields, whatever their names and contents', async () => {
     const junk = JSON.parse(
       '{"__proto__":{"firstName":"Eve","ssn":"1"},"constructor":{"prototype":{"userType":"X"}},"toString":1,"hasOwnProperty":null,"furtherFaults":"x","":[],"score":850,"nested":{"a":[[[{}]]]}}',
     ) as object;
@@ -146,7 +146,7 @@ describe('a submit body', () => {
 });
 
 describe('names', () => {
-  it.each(REAL_WORLD.names.taken)('%j is taken', async (name) => {
+  it.each(REAL_WORLD.names.taken)('%j is accepted', async (name) => {
     expect((await accepts({ firstName: name, middleName: name, lastName: name })).firstName).toBe(name);
   });
 
@@ -155,7 +155,7 @@ describe('names', () => {
     expect(await refuses({ lastName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT lastName');
   });
 
-  it('have digits behind the first letter where they are middle names, as the sandbox needs them', async () => {
+  it('may have digits after the first letter in a middle name, as the sandbox needs them', async () => {
     expect((await accepts({ middleName: 'Upstream407' })).middleName).toBe('Upstream407');
     for (const name of [' ', '9', '9th', 'Ada!', 'a'.repeat(61)])
       expect(await refuses({ middleName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT middleName');
@@ -163,7 +163,7 @@ describe('names', () => {
 });
 
 describe('the SSN', () => {
-  it('is required for a consumer only: REPORT_MISSING_FIELD', async () => {
+  it('is required only for a consumer: REPORT_MISSING_FIELD', async () => {
     for (const ssn of [undefined, null, '']) {
       expect(await refuses({ ssn })).toBe('REPORT_MISSING_FIELD ssn');
       for (const userType of ['AGENT', 'PMC'])
@@ -171,7 +171,7 @@ describe('the SSN', () => {
     }
   });
 
-  it('that is not nine digits: INVALID_SSN, for everybody', async () => {
+  it('that does not have nine digits: INVALID_SSN, for every user type', async () => {
     for (const ssn of [
       '12345678',
       '1234567890',
@@ -187,7 +187,7 @@ describe('the SSN', () => {
   });
 });
 
-it('spaces around the SSN are formatting', async () => {
+it('spaces around the SSN are ignored', async () => {
   expect(applicantOf(await accepts({ ssn: '\u00a0666123456 ' })).ssn).toBe('666123456');
 });
 
@@ -200,7 +200,7 @@ describe('the birth date', () => {
     );
   };
 
-  it('that is not MMDDYYYY, or no day of the calendar: INVALID_DOB', async () => {
+  it('that is not MMDDYYYY, or not a day of the calendar: INVALID_DOB', async () => {
     for (const dateOfBirth of [
       '1990-04-12',
       '4121990',
@@ -229,7 +229,7 @@ describe('the birth date', () => {
     expect(await age('01012100')).toBe('INVALID_DOB');
   });
 
-  it('under 18 by the UTC date: MINOR_CONSUMER with 422, 18 today is accepted', async () => {
+  it('under 18 by the UTC date: MINOR_CONSUMER with 422, but 18 today is accepted', async () => {
     expect(await age('03012026')).toBe('MINOR_CONSUMER');
     expect(await age('03022008')).toBe('MINOR_CONSUMER');
     expect(await age('03012008')).toBeNull();
@@ -238,14 +238,14 @@ describe('the birth date', () => {
     expect(await refuses({ dateOfBirth: '03022008' })).toBe('MINOR_CONSUMER dateOfBirth');
   });
 
-  it('over 120: INVALID_DOB; 120 up to the last day is accepted', async () => {
+  it('over 120: INVALID_DOB, but 120 is accepted up to the last day', async () => {
     expect(await age('03011906')).toBeNull();
     expect(await age('03021905')).toBeNull();
     expect(await age('03011905')).toBe('INVALID_DOB');
     expect(await age('01010001')).toBe('INVALID_DOB');
   });
 
-  it('on February 29 has its birthday on March 1 in a common year', async () => {
+  it('on February 29 counts as March 1 in a common year', async () => {
     expect(await age('02292008', '2026-02-28T23:59:59.999Z')).toBe('MINOR_CONSUMER');
     expect(await age('02292008', '2026-03-01T00:00:00.000Z')).toBeNull();
     expect(await age('02291904', '2025-02-28T12:00:00.000Z')).toBeNull();
@@ -254,7 +254,7 @@ describe('the birth date', () => {
     expect(await age('02292012', '2028-02-29T00:00:00.000Z')).toBe('MINOR_CONSUMER');
   });
 
-  it('counts by the date in UTC, not by that of the machine', async () => {
+  it("counts by the date in UTC, not by the machine's date", async () => {
     expect(await age('03012008', '2026-02-28T23:59:59.999Z')).toBe('MINOR_CONSUMER');
     expect(await age('03012008', '2026-03-01T00:00:00.000Z')).toBeNull();
     expect(await age('01012006', '2023-12-31T23:59:59.999Z')).toBe('MINOR_CONSUMER');
@@ -263,7 +263,7 @@ describe('the birth date', () => {
 });
 
 describe('the phone number', () => {
-  it.each(REAL_WORLD.phones.taken)('%j is %s', async (phoneNumber, digits) => {
+  it.each(REAL_WORLD.phones.taken)('%j is read as %s', async (phoneNumber, digits) => {
     expect(applicantOf(await accepts({ phoneNumber })).phoneNumber).toBe(digits);
   });
 
@@ -274,7 +274,7 @@ describe('the phone number', () => {
     },
   );
 
-  it('has a type of C, H or W, C when none is said', async () => {
+  it('has a type of C, H or W, and C without a type', async () => {
     for (const phoneType of ['C', 'H', 'W'])
       expect(applicantOf(await accepts({ phoneType })).phoneType).toBe(phoneType);
     expect(applicantOf(await accepts({})).phoneType).toBe('C');
@@ -284,7 +284,7 @@ describe('the phone number', () => {
 });
 
 describe('the address', () => {
-  it('has a zip of five digits, or nine with a dash, a space or nothing between them', async () => {
+  it('has a zip of five digits, or of nine with a dash, a space or nothing between them', async () => {
     for (const [currentZip, written] of REAL_WORLD.zips.taken)
       expect(foldedApplicant(applicantOf(await accepts({ currentZip }))).address?.zip).toBe(written);
     for (const currentZip of REAL_WORLD.zips.refused)
@@ -294,7 +294,7 @@ describe('the address', () => {
       ]);
   });
 
-  it('has a state by its postal code, in either case', async () => {
+  it('has the postal code of a state, in upper or lower case', async () => {
     expect(US_STATES).toHaveLength(new Set(US_STATES).size);
     for (const currentState of [...REAL_WORLD.states.taken, 'DC', 'GU', 'AE'])
       expect(US_STATES).toContain(foldedApplicant(applicantOf(await accepts({ currentState }))).address?.state);
@@ -306,14 +306,14 @@ describe('the address', () => {
       expect(await refuses({ currentState })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentState');
   });
 
-  it('says something that can be seen', async () => {
+  it('has visible characters', async () => {
     for (const field of ['currentAddress', 'currentCity'])
       for (const nothing of ['\u200b', '\u200e \u00a0', '\u3164'])
         expect(await refuses({ [field]: nothing })).toBe(`VALIDATION_ERROR ${field}`);
     expect(await refuses({ companyName: '\u2060' })).toBe('VALIDATION_INVALID_FIELD_FORMAT companyName');
   });
 
-  it('has no control characters and is not longer than its fields', async () => {
+  it('has no control characters, and fits its fields', async () => {
     expect(await accepts({ currentAddress: 'a'.repeat(120), currentCity: 'b'.repeat(60) })).toBeInstanceOf(SubmitBody);
     for (const currentAddress of ['1 Main\u0000Street', '1 Main\nStreet', '1 \ud800 Street', 'a'.repeat(121)])
       expect(await refuses({ currentAddress })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentAddress');
@@ -346,7 +346,7 @@ describe('the device fingerprint', () => {
   });
 });
 
-describe('the time the terms were accepted', () => {
+describe('the time at which the terms were accepted', () => {
   it('is ISO 8601 with a zone', async () => {
     for (const [termsAcceptedAt, utc] of [
       ['2026-03-01T11:59:30Z', '2026-03-01T11:59:30.000Z'],
@@ -363,7 +363,7 @@ describe('the time the terms were accepted', () => {
     }
   });
 
-  it('without a zone, in another form, or of no calendar: VALIDATION_ERROR', async () => {
+  it('without a zone, in another form, or not in the calendar: VALIDATION_ERROR', async () => {
     for (const termsAcceptedAt of [
       '2026-03-01T11:59:30',
       '2026-03-01',
@@ -399,8 +399,8 @@ describe('the time the terms were accepted', () => {
   });
 });
 
-describe('the kind of user', () => {
-  it('is CONSUMER, AGENT or PMC, else VALIDATION_ERROR', async () => {
+describe('the user type', () => {
+  it('is CONSUMER, AGENT or PMC, otherwise VALIDATION_ERROR', async () => {
     for (const userType of ['CONSUMER', 'AGENT', 'PMC']) expect((await accepts({ userType })).userType).toBe(userType);
     for (const userType of ['consumer', 'RENTER', ' PMC', 'toString'])
       expect(await refuses({ userType })).toBe('VALIDATION_ERROR userType');
@@ -408,7 +408,7 @@ describe('the kind of user', () => {
 });
 
 describe('the mail address and company', () => {
-  it('have their form, else VALIDATION_INVALID_FIELD_FORMAT', async () => {
+  it('are well formed, otherwise VALIDATION_INVALID_FIELD_FORMAT', async () => {
     for (const email of ['a@example.test', 'a.b+c@sub.example.com', ...REAL_WORLD.mail.taken])
       expect((await accepts({ email })).email).toBe(email);
     for (const email of [
@@ -432,7 +432,7 @@ describe('the mail address and company', () => {
 });
 
 describe('several faults', () => {
-  it('are told in body order, the first one decides, and no message quotes a value', async () => {
+  it('are listed in body order, the first one decides, and no message quotes a value', async () => {
     const { code, detail } = await refusedBody(
       SubmitBody,
       {
@@ -465,7 +465,7 @@ describe('several faults', () => {
     }
   });
 
-  it('are told once a field, and a single one is listed too', async () => {
+  it('are listed once for each field, and a single fault is listed too', async () => {
     const { detail } = await refusedBody(SubmitBody, {}, NOW);
     expect(detail.details?.map(({ field }) => field)).toEqual(REQUIRED_STRINGS);
     expect((await refusedBody(SubmitBody, { ...VALID, currentZip: 'x' }, NOW)).detail.details).toEqual([
@@ -473,7 +473,7 @@ describe('several faults', () => {
     ]);
   });
 
-  it('of a rule that looks at several fields stand at their place in the body', async () => {
+  it("take their place in the body's order when a rule covers several fields", async () => {
     expect(await refuses({ ssn: undefined, currentZip: 'x' })).toBe('REPORT_MISSING_FIELD ssn');
     expect(await refuses({ ssn: undefined, firstName: '7' })).toBe('VALIDATION_INVALID_FIELD_FORMAT firstName');
     expect(await refuses({ dateOfBirth: '03022008', ssn: 'x' })).toBe('MINOR_CONSUMER dateOfBirth');
@@ -481,7 +481,7 @@ describe('several faults', () => {
 });
 
 describe('the applicant', () => {
-  it("has the body in the vendor port's words", async () => {
+  it('has the body in the terms of the vendor port', async () => {
     expect(applicantOf(await accepts({ ...OPTIONAL, jscPayload: 'js' }))).toEqual({
       userType: 'CONSUMER',
       firstName: 'Ada',
@@ -501,8 +501,8 @@ describe('the applicant', () => {
   });
 });
 
-describe('anything at all', () => {
-  it('is accepted or refused, never a bug', async () => {
+describe('any body at all', () => {
+  it('is accepted or refused, without an unexpected error', async () => {
     const fields = Object.keys({ ...VALID, ...OPTIONAL });
     const odd = fc.oneof(
       fc.anything(),

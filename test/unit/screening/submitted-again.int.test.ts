@@ -1,4 +1,5 @@
-// A submission that is made again under its session id, because the process died before its reply was kept (docs/contract/general.md#idempotency-keys).
+// Submissions, also those that are repeated because the process died before its reply was stored
+// (docs/contract/general.md#idempotency-keys).
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -69,18 +70,18 @@ function asBefore(appends: readonly StreamAppend[]): readonly StreamAppend[] {
     }));
 }
 
-describe('a submission that is made again', () => {
+describe('a submission', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let verdict: RegistrationVerdict | 'dies';
   let calls: number;
-  /** What the vendor was told last. */
+  /** The applicant of the vendor's latest call. */
   let told: Applicant;
   let externalCalls: CallsAtOnce;
   let begun: BegunSession | null;
-  /** So many of the appends that are made together are stored before the process dies. */
+  /** The number of joint appends that are stored before the process dies. */
   let diesAfter: number;
-  /** Stores sessions as they were stored before they had further names. */
+  /** Whether sessions are stored without their other names, as earlier releases did. */
   let storesAsBefore: boolean;
   let kept: Map<string, Uint8Array>;
   let submit: (
@@ -97,7 +98,7 @@ describe('a submission that is made again', () => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
   /** Whether the bureau can be asked about the person. */
   let reportCanBeHad: boolean;
-  /** Of the report that was released; null: none was. */
+  /** The expiry of the released report, or null without a report. */
   let reportExpiresAt: string | null;
 
   beforeEach(() => {
@@ -125,7 +126,7 @@ describe('a submission that is made again', () => {
     const log = Object.assign(Object.create(store) as EventStore, {
       readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
       append: (...append: Parameters<EventStore['append']>) => store.append(...append),
-      // A process that dies dies as on a store that makes one append after the other.
+      // A dying process stores the first appends, like a store that makes one append after the other.
       appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
         if (storesAsBefore) return store.appendTogether(asBefore(appends));
         if (diesAfter >= appends.length) return store.appendTogether(appends);
@@ -208,7 +209,7 @@ describe('a submission that is made again', () => {
     expect([await store.readAll(null, 10), calls, begun]).toEqual([[], 0, null]);
   });
 
-  it('gives its place back when the session was opened before', async () => {
+  it('gives its place back when the session exists', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(sessionId);
@@ -225,7 +226,7 @@ describe('a submission that is made again', () => {
     ['Jean-Luc', '666123456', '3bc535b2-1ca4-8b93-8786-f70b35eabfe6', 'Jean-Luc'],
     ['O\u02bcBrien', undefined, '2b5ea782-7054-8986-96fe-1ed65d3ec0b4', "O'Brien"],
   ])(
-    'of %j (SSN %s) is of the person that this spelling always made, and the vendor is told it folded',
+    'of %j (SSN %s) belongs to the person that this spelling always had, and the vendor gets the folded name',
     async (lastName, ssn, personId, folded) => {
       verdict = { kind: 'confirmed', vendorSession: 'v' };
       const { ssn: _, ...withoutSsn } = APPLICANT;
@@ -238,7 +239,7 @@ describe('a submission that is made again', () => {
     },
   );
 
-  it('has the same session, and the vendor is not asked again', async () => {
+  it('gets the same session when it is repeated, without another request to the vendor', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     const first = await submit(sessionId);
@@ -246,7 +247,7 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(1);
   });
 
-  it('opens the session that a process did not get to open after its person, once', async () => {
+  it('opens the session once, after a process died between the person and the session', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     diesAfter = 1;
@@ -259,7 +260,7 @@ describe('a submission that is made again', () => {
     expect([calls, externalCalls.admitted.size]).toEqual([1, 0]);
   });
 
-  it('for another person is refused, and nothing is stored of that person', async () => {
+  it("under the id of another person's session is refused, and nothing is stored of the new person", async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(sessionId);
@@ -270,7 +271,7 @@ describe('a submission that is made again', () => {
     expect([await store.head(), calls, externalCalls.admitted.size]).toEqual([head, 1, 0]);
   });
 
-  it("waits for the sweep when the vendor's verdict was not recorded", async () => {
+  it("that is repeated waits for the recovery job when the vendor's verdict was not recorded", async () => {
     const sessionId = newId();
     verdict = 'dies';
     await expect(submit(sessionId)).rejects.toThrow('died');
@@ -278,7 +279,7 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(1);
   });
 
-  it('is not taken for a duplicate of itself, nor locked out by its own lock; another one is', async () => {
+  it('that is repeated is not refused because of itself or its own lock, but another one is', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
     await submit(sessionId);
@@ -294,7 +295,7 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(2);
   });
 
-  it('of a person whose report cannot come is taken for no duplicate', async () => {
+  it('is not a duplicate when a report of the person cannot come', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
     await submit(newId());
     await expect(submit(newId())).rejects.toMatchObject({ code: 'screening.already_registered' });
@@ -302,7 +303,7 @@ describe('a submission that is made again', () => {
     expect(await submit(newId())).toMatchObject({ session: { status: 'VERIFIED' } });
   });
 
-  it('keeps the address of the unit with the person, and in the log that there is one', async () => {
+  it('keeps the address of the unit with the person, and only its existence in the log', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     const unitAddress = { address: '7 Elm Street', city: 'Springfield', state: 'IL', zip: '62701' };
     const [sessionId, without] = [newId(), newId()];
@@ -319,7 +320,7 @@ describe('a submission that is made again', () => {
     expect(kept.has(`${subjectId}unit-address:${without}`)).toBe(false);
   });
 
-  it('is of the same person whatever accents, hyphens, spaces and case the name is written with', async () => {
+  it('belongs to the same person, whatever accents, hyphens, spaces and case the name has', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'token' } as RegistrationVerdict;
     const personOf = async (firstName: string, lastName = 'Example'): Promise<unknown> => {
       const id = newId();
@@ -335,7 +336,7 @@ describe('a submission that is made again', () => {
     expect(spelled.map(({ personId }) => personId === first?.personId)).toEqual([true, true, false]);
   });
 
-  it('opens one session a grant, and another only when that one has ended without success', async () => {
+  it('opens one session for a grant, and another only after that one ended without success', async () => {
     const [first, second, third] = [newId(), newId(), newId()];
     const another = { ...APPLICANT, ssn: '666123458' };
     verdict = { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' };
@@ -349,7 +350,7 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(2);
   });
 
-  it('opens another one a grant where the person is verified and the report never came and cannot come', async () => {
+  it('opens another session for a grant when the person is verified and the report never came and cannot come', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(newId(), APPLICANT, 'grant');
     const isAnother = { code: 'request.forbidden' };
@@ -363,7 +364,7 @@ describe('a submission that is made again', () => {
     await expect(submit(newId(), APPLICANT, 'grant')).rejects.toMatchObject(isAnother);
   });
 
-  it('opens none for another kind of user than the grant says', async () => {
+  it("opens no session for another user type than the grant's", async () => {
     await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({
       code: 'request.invalid',
       detail: { field: 'person.userType' },
@@ -371,7 +372,7 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(0);
   });
 
-  describe('while a completed screening of the person serves, in live', () => {
+  describe('in live while a completed screening of the person is valid', () => {
     const LIVE = { ...CONTEXT, environment: 'live' } as const;
     const another = (applicant: Applicant): ReturnType<typeof submit> =>
       submit(newId(), applicant, null, undefined, LIVE);
@@ -405,7 +406,7 @@ describe('a submission that is made again', () => {
     });
   });
 
-  it('is refused in live by SSN and birth date where the session was stored without the last name', async () => {
+  it('in live is refused by SSN and birth date when the earlier session was stored without the last name', async () => {
     const live = { ...CONTEXT, environment: 'live' } as const;
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     storesAsBefore = true;

@@ -1,5 +1,5 @@
-// Sessions of parties as other modules verify with them (src/published/verifications.ts): the use cases of the platform on a real log,
-// with a vendor that says in each call what the test has it say.
+// Sessions of parties, as other modules verify with them (src/published/verifications.ts). The use cases of the platform run on a real log.
+// The test chooses the vendor's answer to each call.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -123,17 +123,17 @@ const WRONG = { kind: 'wrong', attemptsRemaining: null, ...said(422, '{"success"
 
 let directory: string;
 let store: EmbeddedEventStore;
-/** What the vault keeps, by subject and entry. */
+/** The contents of the vault, by subject and entry. */
 let kept: Map<string, string>;
 let erased: Set<string>;
 let now: Date;
 type Verdict = RegistrationVerdict | AnswerVerdict | ResendVerdict;
-/** What the vendor says to the next calls; `dies` is an answer that nobody records. */
+/** The vendor's answers to the next calls. `dies` is an answer that is never recorded. */
 let vendorSays: (Verdict | (() => Promise<Verdict>) | 'dies')[];
 let vendorKnows: PastOutcome;
-/** What the vendor was asked. */
+/** The calls that reached the vendor. */
 let asked: unknown[][];
-/** What the limits have counted. */
+/** The uses that the limits have counted. */
 let limits: CountedInMemory;
 
 beforeAll(async () => {
@@ -152,7 +152,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-/** A worker that dies leaves its caller to wait until the time is up. */
+/** A worker that dies lets its caller wait until the time is up. */
 class Workers extends CallsAtOnce {
   override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
 }
@@ -304,7 +304,7 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
   };
 }
 
-/** A session of the party whose registration the vendor answered so. */
+/** Registers a session of the party with this verdict of the vendor. */
 async function registered(verdict: RegistrationVerdict | 'dies', applicant = RENTER) {
   const service = house();
   const sessionId = newId();
@@ -324,7 +324,7 @@ async function submit(
 }
 
 describe('a registration', () => {
-  it('that the vendor confirms is verified, and tells its reply as it came', async () => {
+  it("is verified when the vendor confirms it, and passes on the vendor's reply unchanged", async () => {
     const verdict = { kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score": 1.50}') } as const;
     const { step, sessionId, screenings } = await registered(verdict);
     expect(step).toMatchObject({
@@ -342,8 +342,8 @@ describe('a registration', () => {
     expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: FIRST_CHOICE.identity, token: 'v' });
   });
 
-  // Nobody pays for a report of a person about whom the bureau cannot be asked.
-  it('has a report to come while its reference is kept and opens, and the vault being away is no answer to that', async () => {
+  // A person must not pay for a report when the bureau cannot be asked about that person.
+  it('may get a report while its reference is kept and readable, and a failing vault is an error', async () => {
     const { sessionId, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     const entry = [...kept.keys()].find((key) => key.endsWith(`screening:${sessionId}`)) ?? '';
     const value = kept.get(entry) ?? '';
@@ -364,7 +364,7 @@ describe('a registration', () => {
     expect(await screenings.reportProspect(sessionId)).toBe('person-erased');
   });
 
-  it('that needs a step-up is open, with what the vendor wrote', async () => {
+  it("that needs a step-up stays open, and passes on the vendor's reply", async () => {
     const { step } = await registered(KBA);
     expect(step).toMatchObject({
       end: 'answered',
@@ -380,7 +380,7 @@ describe('a registration', () => {
     [{ kind: 'unintelligible' }, 'unintelligible', { status: 'ERROR' }],
     [{ kind: 'session-over' }, 'answered', { status: 'EXPIRED' }],
   ] as const)(
-    'that the vendor ends with %j is no refusal of ours: its words are handed on',
+    "that the vendor ends with %j passes on the vendor's reply, without an error of ours",
     async (verdict, end, session) => {
       const refusal = said(422, '{"code":18}', 18);
       const { step } = await registered({ ...verdict, ...refusal } as RegistrationVerdict);
@@ -388,7 +388,7 @@ describe('a registration', () => {
     },
   );
 
-  it('that the vendor says nothing to has no reply', async () => {
+  it('has no reply when the vendor sent none', async () => {
     expect((await registered({ kind: 'unavailable' })).step).toMatchObject({
       end: 'unavailable',
       reply: null,
@@ -397,8 +397,8 @@ describe('a registration', () => {
     expect((await registered({ kind: 'unintelligible' })).step).toMatchObject({ end: 'unintelligible', reply: null });
   });
 
-  // The vendor's trouble is charged to nobody: neither to the person, nor to the address, nor to the phone.
-  it('that the vendor turns away unexecuted uses up no limit, however often', async () => {
+  // A failure of the vendor counts neither against the person, nor the address, nor the phone.
+  it('that the vendor refuses unexecuted uses up no limit, also when it is repeated', async () => {
     const service = house();
     for (let time = 0; time < 7; time++) {
       vendorSays.push({ kind: 'unavailable' });
@@ -409,7 +409,7 @@ describe('a registration', () => {
     await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('that ends meanwhile because the vendor never saw it uses up no limit, however often', async () => {
+  it('that ends meanwhile because it never reached the vendor uses up no limit, also when it is repeated', async () => {
     const service = house();
     for (let time = 0; time < 7; time++) {
       const sessionId = newId();
@@ -435,8 +435,8 @@ describe('a registration', () => {
     expect([...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`))).toEqual([]);
   });
 
-  // One real use is counted before: what is given back twice would lend another.
-  it('that turns out late never to have reached the vendor uses up no limit, however often it is settled', async () => {
+  // One real use is counted first. If a use were given back twice, the limit would allow one more.
+  it('that turns out late never to have reached the vendor uses up no limit, also when it is settled several times', async () => {
     const service = house();
     const real = async (): Promise<unknown> => {
       limits.endWindows(60);
@@ -457,8 +457,8 @@ describe('a registration', () => {
     await expect(real()).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  describe('whose caller', () => {
-    /** Once the call is over, the caller reads the log so. */
+  describe('with a caller that', () => {
+    /** Changes the caller's next read of the log after the call. */
     function read(as: (load: () => Promise<never>, settles: () => Promise<void>) => Promise<never>) {
       const calls = new Workers();
       const service = house(calls);
@@ -489,7 +489,7 @@ describe('a registration', () => {
       throw new Unavailable('the log is away');
     };
 
-    it('finds the log away uses up no limit where the vendor turns out not to have executed it', async () => {
+    it('cannot read the log uses up no limit when the vendor turns out not to have executed it', async () => {
       const { submits, settlesLater } = read(isAway);
       for (let time = 0; time < 7; time++) {
         const sessionId = newId();
@@ -498,13 +498,13 @@ describe('a registration', () => {
       }
     });
 
-    it('finds the log away counts the code that the vendor has sent', async () => {
+    it('cannot read the log counts the code that the vendor has sent', async () => {
       const { submits } = read(isAway);
       for (const code of ['service.unavailable', 'service.unavailable', 'request.rate_limited'])
         expect(await submits(STEP_UP)).toMatchObject({ code });
     });
 
-    it('reads that it is open just before it turns out not to be executed uses up no limit', async () => {
+    it('reads it as open just before it turns out not to be executed uses up no limit', async () => {
       const { submits } = read(async (load, settles) => {
         const loaded = await load();
         await settles();
@@ -515,7 +515,7 @@ describe('a registration', () => {
     });
   });
 
-  it('that its person does not know of yet finds the newest session that was paid in vain', async () => {
+  it('finds the newest session that was paid in vain, also before its person has it', async () => {
     const { sessionId, screenings, aggregates } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     const payment = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' } as const;
     await screenings.paymentProgressed(sessionId, payment, SERVER);
@@ -526,13 +526,13 @@ describe('a registration', () => {
     const times = { attemptId: newId(), settleAfter: now, giveUpAfter: now };
     await aggregates.execute(screeningSession, later, { kind: 'submit', ...data, ...times }, SERVER);
     expect(await screenings.paidInVain(later)).toEqual([{ sessionId, transactionId: 'txn_1' }]);
-    // The payment counts for another session now, of which a report may come.
+    // The payment now counts for another session, which may still get a report.
     const another = await registered({ kind: 'confirmed', vendorSession: 'v' });
     await screenings.paymentProgressed(another.sessionId, payment, SERVER);
     expect(await screenings.paidInVain(later)).toEqual([]);
   });
 
-  it('without an answer in time is open until the recovery job has asked; what was said then is found', async () => {
+  it("without an answer in time stays open until the recovery job has asked, and then has the vendor's reply", async () => {
     const { step, sessionId, verifications, settles } = await registered('dies');
     expect(step).toMatchObject({ end: 'timed-out', reply: null, session: { status: 'SUBMITTED' } });
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'timed-out' });
@@ -547,7 +547,7 @@ describe('a registration', () => {
     });
   });
 
-  it('that never reached the vendor is told as unavailable once the recovery job knows', async () => {
+  it('that never reached the vendor ends as unavailable once the recovery job knows', async () => {
     const { sessionId, verifications, settles } = await registered('dies');
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);
@@ -555,7 +555,7 @@ describe('a registration', () => {
   });
 
   describe('that no worker took', () => {
-    /** Submitted while no worker is there, which is back when the attempt is due. */
+    /** Submits while no worker is there. A worker is back when the attempt is due. */
     async function left() {
       const calls = new Workers();
       const service = house(calls);
@@ -569,7 +569,7 @@ describe('a registration', () => {
       return { settles: () => service.settles(sessionId), latest, erases: () => service.erases(sessionId) };
     }
 
-    it('is made by the recovery job while its input is there, and the person goes on', async () => {
+    it('is made by the recovery job while its input is kept, and the person can continue', async () => {
       const { settles, latest } = await left();
       vendorSays.push(STEP_UP);
       await settles();
@@ -577,7 +577,7 @@ describe('a registration', () => {
       expect(asked).toEqual([['register', { ...RENTER, phoneNumber: '4155550134' }]]);
     });
 
-    it('is EXPIRED when the vendor does not take it then either, and says so when it is asked', async () => {
+    it('is EXPIRED when the vendor does not take it then either, and its end is unavailable', async () => {
       const { settles, latest } = await left();
       vendorSays.push({ kind: 'unavailable' });
       await settles();
@@ -586,7 +586,7 @@ describe('a registration', () => {
       expect(await latest()).toMatchObject({ end: 'unavailable', session: { status: 'EXPIRED' } });
     });
 
-    it('is made once only: a second death leaves what the vendor knows of it', async () => {
+    it("is made only once: after a second death, the vendor's record of it decides", async () => {
       const { settles, latest } = await left();
       vendorSays.push('dies');
       await expect(settles()).rejects.toThrow('The worker died');
@@ -596,7 +596,7 @@ describe('a registration', () => {
       expect(asked).toHaveLength(1);
     });
 
-    it('is made by one of two recovery jobs', async () => {
+    it('is made only once by two recovery jobs', async () => {
       const { settles, latest } = await left();
       vendorSays.push(STEP_UP);
       await Promise.all([settles(), settles()]);
@@ -604,7 +604,7 @@ describe('a registration', () => {
       expect(asked).toHaveLength(1);
     });
 
-    it('is not made of a person who was erased meanwhile', async () => {
+    it('is not made once the person was erased', async () => {
       const { settles, erases } = await left();
       await erases();
       await settles();
@@ -635,7 +635,7 @@ describe('a registration', () => {
     });
   });
 
-  it('that cannot be handed to a worker is EXPIRED and no error of the vendor, and its caller hears 503', async () => {
+  it("that cannot be handed to a worker is EXPIRED, not a vendor's error, and its caller gets 503", async () => {
     const calls = new Workers();
     calls.make = async (call, attempt) => call.recordNotAsked(attempt);
     const service = house(calls);
@@ -646,11 +646,11 @@ describe('a registration', () => {
     });
     expect((await service.screenings.find(sessionId))?.status).toBe('EXPIRED');
     expect((await service.verifications.latest(sessionId))?.end).toBe('unavailable');
-    // It used up no limit.
+    // The failed registration used up no limit.
     await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'service.unavailable' });
   });
 
-  it('made again under its session id has what was said the first time, and the vendor is not asked again', async () => {
+  it('that is repeated under its session id gets the first reply, without another request to the vendor', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     expect(await submit({ verifications }, sessionId)).toMatchObject({
       end: 'answered',
@@ -665,7 +665,7 @@ describe('a registration', () => {
     });
   });
 
-  it('sends the phone without its formatting to the vendor, and what only the vendor may judge as it came', async () => {
+  it('sends the phone to the vendor without formatting, and other fields unchanged for the vendor to judge', async () => {
     await registered(STEP_UP, {
       userType: 'PMC',
       dateOfBirth: 'spring',
@@ -677,7 +677,7 @@ describe('a registration', () => {
     ]);
   });
 
-  it('is counted by account and person, not by address, and its code by phone', async () => {
+  it('counts against account and person, not against the address, and its code counts against the phone', async () => {
     await registered({ kind: 'confirmed', vendorSession: 'v' });
     await registered({ kind: 'confirmed', vendorSession: 'v' });
     await registered(STEP_UP);
@@ -686,7 +686,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that is withdrawn, or that is made again under its session id, is not counted', async () => {
+  it('that is withdrawn, or repeated under its session id, does not count', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     for (let time = 0; time < 5; time++) {
       await verifications.withdraw(await verifications.admit(newId(), PARTY, RENTER, SERVER));
@@ -696,13 +696,13 @@ describe('a registration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('without a phone uses up no phone', async () => {
+  it('without a phone counts against no phone', async () => {
     const { phoneNumber: _none, ...applicant } = RENTER;
     for (let time = 0; time < 4; time++) await registered(STEP_UP, { ...applicant, ssn: `66612345${time}` });
     expect(asked).toHaveLength(4);
   });
 
-  it('of a person who is locked says until when', async () => {
+  it('is refused with the end of the lock when the person is locked', async () => {
     const until = '2026-03-01T18:00:00.000Z';
     const { step } = await registered({ kind: 'locked', unblockAt: until, ...said(423, '{}') });
     expect(step).toMatchObject({ end: 'answered', session: { block: { reasonCode: 'TOO_MANY_ATTEMPTS', until } } });
@@ -726,7 +726,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('stores nothing when it is admitted, nor when it is withdrawn', async () => {
+  it('stores nothing when it is admitted or withdrawn', async () => {
     const { verifications } = house();
     const admitted = await verifications.admit(newId(), PARTY, RENTER, SERVER);
     expect(await store.readAll(null, 10)).toEqual([]);
@@ -743,7 +743,7 @@ describe('a registration', () => {
     expect(await store.head()).toBe(head);
   });
 
-  it('asked for again while it is with the vendor waits for what the vendor says', async () => {
+  it("that is repeated while it is with the vendor waits for the vendor's answer", async () => {
     let answer = (): void => undefined;
     const busy = new Promise<void>((resolve) => (answer = resolve));
     vendorSays.push(() => busy.then(() => STEP_UP));
@@ -764,7 +764,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("of a person with a completed session is refused, unless that session is the same party's", async () => {
+  it('is refused when the person has a completed session, unless that session belongs to the same party', async () => {
     const guarded = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true } as const;
     const agent: Applicant = { ...RENTER, userType: 'AGENT' };
     await registered(guarded, agent);
@@ -775,7 +775,7 @@ describe('a registration', () => {
     });
   });
 
-  it('of agents and organizations needs no payment', async () => {
+  it('needs no payment for agents and organizations', async () => {
     const { step } = await registered({ kind: 'confirmed', vendorSession: 'v' }, { ...RENTER, userType: 'AGENT' });
     expect(step.session).toMatchObject({
       userType: 'AGENT',
@@ -786,7 +786,7 @@ describe('a registration', () => {
 });
 
 describe('an answer', () => {
-  it('that is right makes the vendors know the person by the token of the answer', async () => {
+  it("that is right gives the vendors the token of the answer as the person's reference", async () => {
     const { sessionId, verifications, screenings } = await registered(STEP_UP);
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
     vendorSays.push(RIGHT);
@@ -799,11 +799,11 @@ describe('an answer', () => {
     const { identity, credit, income } = FIRST_CHOICE;
     expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: identity, token: 'user-token' });
     expect(await screenings.reference(sessionId, 'credit')).toEqual({ vendor: credit, token: 'user-token' });
-    // Its vendor takes no tokens of the identity vendor.
+    // This vendor takes no tokens of the identity vendor.
     expect(await screenings.reference(sessionId, 'income')).toEqual({ vendor: income, token: null });
   });
 
-  it('that brings no token leaves the vendor session as the one by which the person is known', async () => {
+  it("without a token keeps the vendor session as the person's reference", async () => {
     const { sessionId, verifications, screenings } = await registered(STEP_UP);
     vendorSays.push({ kind: 'confirmed' });
     expect(await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
@@ -814,7 +814,7 @@ describe('an answer', () => {
       expect(await screenings.reference(sessionId, capability)).toMatchObject({ token: 'v' });
   });
 
-  it('by position is the answer to the question in that place', async () => {
+  it('by positions answers the questions in their order', async () => {
     const { sessionId, verifications } = await registered(KBA);
     vendorSays.push(RIGHT);
     await verifications.answer(sessionId, newId(), { method: 'kba', positions: [3, 1] }, SERVER);
@@ -829,7 +829,7 @@ describe('an answer', () => {
   });
 
   it.each([[[1]], [[1, 2, 3]], [[1, 4]], [[0, 1]], [[1, '2']], [[1.5, 2]], [[]]])(
-    'by positions %j is refused before the vendor is asked',
+    'with the positions %j is refused before the vendor is asked',
     async (positions) => {
       const { sessionId, verifications } = await registered(KBA);
       await expect(
@@ -842,7 +842,7 @@ describe('an answer', () => {
     },
   );
 
-  it('that is wrong leaves the session open; the third blocks it and the person, and no further one is asked', async () => {
+  it('that is wrong leaves the session open, and the third blocks session and person before another can reach the vendor', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG, WRONG, { ...WRONG, ...said(423, '{"locked":true}') });
     const answer = () => verifications.answer(sessionId, newId(), { method: 'otp', code: '000000' }, SERVER);
@@ -859,7 +859,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that the vendor could not judge leaves the session as before, with the words of the failure if there are any', async () => {
+  it("that the vendor could not judge leaves the session as before, with the vendor's reply if there is one", async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push({ kind: 'unavailable' }, { kind: 'unavailable', ...said(503, '{"code":720}', 720) });
     const open = { status: 'STEP_UP_REQUIRED' };
@@ -868,7 +868,7 @@ describe('an answer', () => {
     expect(await answer()).toMatchObject({ end: 'unavailable', reply: { code: 720 }, step: 'answers', session: open });
   });
 
-  it('whose end nobody recorded is settled by the recovery job, token included', async () => {
+  it('without a recorded end is settled by the recovery job, with its token', async () => {
     const { sessionId, verifications, screenings, settles } = await registered(STEP_UP);
     vendorSays.push('dies');
     const attemptId = newId();
@@ -887,23 +887,20 @@ describe('an answer', () => {
     ['is right', { kind: 'confirmed' }, 1],
     ['cannot be judged', { kind: 'unavailable' }, 1],
     ['is wrong', WRONG, 0],
-  ])(
-    'that %s, after the session was ended meanwhile, counts as a wrong one only if it is',
-    async (_what, verdict, times) => {
-      const service = house();
-      const sessionId = newId();
-      vendorSays.push(STEP_UP, async () => {
-        await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
-        return verdict;
-      });
-      await service.submitsOnPage(sessionId);
-      const givenBack = jest.spyOn(limits, 'giveBack');
-      await service.answersOnPage(sessionId, '192.0.2.1').catch(() => undefined);
-      expect(givenBack.mock.calls.filter(([uses]) => uses.length > 0)).toHaveLength(times);
-    },
-  );
+  ])('that %s after the session has ended counts as a wrong one only if it is wrong', async (_what, verdict, times) => {
+    const service = house();
+    const sessionId = newId();
+    vendorSays.push(STEP_UP, async () => {
+      await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
+      return verdict;
+    });
+    await service.submitsOnPage(sessionId);
+    const givenBack = jest.spyOn(limits, 'giveBack');
+    await service.answersOnPage(sessionId, '192.0.2.1').catch(() => undefined);
+    expect(givenBack.mock.calls.filter(([uses]) => uses.length > 0)).toHaveLength(times);
+  });
 
-  it('that brings a token, after the session was ended meanwhile, is recorded, and keeps nothing of it', async () => {
+  it('with a token is recorded after the session has ended, but the token is not kept', async () => {
     const service = house();
     const sessionId = newId();
     const keptOf = () => [...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`));
@@ -921,7 +918,7 @@ describe('an answer', () => {
   it.each<PastOutcome>([
     { kind: 'registration', verdict: { kind: 'confirmed', vendorSession: 'w' } },
     { kind: 'resend', verdict: { kind: 'sent' } },
-  ])('that the vendor takes for a $kind ends the session once the call is old enough', async (outcome) => {
+  ])('that the vendor reports as a $kind ends the session once the call is old enough', async (outcome) => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     vendorSays.push('dies');
     await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
@@ -934,7 +931,7 @@ describe('an answer', () => {
     expect(await verifications.latest(sessionId)).toMatchObject({ session: { status: 'ERROR' } });
   });
 
-  it('that the recovery job settled before its worker has heard of it keeps the token that was learnt', async () => {
+  it('that the recovery job settled before its worker got a reply keeps the token', async () => {
     const { sessionId, verifications, screenings, settles } = await registered(KBA);
     vendorKnows = { kind: 'answer', verdict: RIGHT };
     vendorSays.push(async () => {
@@ -947,7 +944,7 @@ describe('an answer', () => {
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
   });
 
-  it('given again under its id is not judged again, and hears what was said the first time', async () => {
+  it('that is repeated under its id is not judged again, and gets the first reply', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG, RIGHT);
     const [first, second] = [newId(), newId()];
@@ -967,7 +964,7 @@ describe('an answer', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('in a session that is over is refused', async () => {
+  it('is refused after the session has ended', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     await expect(
       verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER),
@@ -986,7 +983,7 @@ describe('an answer', () => {
 });
 
 describe('an answer', () => {
-  it('that turns out late never to have reached the vendor counts as no wrong one of its address', async () => {
+  it('that turns out late never to have reached the vendor does not count as a wrong one of its address', async () => {
     const service = house();
     vendorSays.push(STEP_UP);
     const { sessionId } = await service.submitsOnPage(newId());
@@ -1004,7 +1001,7 @@ describe('an answer', () => {
 });
 
 describe('another code', () => {
-  it('that turns out late never to have been asked for counts against no phone', async () => {
+  it('that turns out late never to have been requested does not count against the phone', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     const resend = () => verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER);
     for (let time = 0; time < 4; time++) {
@@ -1018,7 +1015,7 @@ describe('another code', () => {
     expect(await resend()).toMatchObject({ end: 'answered', step: 'resend' });
   });
 
-  it('is asked for with the reply of the vendor, and counts against the phone', async () => {
+  it("returns the vendor's reply, and counts against the phone", async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push({ kind: 'sent', ...said(200, '{"sent":true}') });
     expect(await verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER)).toMatchObject({
@@ -1033,8 +1030,8 @@ describe('another code', () => {
   });
 });
 
-describe('what is kept of a reply', () => {
-  it('is in the vault before the log has the verdict, the newest of the session only', async () => {
+describe('the kept reply', () => {
+  it('is in the vault before the log has the verdict, and only the newest of a session is kept', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG);
     const { append } = store;
@@ -1049,7 +1046,7 @@ describe('what is kept of a reply', () => {
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toHaveLength(1);
   });
 
-  it('is not told before the log has the verdict, and is when the recovery job has made up for it', async () => {
+  it('is not returned before the log has the verdict, but after the recovery job has recorded it', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     vendorSays.push(RIGHT);
     const { appendTogether } = store;
@@ -1071,14 +1068,14 @@ describe('what is kept of a reply', () => {
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: RIGHT.reply });
   });
 
-  it('is nothing for a session of the platform', async () => {
+  it('does not exist for a session of the platform', async () => {
     const { submitsOnPage } = house();
     vendorSays.push(STEP_UP);
     await submitsOnPage(newId());
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toEqual([]);
   });
 
-  it('is removed once the session is over for an hour, which is no news of the session', async () => {
+  it('is removed an hour after the session has ended, which does not change the session', async () => {
     const { sessionId, verifications, screenings, discards } = await registered(STEP_UP);
     expect(await heldSince(sessionId)).toBeNull();
     await discards(sessionId);
@@ -1097,7 +1094,7 @@ describe('what is kept of a reply', () => {
     expect((await store.readAll(null, 100)).filter(({ type }) => type === 'VendorReplyDiscarded')).toHaveLength(1);
   });
 
-  it('is looked for in no session of the platform', async () => {
+  it('is not listed for removal in a session of the platform', async () => {
     const { submitsOnPage } = house();
     const sessionId = newId();
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{}') });
@@ -1105,7 +1102,7 @@ describe('what is kept of a reply', () => {
     expect(await heldSince(sessionId)).toBeNull();
   });
 
-  it('goes with the person', async () => {
+  it('is erased with the person', async () => {
     const { sessionId, verifications, screenings, erases } = await registered(STEP_UP);
     await erases(sessionId);
     expect(kept.size).toBe(0);
@@ -1117,7 +1114,7 @@ describe('what is kept of a reply', () => {
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
   });
 
-  it('is nothing of a person who was erased while the vendor was asked', async () => {
+  it('does not exist when the person was erased while the vendor was asked', async () => {
     const service = house();
     const sessionId = newId();
     vendorSays.push('dies');
@@ -1148,7 +1145,7 @@ describe('for an operator', () => {
   });
   const about = (sessionId: string) => eventsAbout(sessionId, store, { idsIn: async () => [] });
 
-  it('the timeline of the session tells of its party, and of nothing said by the vendor', async () => {
+  it("the timeline of a session has its party, and nothing of the vendor's replies", async () => {
     const { sessionId, verifications, aggregates, erases } = await registered(STEP_UP);
     const registration = { sessionId, bodyHash: 'hash', registeredAt: now.toISOString() };
     await aggregates.execute(party, PARTY, { kind: 'register', of: 'renter', after: null, ...registration }, SERVER);
@@ -1177,7 +1174,7 @@ describe('for an operator', () => {
 });
 
 describe('a page with a token of the same account', () => {
-  it('does not find the session of a party; a server of another account neither', async () => {
+  it('does not find the session of a party, and neither does a server of another account', async () => {
     const { sessionId, verifications, answersOnPage } = await registered(STEP_UP);
     const hidden = { code: 'screening.not_found' };
     await expect(answersOnPage(sessionId)).rejects.toMatchObject(hidden);
@@ -1191,21 +1188,21 @@ describe('a page with a token of the same account', () => {
 
 const statusOf = (history: readonly RecordedEvent[]) => foldState(screeningStatus, history)!;
 
-/** From when on the recovery job counts the hour; null while there is nothing for it to do. */
+/** The time from which the recovery job counts the hour, or null when the job has nothing to remove. */
 async function heldSince(sessionId: string): Promise<string | null> {
   const entries = screeningStatus.entries!(statusOf(await store.readStream(`screening-${sessionId}`)));
   return entries.find(({ list }) => list === 'vendorReply=held')?.sort ?? null;
 }
 
-/** As stored in the vault. */
+/** The kept reply, as stored in the vault. */
 function replyOf(sessionId: string): string | undefined {
   return [...kept].find(([entry]) => entry.endsWith(`vendor-reply:${sessionId}`))?.[1];
 }
 
-describe('a person who authenticates again', () => {
+describe('a person who re-authenticates', () => {
   const limit = { attemptsAllowed: 3, lockSeconds: 86_400 };
 
-  it('is counted with the sessions: a wrong answer there and two here lock both', async () => {
+  it('has one count with the sessions: one wrong answer there and two here lock both', async () => {
     const first = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const { sessionId, verifications, persons, answers } = await registered(STEP_UP);
     vendorSays.push(WRONG);
@@ -1227,7 +1224,7 @@ describe('a person who authenticates again', () => {
     expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(3);
   });
 
-  it('is one whom the token names, whichever session it is given for, and nobody else in another environment', async () => {
+  it('has a name from the token, which is the same without the session, but differs in another environment', async () => {
     const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const [personId, ssn, named] = await persons.idsOf(sessionId, 'known', SERVER);
     expect(await persons.idsOf(null, 'known', SERVER)).toEqual([named]);
@@ -1235,7 +1232,7 @@ describe('a person who authenticates again', () => {
     expect(new Set([personId, ssn, named]).size).toBe(3);
   });
 
-  it('is known to the identity vendor and to those that take its tokens by the newest token, erased or not', async () => {
+  it('has the newest token as reference, for the identity vendor and those that take its tokens, until the erasure', async () => {
     const { sessionId, persons, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     await persons.keepToken(sessionId, 'renewed');
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'renewed' });
@@ -1245,7 +1242,7 @@ describe('a person who authenticates again', () => {
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
   });
 
-  it('is sent codes that count against the phone of the session, with all others to it', async () => {
+  it('gets codes that count against the phone of the session, together with all other codes to it', async () => {
     const { sessionId, persons } = await registered(STEP_UP);
     const codes = await persons.codesTo(sessionId, ['person', 'named'], SERVER);
     await limits.admit(codes);
@@ -1253,7 +1250,7 @@ describe('a person who authenticates again', () => {
     await limits.admit(await persons.codesTo(null, ['named'], SERVER));
   });
 
-  it('gives back what was admitted under one name when another is locked', async () => {
+  it('gets the admission under one name given back when another name is locked', async () => {
     const { sessionId, persons, answers } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const ids = await persons.idsOf(sessionId, 'known', SERVER);
     const answer = { holderId: PARTY, attemptId: newId(), limit, context: SERVER };
@@ -1266,7 +1263,7 @@ describe('a person who authenticates again', () => {
 });
 
 describe('a process that dies while it registers a party', () => {
-  /** The log as a store has it that makes one append after the other, until the process dies after this event. */
+  /** A log that makes one append after the other, until the process dies after this event. */
   const dyingAfter = (last: string): EventStore => {
     const append: EventStore['append'] = async (...appended) => {
       const outcome = await store.append(...appended);
@@ -1286,7 +1283,7 @@ describe('a process that dies while it registers a party', () => {
   const renter = (service: ReturnType<typeof house>) => service.directory.find('renter', 'r-1', SERVER);
 
   it.each(['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted'])(
-    'after %s leaves what the same request goes on with: one session, one call of the vendor',
+    'after %s leaves a registration that the same request continues, with one session and one vendor call',
     async (last) => {
       await expect(house(new Workers(), dyingAfter(last)).registersParty('body')).rejects.toThrow('died');
       expect((await typesOf()).at(-1)).toBe(last);
@@ -1302,7 +1299,7 @@ describe('a process that dies while it registers a party', () => {
   );
 
   it.each(['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted'])(
-    'after %s does no harm where the request is not sent again',
+    'after %s does no harm when the request is not sent again',
     async (last) => {
       vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
       await house().registersParty('first');
@@ -1317,7 +1314,7 @@ describe('a process that dies while it registers a party', () => {
     },
   );
 
-  it('after the session is opened leaves it to the recovery job, which ends what the vendor was never asked', async () => {
+  it('after the session is opened leaves it to the recovery job, which ends it if the vendor was never asked', async () => {
     await expect(house(new Workers(), dyingAfter('VerificationRequested')).registersParty('body')).rejects.toThrow(
       'died',
     );
