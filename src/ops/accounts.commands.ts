@@ -104,7 +104,7 @@ abstract class SettingOptions extends OperatorCommand {
     return text === NONE ? [] : listIn(text).map((id) => wholeNumber(id, '--product-ids'));
   }
 
-  @Option({ flags: '--terms <file|none>', description: 'what a person agrees to on its pages (docs/operations.md)' })
+  @Option({ flags: '--terms <file|none>', description: 'what a person agrees to on its pages' })
   readTerms(text: string): OrNone<Terms> {
     return text === NONE ? NONE : termsIn(text, '--terms');
   }

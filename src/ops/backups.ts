@@ -116,7 +116,7 @@ export class Backups {
         .filter((part) => part !== '')
         .join(' and its ');
       throw new WrongInput(
-        `ops backup copies an embedded log and a vault on disk. This installation has its ${where}: back it up with the tools made for that, see docs/operations.md.`,
+        `ops backup copies an embedded log and a vault on disk. This installation has its ${where}: back it up with the tools made for that, see docs/operations/backups-and-restore.md.`,
       );
     }
     for (const file of [LOG, VALUES, DATA_KEYS]) {
@@ -282,7 +282,9 @@ export class Backups {
   async acceptLedger(reason: string, by: string): Promise<object> {
     const { config } = this;
     if (config.vault.place.kind !== 'disk')
-      throw new WrongInput('The vault is in S3: delete its object ledger-mark, see docs/operations.md.');
+      throw new WrongInput(
+        'The vault is in S3: delete its object ledger-mark, see docs/operations/backups-and-restore.md.',
+      );
     if (!existsSync(join(config.dataFolder.path, VALUES)))
       throw new WrongInput(
         `There is no ${VALUES} in the data folder ${config.dataFolder.path}; DATA_DIR names the one of the vault.`,

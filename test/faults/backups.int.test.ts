@@ -174,7 +174,7 @@ describe('a backup', () => {
   });
 
   it('is made of an embedded log and a vault on disk only, and of a data folder that has them', async () => {
-    const elsewhere = 'back it up with the tools made for that, see docs/operations.md.';
+    const elsewhere = 'back it up with the tools made for that, see docs/operations/backups-and-restore.md.';
     const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
     expect(
       await refusalOf(

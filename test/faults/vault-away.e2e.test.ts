@@ -1,5 +1,5 @@
 // The store of the vault is away, hangs or refuses: 503 in every layout of roles, the vendor is not asked, no session is opened or ended, and all
-// of it can be repeated once the store is back, without a restart. Guarantee: docs/operations.md#the-vault-away.
+// of it can be repeated once the store is back, without a restart. Guarantee: docs/operations/erasure-and-keys.md#the-vault-away.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../support/direct.js';

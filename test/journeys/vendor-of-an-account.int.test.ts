@@ -1,4 +1,4 @@
-// An account chooses its vendors (docs/operations.md#vendors-of-an-account): the whole service in process, with a second vendor
+// An account chooses its vendors (docs/operations/install.md#vendors-of-an-account): the whole service in process, with a second vendor
 // that is one folder, `test/fixtures/vendors/acme`, and nothing else.
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';

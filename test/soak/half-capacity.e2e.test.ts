@@ -17,7 +17,7 @@ import { ALONE, aPerson, Service } from '../support/service.js';
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0);
 const IN_FLIGHT = 64;
-/** What the service remembers is bounded (docs/operations.md): so many screenings fill it, and are no leak. */
+/** What the service remembers is bounded (docs/operations/capacity.md): so many screenings fill it, and are no leak. */
 const WARMING = 12_000;
 /** Screenings that tell the capacity. */
 const CALIBRATING = 2_000;

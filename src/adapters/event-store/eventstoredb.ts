@@ -38,7 +38,7 @@ import { subscription } from './eventstoredb/subscription.js';
 import { checkTogether, encodeStorable } from './storable.js';
 
 export interface EventStoreDbOptions {
-  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`; what the client would misread is refused (see docs/operations.md). */
+  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`; what the client would misread is refused (see docs/operations/install.md). */
   readonly connectionString: string;
   /** How long one attempt of an append may take before its outcome counts as unknown; default 3 s. */
   readonly appendDeadlineMs?: number;

@@ -39,7 +39,7 @@ export class OtherLedger extends VaultMisconfigured {
   constructor(file: string) {
     super(
       `The erasure ledger ${file} is missing, empty, older or another one: it does not hold what the vault knows of it. ERASURE_LEDGER must name the right one, on a volume that is mounted; ` +
-        'where that is lost for good, `npm run ops -- backup accept-ledger --reason <text>` begins another, see docs/operations.md.',
+        'where that is lost for good, `npm run ops -- backup accept-ledger --reason <text>` begins another, see docs/operations/backups-and-restore.md.',
     );
   }
 }

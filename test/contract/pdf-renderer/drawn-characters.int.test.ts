@@ -1,4 +1,4 @@
-// A character for which no font is installed is told on the page (docs/operations.md).
+// A character for which no font is installed is told on the page (docs/operations/install.md).
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Signing keys of tokens are replaced by restarts (docs/operations.md).
+// Signing keys of tokens are replaced by restarts (docs/operations/erasure-and-keys.md).
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
