@@ -1,5 +1,5 @@
 // What the service decides stands on the log. Documents and lists of read models in Redis only tell: somebody may have changed them
-// by hand, or Redis may have lost some of them (docs/architecture.md#what-decides).
+// by hand, or Redis may have lost some of them (docs/architecture.md#decisions-rest-on-the-log).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type Credentials, type PlatformCaller, type Reply, Service } from '../support/service.js';
 

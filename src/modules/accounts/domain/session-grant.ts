@@ -40,7 +40,7 @@ export type SessionGrantCommand =
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
   /**
    * A screening session is about to begin under the grant. `replaces`: the session before it, which ended without success
-   * (docs/contract/server.md#what-a-grant-binds).
+   * (docs/contract/server.md#values-of-a-grant).
    */
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
   /** The caller's details are stored under the person's subject from now on. The first person counts. */

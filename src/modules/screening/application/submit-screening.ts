@@ -302,7 +302,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return results.at(-1) as CommandResult<SessionState, SessionEvent>;
   }
 
-  /** One session a grant, and another only after that one ended without success (docs/contract/server.md#what-a-grant-binds). */
+  /** One session a grant, and another only after that one ended without success (docs/contract/server.md#values-of-a-grant). */
   private async beginUnder(grantId: string, sessionId: string, context: SubmitScreening['context']): Promise<void> {
     let begun = await this.grants.begin(grantId, sessionId, null, context);
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
