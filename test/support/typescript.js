@@ -1,4 +1,4 @@
-// Lets a child process of a test run TypeScript sources: node --import <this file> child.ts
+// Lets a child process of a test run TypeScript sources: node --import <this file> <child>
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';

@@ -1,5 +1,5 @@
 // Payments on the whole service (docs/contract/platform.md#payments). What the processor tells by itself:
-// processor-events.test.ts; processes that die: test/soak/kill-nine-money.e2e.test.ts.
+// processor-events.e2e.test.ts; processes that die: test/soak/kill-nine-money.e2e.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';

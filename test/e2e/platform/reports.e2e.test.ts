@@ -1,4 +1,4 @@
-// Reports on the whole service (docs/contract/platform.md#reports). Sharing: sharing.test.ts; the codes of
+// Reports on the whole service (docs/contract/platform.md#reports). Sharing: sharing.e2e.test.ts; the codes of
 // sessions that HTTP alone cannot make (live traffic outside production, a session whose refusal named no id, a block that is
 // over): test/unit/reports/doors.int.test.ts.
 import { randomUUID } from 'node:crypto';
