@@ -62,7 +62,7 @@ describe('an access key', () => {
     expect(refusal(() => given(issued()).when(issue(PUBLISHABLE))).code).toBe('request.invalid');
   });
 
-  it('keeps its origins as browsers send them, each once', () => {
+  it('keeps its origins as browsers send them, and no origin twice', () => {
     const [event] = given().when(
       issue({
         kind: 'publishable',
@@ -108,14 +108,14 @@ describe('an access key', () => {
     'https://B\u00fccher.example',
     'http://127.0.0.1:8080',
     'https://my_host.test.',
-  ])('takes the origin %s, and a policy can name it', (origin) => {
+  ])('takes the origin %s, and a content security policy can name it', (origin) => {
     const [event] = given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null }));
     const { use } = (event as Extract<AccessKeyEvent, { type: 'AccessKeyIssued' }>).data;
     const allowedOrigins = use.kind === 'publishable' ? use.allowedOrigins : [];
     expect(embeddableBy({ environment: 'test', allowedOrigins })).toEqual([new URL(origin).origin]);
   });
 
-  it('keeps an origin of before that no page can use', () => {
+  it('keeps an origin that an earlier version stored, though no page can have it', () => {
     const before = { type: 'OriginsAllowed', data: { allowedOrigins: ['https://*.example.test'] } } as const;
     expect(given(issued(), before).state()).toMatchObject({ use: { allowedOrigins: ['https://*.example.test'] } });
     expect(given(issued(), before).when({ kind: 'limit-exchanges', perMinute: 9 })).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('an access key', () => {
     expect(given().when(issue(withOrigins('http://localhost:5173'), 'test'))).toHaveLength(1);
   });
 
-  it('gets other origins and another limit without a new key', () => {
+  it('gets other origins and another limit while the key stays the same', () => {
     const events = given(issued()).when({ kind: 'allow-origins', allowedOrigins: ['https://other.example.test'] });
     expect(events).toEqual([{ type: 'OriginsAllowed', data: { allowedOrigins: ['https://other.example.test'] } }]);
     const limited = given(issued()).when({ kind: 'limit-exchanges', perMinute: 5 });
@@ -144,7 +144,7 @@ describe('an access key', () => {
     });
   });
 
-  it('changes nothing when origins and limit are what they are', () => {
+  it('changes nothing when the origins and the limit are the present ones', () => {
     expect(given(issued()).when({ kind: 'allow-origins', allowedOrigins: ['https://app.example.test'] })).toEqual([]);
     expect(given(issued()).when({ kind: 'limit-exchanges', perMinute: null })).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe('an access key', () => {
     );
   });
 
-  it('is deactivated for good', () => {
+  it('is deactivated permanently', () => {
     expect(given(issued()).when({ kind: 'deactivate' })).toEqual([{ type: 'AccessKeyDeactivated', data: {} }]);
     const gone: AccessKeyEvent[] = [issued(), { type: 'AccessKeyDeactivated', data: {} }];
     expect(given(...gone).state()).toMatchObject({ status: 'inactive' });
@@ -171,7 +171,7 @@ describe('an access key', () => {
     { kind: 'deactivate' },
     { kind: 'allow-origins', allowedOrigins: ['https://a.test'] },
     { kind: 'limit-exchanges', perMinute: 1 },
-  ])('that was never issued is not found for $kind', (command) => {
+  ])('that was never issued is not found by the command $kind', (command) => {
     expect(refusal(() => given().when(command)).code).toBe('request.not_found');
   });
 });
@@ -198,7 +198,7 @@ describe('the origin of a page', () => {
     expect(allowsOrigin(key, origin)).toBe(false);
   });
 
-  it('is never null or plain HTTP for a live key, even if such a list was stored', () => {
+  it('never allows null or plain HTTP for a live key, even when its stored list names them', () => {
     const live = {
       environment: 'live',
       allowedOrigins: ['http://localhost:5173', 'null', 'https://app.example.test'],
@@ -211,7 +211,7 @@ describe('the origin of a page', () => {
 });
 
 describe('the text of a key', () => {
-  it('carries its id, has the documented form and is itself', () => {
+  it('carries its id, has the documented form and matches its own hash', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('publishable', 'secret', 'api', 'grant'),
@@ -229,7 +229,7 @@ describe('the text of a key', () => {
     );
   });
 
-  it('is no other key: not with another character, another environment, or nothing to compare with', () => {
+  it('does not match a key with another character or environment, or a missing hash', () => {
     const text = writeKey('secret', 'test', newId(), randomBytes(32));
     const hash = hashKey(text);
     expect(isKey(`${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`, hash)).toBe(false);
@@ -245,7 +245,7 @@ describe('the text of a key', () => {
     'sk_test_AAAAAAAAAAAAAAAAAAAAAAAAAA',
     `pk_test_${'A'.repeat(129)}`,
     'pk_test_AAAAAAAAAAAAAAAA',
-  ])('that is malformed names the key that does not exist: %j', (text) => {
+  ])('that is malformed yields an id that no key has: %j', (text) => {
     expect(keyIdIn('publishable', text)).toBe('00000000-0000-0000-0000-000000000000');
   });
 });

@@ -1,4 +1,4 @@
-// Prepaid credit as other modules use it, on a real store, with two processes' worth of aggregates.
+// Prepaid credit through the interface for other modules, on a real store, with the aggregates of two processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describe('prepaid credit', () => {
     streams().execute(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
   const balance = async () => (await streams().load(credit, accountId)).state;
 
-  it('is set aside, debited and released, each as often as one likes', async () => {
+  it('is set aside, debited and released, and repeated commands change nothing', async () => {
     await add(2);
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
@@ -51,7 +51,7 @@ describe('prepaid credit', () => {
     for (const _ of [1, 2]) await ours.debit(accountId, 'a', CONTEXT);
     for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT);
     expect(await balance()).toMatchObject({ balance: 1, reserved: [] });
-    // However often it is asked for: the answer of a reservation is the same, those that are over too.
+    // A reservation gets the same answer each time, also after it is settled.
     for (const [id, answer] of [
       ['a', true],
       ['b', true],
@@ -68,7 +68,7 @@ describe('prepaid credit', () => {
     ]);
   });
 
-  it('records whose credit it is and who used it', async () => {
+  it('records the account that has the credit and the actor who used it', async () => {
     await add(1);
     await process().reserve(accountId, 'a', CONTEXT);
     expect((await store.readStream(`credit-${accountId}`)).at(-1)?.metadata).toMatchObject({
@@ -79,7 +79,7 @@ describe('prepaid credit', () => {
     });
   });
 
-  it('is not needed by an account that is paid through its payment account only; nothing is recorded then', async () => {
+  it('is not needed, and nothing is recorded, when an account is paid through its payment account only', async () => {
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
@@ -89,7 +89,7 @@ describe('prepaid credit', () => {
     expect(await store.readStream(`credit-${accountId}`)).toEqual([]);
   });
 
-  it('that was set aside is debited although the account needs none any more', async () => {
+  it('that was set aside is debited even when the account needs no credit by then', async () => {
     await add(1);
     expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(true);
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
@@ -97,13 +97,13 @@ describe('prepaid credit', () => {
     expect(await balance()).toMatchObject({ balance: 0, reserved: [], settled: ['a'] });
   });
 
-  it('is not there for an account that does not exist', async () => {
+  it('is not available to an account that does not exist', async () => {
     settings = null;
     expect(await process().available(accountId, 'a')).toBe(false);
     expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(false);
   });
 
-  it('is not overdrawn by many at once in two processes', async () => {
+  it('is not overdrawn when two processes reserve at the same time', async () => {
     await add(10);
     const both = [process(), process()];
     const answers = await Promise.all(
@@ -115,7 +115,7 @@ describe('prepaid credit', () => {
     answers.forEach((answer, index) => expect([index, answer]).toEqual([index, reserved.includes(`r-${index % 30}`)]));
   });
 
-  it('serves a busy account: a hundred reports at once in one process', async () => {
+  it('serves a hundred concurrent reports of one account in one process', async () => {
     await add(100);
     const ours = process();
     const answers = await Promise.all(

@@ -32,7 +32,7 @@ function refusal(decide: () => unknown): DomainError {
 }
 
 describe('an account', () => {
-  it('is opened with defaults when nothing else is said', () => {
+  it('is opened with the defaults when the command has no settings', () => {
     const events = given().when({ kind: 'open', name: ' Acme ', parentId: null, settings: {} });
     expect(events).toEqual([OPENED]);
     expect(given(...events).state()).toEqual({
@@ -62,7 +62,7 @@ describe('an account', () => {
     });
   });
 
-  it('is opened beneath a parent, with one event for each setting that differs from the default', () => {
+  it('is opened under a parent, with one event for each setting that differs from the default', () => {
     const settings = { feeCents: 3_500, payer: 'consumer', prepaidBilling: true, currency: 'usd' } as const;
     expect(given().when({ kind: 'open', name: 'Acme', parentId: PARENT, settings })).toEqual([
       { type: 'AccountOpened', data: { name: 'Acme', parentId: PARENT } },
@@ -83,7 +83,7 @@ describe('an account', () => {
     });
   });
 
-  it("goes back to the installation's terms, and knows the same terms again", () => {
+  it("goes back to the installation's terms, and takes its own terms again", () => {
     const before: AccountEvent[] = [OPENED, { type: 'TermsChosen', data: { terms: TERMS } }];
     const again = { version: '2026-01', text: { es: ['Sí.'], en: ['Yes.'] } };
     expect(given(...before).when({ kind: 'set', settings: { terms: again } })).toEqual([]);
@@ -95,31 +95,31 @@ describe('an account', () => {
     });
   });
 
-  describe('that has had terms', () => {
+  describe('with terms of its own', () => {
     const other = { version: '2026-02', text: { en: ['Yes, again.'] } };
     const before: AccountEvent[] = [TERMS, null, other].map((terms) => ({ type: 'TermsChosen', data: { terms } }));
     const setting = (terms: typeof TERMS | typeof other) => (): readonly AccountEvent[] =>
       given(OPENED, ...before).when({ kind: 'set', settings: { terms } });
 
-    // A person agreed to the version: the text must be found by it for ever.
+    // A person agreed to that version, so its text must never change.
     it.each([
       ['another paragraph', { version: '2026-01', text: { en: ['No.'], es: ['Sí.'] } }],
-      ['a language less', { version: '2026-01', text: { en: ['Yes.'] } }],
+      ['one language fewer', { version: '2026-01', text: { en: ['Yes.'] } }],
       ['another paragraph, of the version that counts', { version: '2026-02', text: { en: ['No.'] } }],
-    ])('refuses a version that it has had with %s', (_, terms) => {
+    ])('refuses a known version with %s', (_, terms) => {
       expect(refusal(setting(terms))).toMatchObject({
         code: 'request.invalid',
         detail: { field: 'terms', details: [{ message: expect.stringContaining('another text already') }] },
       });
     });
 
-    it('takes an earlier version with its own text again, and a new version', () => {
+    it('takes an earlier version with the same text again, and a new version', () => {
       expect(setting(TERMS)()).toEqual([{ type: 'TermsChosen', data: { terms: TERMS } }]);
       const next = { ...other, version: '2026-03' };
       expect(setting(next)()).toEqual([{ type: 'TermsChosen', data: { terms: next } }]);
     });
 
-    it('changes its other settings, though a release that took two texts for one version stored both', () => {
+    it('changes its other settings even when an earlier release stored two texts for one version', () => {
       const twice: AccountEvent[] = [
         OPENED,
         ...before,
@@ -129,7 +129,7 @@ describe('an account', () => {
     });
   });
 
-  it("refuses a version that is the installation's, also when it is opened", () => {
+  it('refuses a version of the installation, also when the account is opened', () => {
     const settings = { terms: { ...TERMS, version: INSTALLATION_TERMS.version } };
     for (const decide of [
       () => given(OPENED).when({ kind: 'set', settings }),
@@ -138,7 +138,7 @@ describe('an account', () => {
       expect(refusal(decide)).toMatchObject({ code: 'request.invalid', detail: { field: 'terms' } });
   });
 
-  it("has the installation's text under its version for ever", () => {
+  it("never changes the text of the installation's version", () => {
     expect([INSTALLATION_TERMS.version, hash('sha256', JSON.stringify(INSTALLATION_TERMS.text))]).toEqual([
       'standard-1',
       'e4abd0aba544d9d77c6812857d05276da095c9d99c68c5a86e6eaa349f6ac33d',
@@ -202,7 +202,7 @@ describe('an account', () => {
     expect(given(OPENED, ...events).when({ kind: 'set', settings })).toEqual([]);
   });
 
-  it('takes back what was agreed', () => {
+  it('removes a setting that is taken back', () => {
     const before: AccountEvent[] = [
       OPENED,
       { type: 'LiveTrafficProvisioned', data: {} },
@@ -226,7 +226,7 @@ describe('an account', () => {
     expect(given(...before, ...events).state()).toMatchObject({ settings });
   });
 
-  it('keeps a currency that was chosen before it was checked, until another is chosen', () => {
+  it('keeps a currency from before the check until another currency is chosen', () => {
     const before = given(OPENED, { type: 'CurrencyChosen', data: { currency: 'xyz' } });
     expect(before.when({ kind: 'set', settings: { feeCents: 7 } })).toEqual([
       { type: 'FeeSet', data: { feeCents: 7 } },
@@ -243,7 +243,7 @@ describe('an account', () => {
     '2025550143',
     'https://example.com/help?topic=screening#top',
     'http://localhost:8080/help',
-  ])('names %j as its support contact, and takes that back', (contact) => {
+  ])('takes %j as its support contact, and removes it again', (contact) => {
     const chosen: AccountEvent = { type: 'SupportContactChosen', data: { supportContact: contact } };
     expect(given(OPENED).when({ kind: 'set', settings: { supportContact: ` ${contact} ` } })).toEqual([chosen]);
     const named = given(OPENED, chosen);
@@ -283,7 +283,7 @@ describe('an account', () => {
     });
   });
 
-  it('changes nothing when a setting is set to what it is', () => {
+  it('changes nothing when a setting already has the given value', () => {
     expect(
       given(OPENED, { type: 'FeeSet', data: { feeCents: 7 } }).when({
         kind: 'set',
@@ -340,7 +340,7 @@ describe('an account', () => {
     expect(refusal(() => given().when(issue)).code).toBe('request.not_found');
   });
 
-  it('records each dashboard token that was issued, without the token', () => {
+  it('records each issued dashboard token without its text', () => {
     const issue = {
       kind: 'issue-dashboard-token',
       tokenId: 't',
@@ -352,7 +352,7 @@ describe('an account', () => {
     expect(given(OPENED).when(issue)).toEqual([{ type: 'DashboardTokenIssued', data }]);
   });
 
-  it('takes no mail address for a dashboard user', () => {
+  it('refuses a mail address as a dashboard user', () => {
     const issue = {
       kind: 'issue-dashboard-token',
       tokenId: 't',
@@ -366,7 +366,7 @@ describe('an account', () => {
     });
   });
 
-  it('lets owners and administrators manage webhooks, and developers not', () => {
+  it('lets owners and administrators, but not developers, manage webhooks', () => {
     expect(permissionsOf('OWNER')).toContain('webhooks:manage');
     expect(permissionsOf('ADMINISTRATOR')).toContain('webhooks:manage');
     expect(permissionsOf('DEVELOPER')).toEqual([]);

@@ -36,14 +36,19 @@ describe('prepaid credit', () => {
     expect(after.when(add(7, 'invoice-2')).then(added(7, 'invoice-2')).state.balance).toBe(12);
   });
 
-  it.each([0, -1, 1.5, 10_000_001, Number.NaN, Number.POSITIVE_INFINITY])('is not added as %d reports', (credits) => {
-    given(credit)
-      .when(add(credits))
-      .thenRefused('request.invalid', {
-        field: 'add',
-        details: [{ field: 'add', message: 'The credit to add must be a whole number of reports from 1 to 10000000.' }],
-      });
-  });
+  it.each([0, -1, 1.5, 10_000_001, Number.NaN, Number.POSITIVE_INFINITY])(
+    'is not added when the number of reports is %d',
+    (credits) => {
+      given(credit)
+        .when(add(credits))
+        .thenRefused('request.invalid', {
+          field: 'add',
+          details: [
+            { field: 'add', message: 'The credit to add must be a whole number of reports from 1 to 10000000.' },
+          ],
+        });
+    },
+  );
 
   it.each(['', ' ', 'Ada Example', 'ada@example.test', '-x', 'x'.repeat(65)])(
     'is not added under the reference %j',
@@ -52,14 +57,14 @@ describe('prepaid credit', () => {
     },
   );
 
-  it('is set aside once per reservation, while there is some', () => {
+  it('is set aside once per reservation while credit is available', () => {
     const one = given(credit, added(1)).when(reserve('a')).then(reserved('a'));
     expect(one.state).toMatchObject({ balance: 0, reserved: ['a'] });
     one.when(reserve('a')).then();
     expect(wasReserved(one.state, 'a')).toBe(true);
   });
 
-  it('is refused once per reservation when there is none, and stays refused to it when there is some again', () => {
+  it('stays refused to a reservation that found no credit, even after credit is added', () => {
     const none = given(credit, added(1), reserved('a')).when(reserve('b')).then(refused('b'));
     expect([wasReserved(none.state, 'b'), isAvailable(none.state, 'a'), isAvailable(none.state, 'b')]).toEqual([
       false,
@@ -78,7 +83,7 @@ describe('prepaid credit', () => {
     again.when(reserve('c')).then(reserved('c'));
   });
 
-  it('is gone once the report was released to the reader, however often that is told', () => {
+  it('is debited once when the report is released to the reader, however often that is told', () => {
     const paid = given(credit, added(2), reserved('a')).when(debit('a')).then(debited('a'));
     expect(paid.state).toMatchObject({ balance: 1, reserved: [] });
     paid.when(debit('a')).then();
@@ -87,7 +92,7 @@ describe('prepaid credit', () => {
     expect(wasReserved(paid.state, 'a')).toBe(true);
   });
 
-  it('comes back when there is no report; a straggler does not set it aside again', () => {
+  it('comes back when no report was made, and a late command does not set it aside again', () => {
     const back = given(credit, added(1), reserved('a')).when(release('a')).then(released('a'));
     expect(back.state).toMatchObject({ balance: 1, reserved: [] });
     back.when(release('a')).then();
@@ -97,12 +102,12 @@ describe('prepaid credit', () => {
     back.when(reserve('b')).then(reserved('b'));
   });
 
-  it('is neither debited nor released without having been set aside', () => {
+  it('is neither debited nor released when it was not set aside', () => {
     given(credit, added(1)).when(debit('a')).then();
     given(credit, added(1)).when(release('a')).then();
   });
 
-  it('knows what was settled last and keeps its state small over a long life', () => {
+  it('remembers the last settled reservations and keeps its state small over many events', () => {
     const events: CreditEvent[] = [added(1, 'first')];
     for (let index = 0; index < 3_000; index++)
       events.push(
@@ -121,7 +126,7 @@ describe('prepaid credit', () => {
     expect(credit.decide(add(1, 'r-2999'), state)).toEqual([]);
   });
 
-  it('is never overdrawn and never counted twice, whatever arrives in whatever order', () => {
+  it('is never overdrawn or counted twice, whatever the order of the commands', () => {
     const commands = fc.oneof(
       fc.record({
         kind: fc.constant('add' as const),

@@ -1,4 +1,4 @@
-// How often a publishable key may be exchanged, at the default numbers (docs/contract/platform.md#token-exchange).
+// How often a publishable key may be exchanged when the default limits apply (docs/contract/platform.md#token-exchange).
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config/config.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
@@ -71,7 +71,7 @@ describe('the limits of the token exchange', () => {
     for (let count = 0; count < many; count++) expect(await what()).toBe(said);
   };
 
-  it('60 a minute of a key from one address; other addresses, and what is refused, count apart', async () => {
+  it('allow a key 60 exchanges a minute from one address; other addresses and refused exchanges are counted separately', async () => {
     await times(60, () => exchange('203.0.113.1'));
     expect([
       await exchange('203.0.113.1'),
@@ -82,7 +82,7 @@ describe('the limits of the token exchange', () => {
     expect(await exchange('203.0.113.1')).toBe('ok');
   });
 
-  it('when exchanges have used up those of an address, open pages there renew their tokens, each 60 times a minute', async () => {
+  it('let open pages renew their tokens 60 times a minute each when new exchanges have used up the limit of their address', async () => {
     await times(60, () => exchange('203.0.113.1'));
     await times(60, () => exchange('203.0.113.1', { renewed: renewal('one') }));
     expect([
@@ -93,7 +93,7 @@ describe('the limits of the token exchange', () => {
     await times(60, () => exchange('203.0.113.9'));
   });
 
-  it('600 a minute of a key; beyond that the busiest addresses wait, and newcomers, good grants and renewals do not', async () => {
+  it('allow a key 600 exchanges a minute; beyond that only the busiest addresses wait, and good grants and renewals pass', async () => {
     for (let at = 0; at < 20; at++) await times(30, () => exchange(`10.0.0.${at}`));
     const from = '10.0.0.1';
     expect([
@@ -106,7 +106,7 @@ describe('the limits of the token exchange', () => {
     ]).toEqual(['request.rate_limited', 'request.rate_limited', 'ok', 'ok', 'ok', 'ok']);
   });
 
-  it('a key with a number of its own has that for each address, and no less over all', async () => {
+  it("apply the key's own limit to each address, and the total is at least as high", async () => {
     own = 1_000;
     await times(1_000, () => exchange('203.0.113.1'));
     expect(await exchange('203.0.113.1')).toBe('request.rate_limited');

@@ -1,4 +1,4 @@
-// Minting and finding grants, on a real log and a real vault.
+// Session grants are minted and found on a real log and a real vault.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ const subjectOf = (grantId: string): string => derivedId('session-grant', grantI
 const clock = new SetClock();
 
 describe('minting a session grant', () => {
-  it('keeps the application fee that it says, within the bound of the account that embeds', async () => {
+  it('keeps the requested application fee within the limit of the account that embeds', async () => {
     const { grantId } = await mint({ applicationFeeCents: 700 });
     expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({
       applicationFeeCents: 700,
@@ -110,7 +110,7 @@ describe('minting a session grant', () => {
     );
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
 
-  it('keeps the hash of the token, and who minted it for whom', async () => {
+  it('keeps the hash of the token, the account that minted it and the account that it is for', async () => {
     const minted = await mint({ onBehalfOf: child, userType: 'AGENT', recipientAccountId: stranger }, 'live');
     expect(minted).toMatchObject({
       accountId: child,
@@ -138,7 +138,7 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(event)).not.toContain(minted.token.slice(-43));
   });
 
-  it("keeps the caller's words in the vault, under a subject of its own, and no trace of them in the log", async () => {
+  it("keeps the caller's details in the vault under their own subject, and no trace of them in the log", async () => {
     const words = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
     const [one, other] = [await mint({ details: words }), await mint({ details: { external_id: 'other' } })];
     const saidOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
@@ -148,7 +148,7 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
   });
 
-  describe('when a session begins under it', () => {
+  describe('when a session begins under the grant', () => {
     const context = {
       accountId: parent,
       environment: 'test',
@@ -164,7 +164,7 @@ describe('minting a session grant', () => {
     const entrust = (grantId: string, subjectId: string) =>
       new AccountGrants(aggregates, details, clock).entrustDetails(grantId, subjectId, context);
 
-    it("entrusts the caller's words to the first person, and they are gone where they were", async () => {
+    it("moves the caller's details to the first person", async () => {
       const words = { external_id: 'one' };
       const [{ grantId }, other] = [await mint({ details: words }), await mint({ details: words })];
       const [person, later] = [newId(), newId()];
@@ -180,7 +180,7 @@ describe('minting a session grant', () => {
       expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({ grantId });
     });
 
-    it('takes those along that an earlier version kept for all grants of an account together', async () => {
+    it("moves only the grant's details when an earlier version kept those of all grants together", async () => {
       const shared = derivedId('session-grants', parent);
       const { data: terms } = (await eventsOf((await mint()).grantId))[0]! as unknown as { readonly data: GrantTerms };
       const [grantId, other, person] = [newId(), newId(), newId()];
@@ -201,7 +201,7 @@ describe('minting a session grant', () => {
       ]).toEqual([{ external_id: 'early' }, null, { external_id: 'early' }]);
     });
 
-    it('destroys them when the person was erased meanwhile', async () => {
+    it('destroys the details when the person was erased meanwhile', async () => {
       const { grantId } = await mint({ details: { external_id: 'one' } });
       const person = newId();
       await vault.put(person, 'entry', Buffer.from('x'));
@@ -210,7 +210,7 @@ describe('minting a session grant', () => {
       await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
     });
 
-    it('has nothing to do without words, and without a grant', async () => {
+    it('changes nothing when the grant has no details or does not exist', async () => {
       const { grantId } = await mint();
       for (const id of [grantId, newId(), 'x']) await entrust(id, newId());
       expect(await typesOf(grantId)).toEqual(['GrantMinted']);
@@ -223,18 +223,18 @@ describe('minting a session grant', () => {
     ['itself', parent],
     ['malformed', 'child'],
     ['empty', ''],
-  ])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {
+  ])('answers 404 when it is on behalf of an account that is %s', async (_, onBehalfOf) => {
     await expect(mint({ onBehalfOf })).rejects.toMatchObject({ code: 'request.not_found', detail: {} });
   });
 
-  it.each([newId(), 'someone', ''])('400: for a recipient that does not exist: %j', async (recipientAccountId) => {
+  it.each([newId(), 'someone', ''])('answers 400 when the recipient does not exist: %j', async (recipientAccountId) => {
     await expect(mint({ recipientAccountId })).rejects.toMatchObject({
       code: 'request.invalid',
       detail: { field: 'grant.recipient' },
     });
   });
 
-  it('is found by others under its id, for the account that embeds', async () => {
+  it('is found by its id with the account that embeds', async () => {
     const grants = new AccountGrants(aggregates, details, clock);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
     expect(await grants.find(minted.grantId)).toEqual({

@@ -49,7 +49,7 @@ describe('a session grant', () => {
     grant.when(consume()).then();
   });
 
-  it('that was never minted is not consumed', () => {
+  it('is not consumed when it was never minted', () => {
     given(sessionGrant).when(consume()).then();
   });
 
@@ -65,13 +65,13 @@ describe('a session grant', () => {
     ['when its time is over', [minted()], { now: new Date(TERMS.expiresAt) }, 'EXPIRED'],
     ['again, when its time is over', [minted(), consumed], { now: new Date(TERMS.expiresAt) }, 'ALREADY_CONSUMED'],
     ['again, with a key of another account', [minted(), consumed], { accountId: 'stranger' }, 'ACCOUNT_MISMATCH'],
-  ])('presented %s', (_, history, presentation, fault) => {
+  ])('is judged by its time, environment and account when presented %s', (_, history, presentation, fault) => {
     const grant = given(sessionGrant, ...history);
     expect(faultOf(grant.state, { ...PRESENTATION, ...presentation })).toBe(fault);
     expect(grant.when(consume(presentation)).events).toEqual(fault === null ? [consumed] : []);
   });
 
-  it('has it on record, once, whose subject keeps what was said of the session', () => {
+  it('records once the person under whose subject the details are kept', () => {
     const entrust: SessionGrantCommand = { kind: 'record-entrusted', subjectId: 'person' };
     const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
     const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed)
@@ -86,7 +86,7 @@ describe('a session grant', () => {
     given(sessionGrant, entrusted).when(consume()).then();
   });
 
-  it('has it on record, once, that what was said of the session is gone with no person to keep it', () => {
+  it('records once that its details were erased before a person had them', () => {
     const erase: SessionGrantCommand = { kind: 'record-erased' };
     const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: {} };
     for (const before of [[], [consumed]]) {
@@ -110,7 +110,7 @@ describe('a session grant', () => {
     given(sessionGrant, erased).when(consume()).then();
   });
 
-  it('is for the child when it is on its behalf, else for the account that minted it', () => {
+  it('is for the child when it was minted on its behalf, and otherwise for the account that minted it', () => {
     expect([embedderOf(TERMS), embedderOf({ ...TERMS, onBehalfOf: null })]).toEqual(['child', 'parent']);
   });
 });

@@ -1,4 +1,4 @@
-// The settings of an account are held against what the payment processor charges, and how it counts it (docs/contract/server.md).
+// The currency and fee of an account must fit the payment processor's currencies and their smallest units (docs/contract/server.md).
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { VendorRules } from '../../../src/modules/accounts/application/vendor-rules.js';
@@ -26,21 +26,21 @@ describe('the currency of an account', () => {
     ['kwd', 3_505, 'fee'],
     ['isk', 3_550, 'fee'],
     ['ugx', 1, 'fee'],
-    // A code of ISO 4217 that the processor does not charge.
+    // ISO 4217 has this code, but the processor does not charge it.
     ['mru', 3_500, 'currency'],
     ['constructor', 3_500, 'currency'],
-  ] as const)('%s with a fee of %s: %s is refused', (currency, feeCents, field) => {
+  ] as const)('with the currency %s and a fee of %s, the refused setting is %s', (currency, feeCents, field) => {
     expect(refused({ currency, feeCents })).toBe(field);
     expect(refused({ feeCents }, { ...DEFAULT_SETTINGS, currency })).toBe(field);
     expect(refused({ currency }, { ...DEFAULT_SETTINGS, feeCents })).toBe(field);
   });
 
-  it('is not looked at when something else is set', () => {
+  it('is not checked when another setting is changed', () => {
     expect(refused({ payer: 'consumer' }, { ...DEFAULT_SETTINGS, currency: 'xyz', feeCents: 1 })).toBeUndefined();
   });
 });
 
-it('every currency that the processor charges is one that the runtime knows', () => {
+it('every currency of the processor is known to the runtime', () => {
   const known = Intl.supportedValuesOf('currency').map((code) => code.toLowerCase());
   expect(Object.keys(CURRENCIES).filter((code) => !known.includes(code))).toEqual([]);
   expect(Object.keys(CURRENCIES)).toHaveLength(new Set(Object.keys(CURRENCIES)).size);
