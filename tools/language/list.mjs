@@ -72,6 +72,8 @@ export const FINISHED_FOLDERS = [
   'test/unit/reports',
   'test/unit/screening',
   'test/unit/webhooks',
+  'test/unit/audit',
+  'test/unit/aggregates',
   'test/unit/accounts',
 ];
 

@@ -1,4 +1,4 @@
-// The read-decide-append loop on a real store.
+// The aggregate store reads, decides and appends on a real event store.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import { clock, CONTEXT, NOW, tally } from './tally.js';
 
 const refused = expect.objectContaining({ code: 'service.unavailable' });
-describe('aggregates a command', () => {
+describe('the aggregate store', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let aggregates: AggregateStore;
@@ -56,7 +56,7 @@ describe('aggregates a command', () => {
   const count = (by = 1): Promise<unknown> => aggregates.execute(tally, id, { kind: 'count', by }, CONTEXT);
   const stream = (): Promise<RecordedEvent[]> => store.readStream(`tally-${id}`);
 
-  /** The real store, but something happens before an append. */
+  /** Calls `act` before each append to the real store. */
   const before = (act: (attempt: number) => Promise<unknown>): EventStore => {
     let attempts = 0;
     return new Proxy(store, {
@@ -77,7 +77,7 @@ describe('aggregates a command', () => {
       appendConflict: () => undefined,
     }).execute(tally, id, { kind: 'count', by }, CONTEXT);
 
-  it('loads what was never stored as the initial state', async () => {
+  it('loads an aggregate that was never stored as the initial state', async () => {
     expect(await aggregates.load(tally, id)).toEqual({
       state: tally.initial,
       revision: null,
@@ -86,7 +86,7 @@ describe('aggregates a command', () => {
     });
   });
 
-  it('appends what the decider decides, with who, when, why and for whom', async () => {
+  it('appends the decided events with their account, actor, time and cause', async () => {
     const handled = await aggregates.execute(tally, id, { kind: 'count', by: 3 }, CONTEXT);
     expect(handled).toMatchObject({ state: { total: 3, closed: false }, revision: 0 });
     const [event] = await stream();
@@ -109,7 +109,7 @@ describe('aggregates a command', () => {
     expect(handled.history).toEqual(handled.events);
   });
 
-  it('marks an event with the version its type names', async () => {
+  it('marks an event with the version in its type name', async () => {
     await count(12);
     expect((await stream()).map(({ type, metadata }) => [type, metadata.schemaVersion])).toEqual([
       ['Counted', 1],
@@ -117,7 +117,7 @@ describe('aggregates a command', () => {
     ]);
   });
 
-  it('is told by the state of the log, whoever appended it', async () => {
+  it('decides on all stored events, also on those of another process', async () => {
     await count(2);
     await rival(3);
     expect(await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
@@ -126,7 +126,7 @@ describe('aggregates a command', () => {
     });
   });
 
-  it('appends nothing when nothing is decided, or when it is refused', async () => {
+  it('appends nothing when the decider refuses or decides no event', async () => {
     await count(0);
     expect(await stream()).toEqual([]);
     await aggregates.execute(tally, id, { kind: 'close' }, CONTEXT);
@@ -135,7 +135,7 @@ describe('aggregates a command', () => {
     expect(applied).toHaveLength(1);
   });
 
-  it('notes in the context that something was appended, and only then', async () => {
+  it('notes in the context when an event was appended, and only then', async () => {
     const noted = async (work: (context: ActionContext) => Promise<unknown>): Promise<boolean> => {
       const effect = { done: false };
       await work({ ...CONTEXT, effect }).catch(() => undefined);
@@ -145,7 +145,7 @@ describe('aggregates a command', () => {
       aggregates.execute(tally, id, { kind: 'count', by: amount }, context);
     expect(await noted(by(0))).toBe(false);
     expect(await noted(by(1))).toBe(true);
-    // It loses to the rival, and then the aggregate refuses.
+    // The rival's append makes ours conflict, and the second decision is a refusal.
     aggregates = handlingOn(before(() => rival(12)));
     expect(
       await noted((context) =>
@@ -154,7 +154,7 @@ describe('aggregates a command', () => {
     ).toBe(false);
     expect(await noted(by(1))).toBe(false);
     expect(conflicts).toEqual(['tally']);
-    // Commands of a grouped stream are appended together; each has a context of its own.
+    // Commands of a grouped stream are appended together, and each has its own context.
     const counting = (amount: number) => (context: ActionContext) =>
       grouped.execute(tally, longId, { kind: 'count', by: amount }, context);
     const grouped = new GroupedStream(store, clock, { appendConflict: () => undefined });
@@ -162,7 +162,7 @@ describe('aggregates a command', () => {
     expect(await Promise.all([1, 0, 2].map((amount) => noted(counting(amount))))).toEqual([true, false, true]);
   });
 
-  it('shows the read models the whole history before it answers', async () => {
+  it('applies the whole history to the read models before it answers', async () => {
     await count(1);
     await count(12);
     expect(applied.map((history) => history.map(({ type, revision }) => `${type}@${revision}`))).toEqual([
@@ -171,12 +171,12 @@ describe('aggregates a command', () => {
     ]);
   });
 
-  it('leaves the read models to their subscription when the caller does not read at once', async () => {
+  it('leaves the read models to their subscription when the caller does not need to read its own write', async () => {
     await aggregates.execute(tally, id, { kind: 'count', by: 1 }, { ...CONTEXT, skipReadYourWrites: true });
     expect(applied).toEqual([]);
   });
 
-  it('hands what was appended to the inline handlers, after the read models and before it answers', async () => {
+  it('hands the appended events to the inline handlers after the read models, before it answers', async () => {
     const handled: string[] = [];
     const inline = {
       handleInline: async (events: readonly RecordedEvent[]) =>
@@ -190,7 +190,7 @@ describe('aggregates a command', () => {
     expect(handled).toEqual(['1: Counted@0', '2: Counted@1,Closed.v2@2']);
   });
 
-  it('chains the events of a stream, within an append and from append to append', async () => {
+  it('chains the events of a stream within one append and across appends', async () => {
     await count(1);
     await count(2);
     const known = await aggregates.load(tally, id);
@@ -215,7 +215,7 @@ describe('aggregates a command', () => {
     }
   });
 
-  it('goes on from what the caller knows, without reading again', async () => {
+  it('decides on the state that the caller passes, without another read', async () => {
     await count(1);
     const known = await aggregates.load(tally, id);
     const blind = handlingOn(
@@ -233,7 +233,7 @@ describe('aggregates a command', () => {
     });
   });
 
-  it('decides again on what is there when somebody was faster, also when what the caller knew is old', async () => {
+  it("decides again on the newest state when another append came first, also when the caller's state is old", async () => {
     aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
     expect(await aggregates.execute(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({
       state: { total: 5 },
@@ -248,13 +248,13 @@ describe('aggregates a command', () => {
     });
   });
 
-  it('refuses on what is there when the one who was faster made it impossible', async () => {
+  it('refuses when an earlier append has made the command impossible', async () => {
     aggregates = handlingOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
     await expect(count()).rejects.toMatchObject({ code: 'request.invalid' });
     expect((await stream()).map(({ type }) => type)).toEqual(['Counted', 'Closed.v2']);
   });
 
-  it('decides nothing more when the one who was faster did it already', async () => {
+  it('appends nothing when an earlier append has already had the same effect', async () => {
     const once: Decider<boolean, { readonly kind: 'once' }, DomainEvent<'Done', Record<never, never>>> = {
       category: 'tally',
       initial: false,
@@ -273,19 +273,19 @@ describe('aggregates a command', () => {
     expect(await stream()).toHaveLength(1);
   });
 
-  it('goes on against others that are quicker five times', async () => {
+  it('succeeds after five conflicts', async () => {
     aggregates = handlingOn(before(async (attempt) => (attempt <= 5 ? rival(0.5) : undefined)));
     expect(await count(1)).toMatchObject({ state: { total: 3.5 } });
   });
 
-  it('gives up with service.unavailable while a stream stays contended, having stored nothing', async () => {
+  it('fails with service.unavailable and stores nothing when every attempt conflicts', async () => {
     aggregates = handlingOn(before(() => rival(0.001)));
     await expect(count()).rejects.toMatchObject({ code: 'service.unavailable' });
     expect(conflicts).toHaveLength(10);
     expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
   });
 
-  it('pauses between its tries only, four seconds in all at most', async () => {
+  it('pauses between its attempts only, for about four seconds in total', async () => {
     const pauses: number[] = [];
     jest.spyOn(Math, 'random').mockReturnValue(1);
     jest.spyOn(globalThis, 'setTimeout').mockImplementation(((go: () => void, ms = 0) => {
@@ -300,13 +300,13 @@ describe('aggregates a command', () => {
     expect(pauses).toEqual([3, 9, 27, 81, 243, 729, 1_000, 1_000, 1_000]);
   });
 
-  it('loses no update of many at once, and none of them gives up', async () => {
+  it('stores every one of 200 concurrent updates', async () => {
     await Promise.all(Array.from({ length: 200 }, () => count(0.03125)));
     expect((await aggregates.load(tally, id)).state.total).toBe(6.25);
     expect((await stream()).map(({ revision }) => revision)).toEqual(Array.from({ length: 200 }, (_, index) => index));
   });
 
-  it('loses no update of several processes at once, and none of them gives up', async () => {
+  it('stores every concurrent update of several processes', async () => {
     const slow = before(() => new Promise((resolve) => setImmediate(resolve)));
     const processes = Array.from({ length: 6 }, () => handlingOn(slow));
     await Promise.all(
@@ -317,7 +317,7 @@ describe('aggregates a command', () => {
     expect((await aggregates.load(tally, id)).state.total).toBe(120 * 0.03125);
   });
 
-  it('says whose an aggregate is, as its first event does, whoever acts on it later', async () => {
+  it('names the owner from the first event, whatever account acts later', async () => {
     const owner = { accountId: 'account-1', environment: 'test' };
     const created = await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT);
     const theirs = { ...CONTEXT, accountId: 'account-2', environment: 'live' } as const;
@@ -325,7 +325,7 @@ describe('aggregates a command', () => {
     for (const loaded of [created, later, await aggregates.load(tally, id)]) expect(loaded.owner).toEqual(owner);
   });
 
-  it('appends to an aggregate that should be new without a read, and decides again on what is there when it is not new', async () => {
+  it('appends to a presumably new aggregate without a read, and decides again when events exist', async () => {
     const reads: string[] = [];
     const watched = new Proxy(store, {
       get: (target, name) => {
@@ -346,11 +346,11 @@ describe('aggregates a command', () => {
     });
   });
 
-  describe('together with those of other aggregates', () => {
+  describe('appending to several aggregates together', () => {
     let other: string;
     const counting = (on: string, by: number) => ({ decider: tally, id: on, command: { kind: 'count', by } }) as const;
     const inOther = (): Promise<RecordedEvent[]> => store.readStream(`tally-${other}`);
-    /** As a store has it that makes appends one after the other. */
+    /** A store that makes the appends one after the other. */
     const oneByOne = (act: (place: number) => Promise<unknown>): EventStore =>
       new Proxy(store, {
         get: (target, name) => {
@@ -370,7 +370,7 @@ describe('aggregates a command', () => {
       other = newId();
     });
 
-    it('appends all at once in their order, and gives what became of each', async () => {
+    it('appends all in their order, and returns the result of each', async () => {
       const handled: string[] = [];
       const inline = {
         handleInline: async (events: readonly RecordedEvent[]) =>
@@ -390,7 +390,7 @@ describe('aggregates a command', () => {
       expect(handled).toEqual([`2: tally-${other}`, `2: tally-${id},tally-${id}`]);
     });
 
-    it('takes commands of different deciders, any number of one, and tells of each in its own words', async () => {
+    it('takes commands of different deciders and returns each result with its own type', async () => {
       type Named = DomainEvent<'Named', { readonly name: string }>;
       const names: Decider<readonly string[], { readonly name: string }, Named> = {
         category: 'names',
@@ -407,7 +407,7 @@ describe('aggregates a command', () => {
       expect(await aggregates.appendTogether([], CONTEXT)).toEqual([]);
     });
 
-    it('stores none when one is refused, whichever', async () => {
+    it('stores nothing when any of the commands is refused', async () => {
       await rival(12);
       for (const on of [
         [id, other],
@@ -419,7 +419,7 @@ describe('aggregates a command', () => {
       expect(await inOther()).toEqual([]);
     });
 
-    it('leaves out those that change nothing', async () => {
+    it('leaves out commands that decide no event', async () => {
       await aggregates.appendTogether([counting(other, 0), counting(id, 1)], CONTEXT);
       expect(await inOther()).toEqual([]);
       expect(await aggregates.appendTogether([counting(other, 1), counting(id, 0)], CONTEXT)).toMatchObject([
@@ -429,7 +429,7 @@ describe('aggregates a command', () => {
       expect([await inOther(), await stream()].map((events) => events.length)).toEqual([1, 1]);
     });
 
-    it('decides all of them again on what is there when somebody was faster with one, and stores each once', async () => {
+    it('decides all again when another append to one of them came first, and stores each once', async () => {
       aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
       const known = await aggregates.load(tally, id);
       const results = await aggregates.appendTogether([counting(other, 2), { ...counting(id, 3), known }], CONTEXT);
@@ -438,7 +438,7 @@ describe('aggregates a command', () => {
       expect(await inOther()).toHaveLength(1);
     });
 
-    it('goes on with the rest where a conflict comes after the first was stored, which is shown too', async () => {
+    it('goes on with the rest when a conflict comes after the first append, and applies both to the read models', async () => {
       let rivals = 0;
       aggregates = handlingOn(oneByOne(async (place) => (place === 1 && rivals++ === 0 ? rival() : undefined)));
       expect(await aggregates.appendTogether([counting(other, 2), counting(id, 3)], CONTEXT)).toMatchObject([
@@ -450,7 +450,7 @@ describe('aggregates a command', () => {
       expect(conflicts).toEqual(['tally']);
     });
 
-    it('lets many at once on the same two aggregates, in either order, all through', async () => {
+    it('stores every concurrent append to the same two aggregates, in either order', async () => {
       await Promise.all(
         Array.from({ length: 60 }, (_, index) =>
           index % 2 === 0
@@ -464,7 +464,7 @@ describe('aggregates a command', () => {
     });
   });
 
-  it('folds a stream as a state of another kind, which may tell by what the events are recorded with', async () => {
+  it("folds a stream with another fold, which also reads the events' metadata", async () => {
     const dates = {
       category: tally.category,
       initial: [] as readonly string[],
@@ -476,14 +476,14 @@ describe('aggregates a command', () => {
     expect((await aggregates.load(tally, id)).state).toMatchObject({ total: 3 });
   });
 
-  it('passes an outage of the log on, and shows the read models nothing', async () => {
+  it('passes on an outage of the log, and applies nothing to the read models', async () => {
     aggregates = handlingOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
     await expect(count()).rejects.toBeInstanceOf(EventStoreUnavailable);
     expect(applied).toEqual([]);
     expect(conflicts).toEqual([]);
   });
 
-  it('appends to a stream of old versions with the chain of what is stored', async () => {
+  it('continues the chain of the stored events when their stream has old versions', async () => {
     await count(1);
     const upcasting = new Upcasting([
       { from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) },
@@ -530,14 +530,14 @@ describe('test traffic and its share of the log', () => {
   const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'sweep' } };
   const count = (used: number, context: ActionContext): Promise<unknown> =>
     having(used).execute(tally, newId(), { kind: 'count', by: 1 }, context);
-  it('begins nothing once the share is used up, and goes on with what it has begun; live traffic begins', async () => {
+  it('starts no aggregate but continues existing ones when the share is used up; live traffic goes on', async () => {
     expect(() => new TestShare(() => 0.99).admit(CONTEXT)).not.toThrow();
     expect(() => new TestShare(() => 1).admit(CONTEXT)).toThrow(refused);
     expect(() => new TestShare(() => 1).admit(LIVE)).not.toThrow();
     await count(1.09, CONTEXT);
   });
 
-  it('does nothing more at a tenth beyond; what the service does by itself goes on, so that nothing waits behind it', async () => {
+  it("stops at 110 % of the share, while the service's own commands go on", async () => {
     await expect(count(1.1, CONTEXT)).rejects.toEqual(refused);
     await count(1.1, LIVE);
     await count(1.1, { ...CONTEXT, environment: null });
@@ -549,8 +549,8 @@ describe('test traffic and its share of the log', () => {
   });
 });
 
-describe('the context of what the service does by itself', () => {
-  it('names the part that acts, and what it belongs to', () => {
+describe("the context of the service's own commands", () => {
+  it('names the part of the service that acts, and the account and environment', () => {
     const context = systemContext('screening-sweep', { accountId: 'account-1', environment: 'live' });
     expect(context).toEqual({
       accountId: 'account-1',

@@ -1,4 +1,4 @@
-// Streams that many commands meet on, on a real store.
+// Streams that receive many commands at the same time, on a real store.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('a grouped stream', () => {
   let store: EmbeddedEventStore;
   let id: string;
   let reads: { readonly stream: string; readonly from: number }[];
-  /** How many events were appended at once, to one stream. */
+  /** The number of events in each append, to any stream. */
   let appends: number[];
   let conflicts: number;
 
@@ -45,7 +45,7 @@ describe('a grouped stream', () => {
     [reads, appends, conflicts] = [[], [], 0];
   });
 
-  /** Notes what is read and appended. */
+  /** Records each read and append. */
   const watched = (): EventStore =>
     new Proxy(store, {
       get: (target, name) => {
@@ -62,19 +62,19 @@ describe('a grouped stream', () => {
         };
       },
     });
-  /** What a process of its own has. */
+  /** The grouped streams of one process. */
   const aProcess = (): GroupedStream => new GroupedStream(watched(), clock, { appendConflict: () => (conflicts += 1) });
   const count = (streams: GroupedStream, by: number, of = id) =>
     streams.execute(endless, of, { kind: 'count', by }, CONTEXT);
 
-  it('reads only what is newer than what this process has seen', async () => {
+  it('reads only the events that this process has not read yet', async () => {
     const ours = aProcess();
     for (const by of [1, 2, 3]) await count(ours, by);
     expect(reads.map(({ from }) => from)).toEqual([0, 1, 2]);
     expect(await ours.load(endless, id)).toMatchObject({ state: { total: 6 }, revision: 2 });
   });
 
-  it('says whose a long-lived aggregate is, though only its newest event is at hand', async () => {
+  it('knows the owner of a long stream although only the newest event is loaded', async () => {
     const owner = { accountId: 'account-1', environment: 'test' };
     const [ours, theirs] = [aProcess(), aProcess()];
     await count(ours, 1);
@@ -85,7 +85,7 @@ describe('a grouped stream', () => {
     expect(await ours.load(endless, id)).toMatchObject({ owner, history: [{ revision: 2 }] });
   });
 
-  describe('that come at once', () => {
+  describe('with concurrent commands', () => {
     const closing: typeof tally = { ...tally, category: 'closing' };
     const counting = (streams: GroupedStream): Promise<number | string> =>
       streams.execute(closing, id, { kind: 'count', by: 1 }, CONTEXT).then(
@@ -95,7 +95,7 @@ describe('a grouped stream', () => {
     const twelveOf = (streams: GroupedStream) => Promise.all(Array.from({ length: 12 }, () => counting(streams)));
     const stored = async (): Promise<string[]> => (await store.readStream(`closing-${id}`)).map(({ type }) => type);
 
-    it('decides each on what those before it left, and appends them together', async () => {
+    it('decides each on the result of those before it, and appends them together', async () => {
       const ours = aProcess();
       expect(await twelveOf(ours)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 'request.invalid', 'request.invalid']);
       expect(await stored()).toEqual([...Array.from({ length: 10 }, () => 'Counted'), 'Closed.v2']);
@@ -103,7 +103,7 @@ describe('a grouped stream', () => {
       expect(await ours.load(closing, id)).toMatchObject({ state: { total: 10, closed: true }, revision: 10 });
     });
 
-    it('decides all of them again when another process was quicker, and answers with what was stored then', async () => {
+    it('decides all again when another process appended first, and answers with the stored result', async () => {
       const fourOf = (streams: GroupedStream) =>
         Promise.all([1, 2, 3, 4].map(() => streams.execute(closing, id, { kind: 'count', by: 1 }, CONTEXT)));
       const [ours, theirs] = await Promise.all([fourOf(aProcess()), fourOf(aProcess())]);
@@ -117,7 +117,7 @@ describe('a grouped stream', () => {
       );
     });
 
-    it('refuses none of them before what the refusal rests on is stored', async () => {
+    it('answers with no refusal before the events that cause it are stored', async () => {
       const away = new Proxy(store, {
         get: (target, name) =>
           name === 'append'
@@ -131,7 +131,7 @@ describe('a grouped stream', () => {
       expect(await Promise.all(told)).toEqual(['away', 'away']);
     });
 
-    it('decides each by itself when one of them cannot be stored', async () => {
+    it('decides each alone when one of them cannot be stored', async () => {
       const unstorable: typeof tally = {
         ...closing,
         decide: () => [{ type: 'Closed.v2', data: { at: Number.NaN } }],
@@ -144,7 +144,7 @@ describe('a grouped stream', () => {
     });
   });
 
-  it('sees what another process appended, though it remembers an older state', async () => {
+  it('sees the events of another process when it remembers an older state', async () => {
     const [ours, theirs] = [aProcess(), aProcess()];
     await count(ours, 1);
     expect(await count(theirs, 2)).toMatchObject({ state: { total: 3 }, revision: 1 });
@@ -152,7 +152,7 @@ describe('a grouped stream', () => {
     expect(await count(ours, 4)).toMatchObject({ state: { total: 7 }, revision: 2 });
   });
 
-  it('loses no update of two processes that compete, and chains all of them', async () => {
+  it('stores and chains every update of two competing processes', async () => {
     const both = [aProcess(), aProcess()];
     await Promise.all(Array.from({ length: 30 }, (_, index) => count(both[index % 2]!, 0.25)));
     for (const one of both) expect(await one.load(endless, id)).toMatchObject({ state: { total: 7.5 }, revision: 29 });
@@ -173,14 +173,14 @@ describe('a grouped stream', () => {
     }
   });
 
-  it('lets many at once in one process take turns, without a conflict', async () => {
+  it('appends 200 concurrent commands of one process without a conflict', async () => {
     const ours = aProcess();
     await Promise.all(Array.from({ length: 200 }, () => count(ours, 0.03125)));
     expect(conflicts).toBe(0);
     expect(await ours.load(endless, id)).toMatchObject({ state: { total: 6.25 }, revision: 199 });
   });
 
-  it('goes on with the next when one fails', async () => {
+  it('goes on with the next command when one fails', async () => {
     const ours = aProcess();
     const broken: typeof endless = {
       ...endless,
@@ -194,7 +194,7 @@ describe('a grouped stream', () => {
     expect(await next).toMatchObject({ revision: 0 });
   });
 
-  it('folds a long stream piece by piece, once', async () => {
+  it('reads a long stream in pages, and only once', async () => {
     const writer = aProcess();
     const many: typeof endless = {
       ...endless,
@@ -212,7 +212,7 @@ describe('a grouped stream', () => {
     expect(reads.map(({ from }) => from)).toEqual([0, 1_000, 2_000, 2_550]);
   });
 
-  it('remembers as many streams as its room allows, those used last', async () => {
+  it('remembers as many of the most recently used streams as its room allows', async () => {
     const [first, second] = [newId(), newId()];
     for (const [stream, by] of [
       [first, 1],
@@ -235,7 +235,7 @@ describe('a grouped stream', () => {
     expect(reads.map(({ from }) => from)).toEqual([1, 0]);
   });
 
-  it('does not take an aggregate that changed nothing, or does not exist, for one that does', async () => {
+  it('stores nothing for a new aggregate whose command decides no event', async () => {
     const ours = aProcess();
     expect(await ours.load(endless, id)).toEqual({ state: endless.initial, revision: null, owner: null, history: [] });
     await count(ours, 0);
@@ -259,7 +259,7 @@ describe('a grouped stream that only records', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let id: string;
-  /** How many events were appended at once, and what was read of the stream. */
+  /** The number of events in each append and in each read. */
   let appended: number[];
   let reads: unknown[];
   let conflicts: number;
@@ -277,7 +277,7 @@ describe('a grouped stream that only records', () => {
     [appended, reads, conflicts] = [[], [], 0];
   });
 
-  /** What a process of its own has; `first` happens before each of its appends. */
+  /** The grouped streams of one process. `first` runs before each of its appends. */
   const aProcess = (first: (append: number) => Promise<unknown> = async () => undefined): GroupedStream => {
     const watched = Object.create(store, {
       append: {
@@ -313,7 +313,7 @@ describe('a grouped stream that only records', () => {
       (error: { code?: string; message: string }) => error.code ?? error.message,
     );
 
-  it('appends together what comes at once, each with its own context, and chains it', async () => {
+  it('appends concurrent commands together, each with its own context, and chains them', async () => {
     const ours = aProcess();
     const results = await Promise.all(names(50).map((name) => note(ours, name)));
     expect(appended).toEqual([50]);
@@ -346,7 +346,7 @@ describe('a grouped stream that only records', () => {
     }
   });
 
-  it('gathers what comes while an append is under way, and appends it after that, in as many appends as it takes', async () => {
+  it('collects commands during an append, and appends them afterwards in as few appends as the limit allows', async () => {
     let others: Promise<unknown>[] = [];
     const ours: GroupedStream = aProcess(async (append) => {
       if (append === 1) others = names(250).map((name) => note(ours, name));
@@ -357,14 +357,14 @@ describe('a grouped stream that only records', () => {
     expect(await stored()).toEqual(['first', ...names(250)]);
   });
 
-  it('fails nobody but whom the decision refuses, and stores nothing for who changes nothing', async () => {
+  it('fails only the refused command, and stores nothing for a command without an event', async () => {
     const ours = aProcess();
     const outcomes = await Promise.all(['a', 'refused', '', 'b'].map((what) => conditionOf(note(ours, what))));
     expect(outcomes).toEqual(['stored', 'request.invalid', 'stored', 'stored']);
     expect(await stored()).toEqual(['a', 'b']);
   });
 
-  it('fails all whose append failed, and goes on with the next', async () => {
+  it('fails every command of a failed append, and goes on with the next', async () => {
     const ours = aProcess(async (append) => {
       if (append === 1) throw new EventStoreUnavailable('away');
     });
@@ -373,7 +373,7 @@ describe('a grouped stream that only records', () => {
     expect(await conditionOf(note(ours, 'next'))).toBe('stored');
   });
 
-  it('fails at once all that wait behind an append that found the log away, and goes on with the next', async () => {
+  it('fails every waiting command at once when the log is unavailable, and goes on with the next', async () => {
     let others: Promise<string>[] = [];
     const ours: GroupedStream = aProcess(async () => {
       if (others.length === 0) others = names(250).map((name) => conditionOf(note(ours, name)));
@@ -386,21 +386,21 @@ describe('a grouped stream that only records', () => {
     expect(appended).toEqual([1, 1]);
   });
 
-  it('fails nobody but who brings what cannot be stored', async () => {
+  it('fails only the command whose event cannot be stored', async () => {
     const ours = aProcess();
     const outcomes = ['a', 'lone \ud800', 'b'].map((what) => conditionOf(note(ours, what)));
     expect(await Promise.all(outcomes)).toEqual(['stored', expect.stringContaining('surrogate'), 'stored']);
     expect(await stored()).toEqual(['a', 'b']);
   });
 
-  it('stores together no more than the log takes at once', async () => {
+  it('splits an append that is larger than the log takes at once', async () => {
     const ours = aProcess();
     const large = names(20).map((name) => name.padEnd(60_000, '.'));
     expect(new Set(await Promise.all(large.map((what) => conditionOf(note(ours, what)))))).toEqual(new Set(['stored']));
     expect(await stored()).toEqual(large);
   });
 
-  it('decides again on all of it when another process was quicker', async () => {
+  it('decides all again when another process appended first', async () => {
     const theirs = aProcess();
     const ours = aProcess(async (append) => {
       if (append === 1) await note(theirs, 'theirs');
@@ -411,7 +411,7 @@ describe('a grouped stream that only records', () => {
     expect(await theirs.load(notes, id)).toMatchObject({ revision: 5 });
   });
 
-  it('loses nothing of two processes that compete', async () => {
+  it('stores every update of two competing processes', async () => {
     const both = [aProcess(), aProcess()];
     await Promise.all(names(60).map((name, index) => note(both[index % 2]!, name)));
     expect((await stored()).sort()).toEqual(names(60).sort());

@@ -1,5 +1,5 @@
-// A command reads a bounded number of events of a long stream, whatever its aggregate. Callers can make most streams grow: a link is made and
-// taken back, a delivery is sent again, an amount is changed. No stream may cost more with each of its events.
+// A command reads a bounded number of events of a long stream, whatever its aggregate. Callers can make most streams grow: they make and end a link,
+// send a delivery again, or change an amount. A command must not cost more with each event.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import type { EventStore, StreamReadOptions } from '../../../src/ports/event-sto
 import { SetClock } from '../../support/clock.js';
 
 const EVENTS = 2_000;
-/** Of a short stream all of it is read with each command. */
+/** A command may read the whole of a shorter stream. */
 const MOST_READ = 250;
 const MODULES = join(import.meta.dirname, '../../../src/modules');
 const SAMPLES = join(import.meta.dirname, '../upcasting/samples');
@@ -30,7 +30,7 @@ for (const path of await readdir(MODULES, { recursive: true })) {
       deciders.set(decider.category, decider);
     }
 }
-/** As they are stored, the first events of a stream before the others. */
+/** The samples in stored order: the first events of a stream come first. */
 const samples = readdirSync(SAMPLES)
   .map((file) => (JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as { event: RecordedEvent }).event)
   .sort((one, other) => one.revision - other.revision);
@@ -67,7 +67,7 @@ beforeEach(() => {
   );
 });
 
-/** The first events that a stream of the category may have, and then the last of them again and again. */
+/** Stores the samples of a category, and then repeats the last one up to the full length. */
 async function grown(category: string): Promise<{ readonly id: string; readonly event: DomainEvent }> {
   const id = newId();
   const some = samples.filter(({ stream }) => categoryOf(stream) === category);
@@ -78,7 +78,7 @@ async function grown(category: string): Promise<{ readonly id: string; readonly 
   return { id, event: { type: last.type, data: last.data } };
 }
 
-it('finds every aggregate', () => {
+it('the search finds every aggregate', () => {
   expect([...deciders.keys()]).toEqual(
     expect.arrayContaining(['account', 'checkout', 'credit', 'payment', 'person', 'screening', 'share']),
   );
@@ -98,9 +98,9 @@ it.each([...deciders])(
       expect(read).toBeLessThanOrEqual(MOST_READ);
       expect([revision, state]).toEqual([EVENTS + 1 + time, expect.anything()]);
     }
-    // A document of a part of its stream would be wrong.
+    // A document folded from a part of its stream would be wrong.
     expect(shown).toBe(0);
-    // The state is that of the whole stream.
+    // The state covers the whole stream.
     const whole = (await store.readStream(`${category}-${id}`)) as readonly (RecordedEvent & DomainEvent)[];
     const state = whole.reduce((before: unknown, one) => decider.evolve(before, one), decider.initial);
     expect((await aggregates.load(decider, id)).state).toEqual(state);

@@ -1,4 +1,4 @@
-// What the tests of aggregates count with.
+// A decider that counts, for the tests of aggregates.
 import type { ActionContext } from '../../../src/kernel/context.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -13,7 +13,7 @@ export interface Tally {
   readonly closed: boolean;
 }
 
-/** Counts up to ten, then closes; a count of nothing changes nothing. */
+/** Counts up to ten, then closes. A count of 0 decides no event. */
 export const tally: Decider<Tally, TallyCommand, TallyEvent> = {
   category: 'tally',
   initial: { total: 0, closed: false },

@@ -1,11 +1,11 @@
-// Our canonical JSON against the package of the field, which every hash in older logs was made with.
+// Our canonical JSON equals that of the `canonicalize` package, which made the hashes in older logs.
 import { describe, expect, it } from '@jest/globals';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { canonicalJson } from '../../../src/platform/audit/canonical-json.js';
 
 const RUNS = 5_000;
-/** Keys that sort otherwise by locale, by code point or as array indexes, and those that mean something to JavaScript. */
+/** Keys that sort differently by locale, by code point or as array indexes, and keys with a meaning in JavaScript. */
 const KEYS = [
   '',
   'a',
@@ -44,14 +44,14 @@ const { value: json } = fc.letrec((tie) => ({
 }));
 
 describe('canonical JSON', () => {
-  it('is what the package makes of any JSON', () => {
+  it('equals the output of the package for any JSON', () => {
     fc.assert(
       fc.property(json, (value) => expect(canonicalJson(value)).toBe(canonicalize(value))),
       { numRuns: RUNS },
     );
   });
 
-  it('holds no inherited members, and is no deeper than it has to be to be refused', () => {
+  it('leaves inherited members out, and takes a deeply nested value', () => {
     const inheriting = Object.assign(Object.create({ inherited: 1 }) as object, { own: 2 });
     expect(canonicalJson(inheriting)).toBe('{"own":2}');
     let deep: unknown = 1;
@@ -59,7 +59,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(deep)).toBe(canonicalize(deep));
   });
 
-  it('is the example of RFC 8785', () => {
+  it('equals the example of RFC 8785', () => {
     const value = {
       numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
       string: '\u20ac$\u000f\u000aA\'\u0042\u0022\u005c\\"\u002f',
@@ -70,7 +70,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it.each([undefined, NaN, Infinity, -Infinity, 1n, Symbol('s'), () => 1])('is not made of %p', (value) => {
+  it.each([undefined, NaN, Infinity, -Infinity, 1n, Symbol('s'), () => 1])('refuses %p', (value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);
     expect(() => canonicalJson([value])).toThrow(TypeError);
     if (value !== undefined) expect(() => canonicalJson({ value })).toThrow(TypeError);

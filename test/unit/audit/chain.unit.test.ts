@@ -1,4 +1,4 @@
-// The hash chain as an auditor computes it, without our code (docs/architecture.md#the-hash-chain).
+// The test computes the hash chain as an auditor does, without our code (docs/architecture.md#the-hash-chain).
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { genesisOf, linkTo, type ChainedContent } from '../../../src/platform/audit/chain.js';
@@ -27,7 +27,7 @@ describe('the hash chain', () => {
     expect(genesisOf('account-1')).toBe(sha256('account-1'));
   });
 
-  it('hashes the previous hash and everything of the event but the chain, as RFC 8785 JSON', () => {
+  it('hashes the previous hash and the event without its chain, as RFC 8785 JSON', () => {
     const canonical =
       '{"data":{"a":1e+21,"b":[1,{"a":null,"z":true}],"feeCents":3500,"note":"caf\u00e9 \u20ac"},"id":"0190a6d0-0000-7000-8000-000000000001","metadata":{"$causationId":"request-1","$correlationId":"request-1",' +
       '"accountId":"0190a6d0-0000-7000-8000-000000000002","actor":{"id":"ops","kind":"operator"},"environment":null,"occurredAt":"2026-03-01T12:00:00.000Z","schemaVersion":1},' +
@@ -35,7 +35,7 @@ describe('the hash chain', () => {
     expect(linkTo(PREV, CONTENT)).toEqual({ alg: 'sha-256', prev: PREV, hash: sha256(canonical) });
   });
 
-  it('does not depend on the order of keys, so it survives a store that keeps none', () => {
+  it('does not depend on the order of keys, which a store may change', () => {
     const turned = JSON.parse(
       JSON.stringify(CONTENT, (_key, value: unknown) =>
         value && typeof value === 'object' && !Array.isArray(value)
@@ -46,7 +46,7 @@ describe('the hash chain', () => {
     expect(linkTo(PREV, turned)).toEqual(linkTo(PREV, CONTENT));
   });
 
-  it('leaves the chain of the stored event and its position out', () => {
+  it('does not cover the chain and the position of the stored event', () => {
     const stored = {
       ...CONTENT,
       position: '17',
@@ -81,7 +81,7 @@ describe('the hash chain', () => {
     expect(new Set(hashes).size).toBe(others.length + 2);
   });
 
-  it('is never made over what is not JSON', () => {
+  it('is refused for a value that JSON does not have', () => {
     expect(() => linkTo(PREV, { ...CONTENT, data: { value: Number.NaN } })).toThrow();
     expect(() => linkTo(PREV, { ...CONTENT, data: { value: Number.POSITIVE_INFINITY } })).toThrow();
   });
