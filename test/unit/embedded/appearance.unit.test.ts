@@ -1,4 +1,4 @@
-// What a page may say of the look, and that whatever it says can be read.
+// A page may choose some of the look. The text stays readable whatever the page chooses.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Colour, contrast, css } from '../../../web/frame/colour.js';
@@ -12,11 +12,11 @@ const rgb = (text: string): Colour => text.match(/\d+/g)!.map(Number) as unknown
 const colour = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((parts) => parts as Colour);
 
 describe('The appearance of a page', () => {
-  it('changes nothing where it says nothing', () => {
+  it('is unchanged when the page chooses nothing', () => {
     expect([...propertiesOf({}, 'light', hex)]).toEqual([]);
   });
 
-  it('takes lengths and font families, and not more of them than fits', () => {
+  it('takes lengths and font families, and limits a length that is too large', () => {
     const properties = propertiesOf(
       { borderRadius: '4px', spacing: '900px', fontFamily: "'Open Sans', sans-serif" },
       'light',
@@ -40,12 +40,12 @@ describe('The appearance of a page', () => {
     expect([...propertiesOf({ fontFamily }, 'light', hex)]).toEqual([]);
   });
 
-  it('keeps a colour that can be read as it is', () => {
+  it('keeps a readable colour unchanged', () => {
     expect(propertiesOf({ accentColor: '#0a6b3d' }, 'light', hex).get('--accent')).toBe('rgb(10 107 61)');
     expect(propertiesOf({ textColor: '#000000' }, 'light', hex).get('--text')).toBe('rgb(0 0 0)');
   });
 
-  it.each(['light', 'dark'] as const)('can always be read, whatever the colours (%s)', (theme: Theme) => {
+  it.each(['light', 'dark'] as const)('is readable whatever the colours (%s)', (theme: Theme) => {
     fc.assert(
       fc.property(colour, colour, colour, (background, text, accent) => {
         const properties = propertiesOf(
@@ -71,7 +71,7 @@ describe('The appearance of a page', () => {
     );
   });
 
-  it.each(['light', 'dark'] as const)('of the %s theme itself can be read', (theme) => {
+  it.each(['light', 'dark'] as const)('is readable in the unchanged %s theme', (theme) => {
     const { background, text, accent, problem, good } = BASES[theme];
     for (const front of [text, accent, problem, good])
       expect([css(front), contrast(front, background) >= 4.5]).toEqual([css(front), true]);

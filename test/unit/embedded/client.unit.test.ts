@@ -1,4 +1,4 @@
-// How the frame calls the API: what it repeats, how often and when, and what it never does.
+// How the frame calls the API: the requests that it repeats, the pauses between them, and the data that it never sends.
 import { describe, expect, it } from '@jest/globals';
 import { Client, type Surroundings } from '../../../web/frame/api/client.js';
 
@@ -38,7 +38,7 @@ const WRITE = { method: 'POST', path: '/screening/submit', body: { a: 1 } } as c
 const refusal = (code: string) => ({ error: { code, message: 'No.', recoverable: true } });
 
 describe('A call', () => {
-  it('carries the token, sends no cookies and no address of the page, and gives the body', async () => {
+  it('carries the token, sends no cookies and no referrer, and returns the body', async () => {
     const { client, requests } = playing([{ status: 200, body: { id: '1' } }]);
     expect(await client.call(READ)).toEqual({ ok: true, status: 200, body: { id: '1' } });
     expect(requests[0]!.url).toBe('https://api.example/screening/1/status');
@@ -47,13 +47,13 @@ describe('A call', () => {
     expect(requests[0]!.init.headers).not.toHaveProperty('Idempotency-Key');
   });
 
-  it('that is the same however often it is made takes no room among the kept replies', async () => {
+  it('has no idempotency key when repeating it does no harm', async () => {
     const { client, requests } = playing([{ status: 200 }]);
     await client.call({ ...WRITE, key: null });
     expect(requests[0]!.init.headers).not.toHaveProperty('Idempotency-Key');
   });
 
-  it('gives a refusal as it is, with the time to wait', async () => {
+  it('returns a refusal unchanged, with the time to wait', async () => {
     const { client } = playing([
       { status: 429, body: refusal('NETWORK_RATE_LIMITED'), headers: { 'Retry-After': '30' } },
     ]);
@@ -65,19 +65,19 @@ describe('A call', () => {
     });
   });
 
-  it('is refused as unavailable where something between answers with a page of its own', async () => {
+  it('fails as unavailable when a gateway answers with its own page', async () => {
     const { client } = playing(Array<Reply>(3).fill({ status: 502, body: '<html>Bad gateway</html>' }));
     expect(await client.call(READ)).toMatchObject({ ok: false, status: 502, error: { code: 'SERVICE_UNAVAILABLE' } });
   });
 
-  it('is a fault where a success is no JSON', async () => {
+  it('fails with an internal error when a success is not JSON', async () => {
     const { client } = playing([{ status: 200, body: '<html>' }]);
     expect(await client.call(READ)).toMatchObject({ ok: false, error: { code: 'SYSTEM_INTERNAL_ERROR' } });
   });
 });
 
 describe('A token', () => {
-  it('that is refused is renewed once, and the call made again under the same key', async () => {
+  it('that is refused is renewed once, and the call is repeated with the same key', async () => {
     const { client, requests, refusedTokens } = playing([{ status: 401 }, { status: 200 }]);
     expect(await client.call(WRITE)).toMatchObject({ ok: true });
     expect(refusedTokens).toEqual([null, 'first']);
@@ -92,14 +92,14 @@ describe('A token', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('that is not to be had ends the call before anything is sent', async () => {
+  it('that cannot be had ends the call before a request is sent', async () => {
     const { client, requests } = playing([], [null]);
     expect(await client.call(WRITE)).toMatchObject({ ok: false, status: 401, error: { code: 'AUTH_TOKEN_INVALID' } });
     expect(requests).toHaveLength(0);
   });
 });
 
-describe('What failed', () => {
+describe('A failed request', () => {
   it.each([
     [503, [5_000, 10_000]],
     [502, [1_000, 3_000]],
@@ -113,13 +113,13 @@ describe('What failed', () => {
     expect(new Set(requests.map(({ init }) => init.headers['Idempotency-Key'])).size).toBe(1);
   });
 
-  it('with 504 is not repeated where the vendor may judge it yet', async () => {
+  it('with 504 is not repeated when the vendor may still judge it', async () => {
     const { client, requests } = playing([{ status: 504, body: refusal('UPSTREAM_TIMEOUT') }]);
     expect(await client.call({ ...WRITE, judged: true })).toMatchObject({ status: 504 });
     expect(requests).toHaveLength(1);
   });
 
-  it('waits as long as the service asks for, and not where that is too long for a person', async () => {
+  it('waits for the time in Retry-After, and is not repeated when that is too long for a person', async () => {
     const asking = (seconds: string): Reply => ({ status: 503, headers: { 'Retry-After': seconds } });
     const short = playing([asking('8'), { status: 200 }]);
     await short.client.call(READ);
@@ -129,13 +129,13 @@ describe('What failed', () => {
     expect(long.pauses).toEqual([]);
   });
 
-  it('for want of a connection is repeated twice', async () => {
+  it('without a connection is repeated twice', async () => {
     const { client, pauses } = playing(['broken', 'broken', 'broken']);
     expect(await client.call(READ)).toMatchObject({ ok: false, status: 0, error: { code: 'SERVICE_UNAVAILABLE' } });
     expect(pauses).toEqual([500, 2_000]);
   });
 
-  it('while the browser was offline goes on when it is back, as often as that happens', async () => {
+  it('while the browser is offline is repeated each time that the connection is back', async () => {
     const { client, pauses } = playing([...Array<Reply>(4).fill('offline'), { status: 200 }]);
     expect(await client.call(WRITE)).toMatchObject({ ok: true });
     expect(pauses).toEqual([]);
@@ -147,7 +147,7 @@ describe('What failed', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('ends early when the one who asked has gone', async () => {
+  it('is not sent when its caller has left', async () => {
     const gone = new AbortController();
     gone.abort();
     const { client, requests } = playing([]);

@@ -1,4 +1,4 @@
-// The frame's rules for the details are those of POST /screening/submit: the same samples, held against both.
+// The frame's rules for the details equal those of POST /screening/submit. The same samples are tried on both.
 import { describe, expect, it } from '@jest/globals';
 import { BodyPipe } from '../../../src/platform/http/body-pipe.js';
 import { SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
@@ -112,16 +112,13 @@ const sent = (field: FieldName, value: string) =>
 
 describe('A field', () => {
   for (const [field, samples] of Object.entries(SAMPLES) as [FieldName, readonly string[]][])
-    it.each(samples.map((sample) => [sample]))(
-      `${field} %j is taken exactly where the API takes it`,
-      async (sample) => {
-        const isTaken = problemOf(field, normalized(field, sample), NOW) === null;
-        expect(await refusedFields(sent(field, sample))).toEqual(isTaken ? [] : [field]);
-      },
-    );
+    it.each(samples.map((sample) => [sample]))(`${field} %j is taken exactly when the API takes it`, async (sample) => {
+      const isTaken = problemOf(field, normalized(field, sample), NOW) === null;
+      expect(await refusedFields(sent(field, sample))).toEqual(isTaken ? [] : [field]);
+    });
 
   it.each(fieldsOf('CONSUMER').filter((field) => field !== 'terms'))(
-    '%s is required where the API asks for it',
+    '%s is required exactly when the API requires it',
     async (field) => {
       const isTaken = problemOf(field, '', NOW) === null;
       expect(await refusedFields(sent(field, ''))).toEqual(isTaken ? [] : [field]);
@@ -133,7 +130,7 @@ describe('A field', () => {
   });
 });
 
-describe('Text of the real world', () => {
+describe('Real-world text', () => {
   it.each(REAL_WORLD.folded)('%j is folded to %j', (given, written) => {
     expect(folded(given)).toBe(written);
     expect(folded(written)).toBe(written);
@@ -160,7 +157,7 @@ describe('Text of the real world', () => {
     }
   });
 
-  it('is sent as the API would write it', () => {
+  it('is sent in the form that the API stores', () => {
     expect(sent('lastName', ' \u2019t\u00a0Hooft\u200e')).toMatchObject({ lastName: "'t Hooft" });
     expect(sent('currentZip', ' 94105 1234')).toMatchObject({ currentZip: '94105-1234' });
     expect(sent('currentState', 'ca')).toMatchObject({ currentState: 'CA' });
@@ -173,13 +170,13 @@ describe('Text of the real world', () => {
     (phone) => expect(sent('phoneNumber', phone)).toMatchObject({ phoneNumber: '4155550134' }),
   );
 
-  it('a state that the page knows in lower case is the one that is chosen', () => {
+  it('a state in lower case from the page selects the state', () => {
     expect(valuesFrom({ currentState: 'tx' }).currentState).toBe('TX');
   });
 });
 
 describe('A form', () => {
-  it('without a fault is a body that the API takes, for every kind of user', async () => {
+  it('without a fault makes a body that the API takes, for every kind of user', async () => {
     for (const userType of ['CONSUMER', 'AGENT', 'PMC'] as const) {
       expect(problemsOf(GOOD, userType, NOW)).toEqual({});
       const body = bodyOf(GOOD, { ...START, userType }, '1', { jscPayload: 'fp-demo' });
@@ -196,7 +193,7 @@ describe('A form', () => {
     expect(sent('phoneNumber', '+1 (415) 555-0134')).toMatchObject({ phoneNumber: '4155550134' });
   });
 
-  it('takes of a page what may be in the fields, and names the rest without a value', () => {
+  it('takes valid prefilled values from the page, and names the invalid fields without their values', () => {
     expect(readPrefill({ firstName: 'Ana', currentZip: 'x', dateOfBirth: '13011990', email: 'a@b.co' }, NOW)).toEqual({
       valid: { firstName: 'Ana', email: 'a@b.co' },
       invalid: ['currentZip', 'dateOfBirth'],
@@ -204,7 +201,7 @@ describe('A form', () => {
   });
 });
 
-describe('A refusal', () => {
+describe('A refusal by the API', () => {
   const refusal = (code: string, more: object = {}) => readRefusal({ code, message: '', recoverable: true, ...more });
 
   it.each([
@@ -213,12 +210,12 @@ describe('A refusal', () => {
     ['INVALID_DOB', 'dateOfBirth', 'date'],
     ['MINOR_CONSUMER', 'dateOfBirth', 'minor'],
     ['INVALID_ADDRESS', 'currentAddress', 'addressRefused'],
-  ])('%s lands on %s, named or not', (code, field, text) => {
+  ])('%s is shown at %s, whether or not the error names the field', (code, field, text) => {
     expect(refusal(code).fields).toEqual({ [field]: text });
     expect(refusal(code, { field }).fields).toEqual({ [field]: text });
   });
 
-  it('lands on every field that its details list, each with its own text', () => {
+  it('is shown at every field of its details, each with its own text', () => {
     const details = ['dateOfBirth', 'currentZip', 'termsAcceptedAt', 'jscPayload'].map((field) => ({
       field,
       message: '',
@@ -238,7 +235,7 @@ describe('A refusal', () => {
     'ACCOUNT_NOT_PROVISIONED',
   ])('%s ends the form', (code) => expect(refusal(code)).toMatchObject({ isFinal: true, fields: {} }));
 
-  it('of an option of the page is no fault of the person', () => {
+  it("names the option and no field when the page's option was wrong", () => {
     expect(refusal('VALIDATION_ERROR', { field: 'endUserType' })).toEqual({
       fields: {},
       isFinal: false,

@@ -1,4 +1,4 @@
-// What the page is told, and what is shown, as a session moves.
+// The events that the page receives, and the screens that are shown, while a session goes on.
 import { describe, expect, it } from '@jest/globals';
 import type { FrameEvent, FrameStart } from '../../../web/contract/messages.js';
 import type { ScreeningOptions, SessionStatus } from '../../../web/frame/api/wire.js';
@@ -61,12 +61,12 @@ async function opened(
 }
 
 describe('A consumer', () => {
-  it('is led from the details over code and payment to the report and the share question, each step told once', async () => {
+  it('goes from the details through code and payment to the report and the share question, with one event a step', async () => {
     const { told, at } = await opened();
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
     await at().journey.follow({ id: 's1', status: 'VERIFIED' });
-    // The status may lag behind the payment; the report does not.
+    // The status may be older than the payment. The report is not.
     at().journey.next();
     await new Promise(setImmediate);
     expect(at().place).toBe('report');
@@ -90,7 +90,7 @@ describe('A consumer', () => {
     );
   });
 
-  it('whose report the bureau refuses: each reason is told once, and the score when it comes', async () => {
+  it('whose report the bureau refuses causes one event for each reason, and one for the score when it arrives', async () => {
     const { told, at } = await opened({ screeningId: 's1' }, status({ overallStatus: 'COMPLETED' }));
     const { journey } = at();
     for (const reasonCode of ['FILE_FROZEN', 'FILE_FROZEN', 'NO_RECORD', 'FILE_FROZEN']) {
@@ -107,7 +107,7 @@ describe('A consumer', () => {
     ]);
   });
 
-  it('whose code was right goes on, although the status lags behind', async () => {
+  it('whose code was right goes on, although the status is older', async () => {
     const { served, at, names } = await opened();
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
@@ -117,7 +117,7 @@ describe('A consumer', () => {
     expect(names()).toContain('onVerificationSuccess');
   });
 
-  it('of whom no report can be made begins anew without having paid', async () => {
+  it('without a possible report starts again and has not paid', async () => {
     const { names, at } = await opened({ screeningId: 's1' });
     expect(at().place).toBe('payment');
     at().journey.startAgain();
@@ -125,7 +125,7 @@ describe('A consumer', () => {
     expect(names()).not.toContain('onStepComplete');
   });
 
-  it('who is blocked is told so with the reason, has completed nothing, and may begin anew', async () => {
+  it('can start again after a block, and the page gets the reason and no completed step', async () => {
     const { told, served, at } = await opened();
     served.session = status({ status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' });
     await at().journey.follow({ id: 's1', status: 'BLOCKED' });
@@ -139,7 +139,7 @@ describe('A consumer', () => {
     expect(told.map(([name]) => name)).not.toContain('onStepComplete');
   });
 
-  it('who comes back is where the session stands, and no step before it is told as complete', async () => {
+  it("resumes at the session's current step, and the page gets no events of earlier steps", async () => {
     const { at, names } = await opened({ screeningId: 's1' });
     expect(at().place).toBe('payment');
     expect(names()).toEqual(['onReady', 'onVerificationSuccess', 'onStepStart']);
@@ -147,7 +147,7 @@ describe('A consumer', () => {
 });
 
 describe('An agent', () => {
-  it('is through with the verification, without a score', async () => {
+  it('is done after the verification, without a score', async () => {
     const session = status({ userType: 'AGENT', overallStatus: 'COMPLETED' });
     const { told, at } = await opened({ screeningId: 's1', userType: 'AGENT' }, session);
     expect(at().place).toBe('verified');
@@ -158,7 +158,7 @@ describe('An agent', () => {
     ]);
   });
 
-  it('has no view of a report', async () => {
+  it('has no report view', async () => {
     const { told, at } = await opened({ view: 'report', screeningId: 's1' }, status({ userType: 'AGENT' }));
     expect(at().kind).toBe('failed');
     expect(told).toEqual([
@@ -175,11 +175,11 @@ describe('A refusal while a view opens', () => {
     return told.map(([name, payload]) => [name, (payload as { code: string }).code]);
   };
 
-  it('is told with its code', async () => {
+  it('is sent to the page with its code', async () => {
     expect(await told('screening', 'AUTH_FORBIDDEN')).toEqual([['onError', 'AUTH_FORBIDDEN']]);
   });
 
-  it('of a report is told where it is the payment, or the component that cannot go on', async () => {
+  it('is sent to the page for a report only when a payment is missing or the component cannot go on', async () => {
     expect(await told('report', 'AUTH_FORBIDDEN')).toEqual([]);
     expect(await told('report', 'PAYMENT_REQUIRED')).toEqual([['onError', 'PAYMENT_REQUIRED']]);
     expect(await told('report', 'AUTH_TOKEN_INVALID')).toEqual([['onError', 'AUTH_TOKEN_INVALID']]);
@@ -189,7 +189,7 @@ describe('A refusal while a view opens', () => {
 describe('An option of the page', () => {
   const warnings = (told: [string, any][]) => told.filter(([name]) => name === 'onWarning').map(([, { code }]) => code);
 
-  it('that the account does not allow is left out, and warned of', async () => {
+  it('that the account does not allow is ignored with a warning', async () => {
     const { told, at } = await opened({ applicationFee: 2_001, productId: 2, prefill: { email: 'x' } });
     expect(warnings(told)).toEqual(['INVALID_APPLICATION_FEE', 'INVALID_PRODUCT_ID', 'INVALID_PREFILL_FIELDS']);
     expect(at().journey.start).toMatchObject({ applicationFee: null, productId: null, prefill: {} });
@@ -212,7 +212,7 @@ describe('An option of the page', () => {
     });
   });
 
-  it('gives way to what the account says, and the same is no reason to warn', async () => {
+  it("gives way to the account's setting, and an equal value causes no warning", async () => {
     const applicationFee = { fixed: 800, max: 2_000 };
     const { told, at } = await opened({ applicationFee: 500 }, undefined, { applicationFee });
     expect(warnings(told)).toEqual(['INVALID_APPLICATION_FEE']);
@@ -221,7 +221,7 @@ describe('An option of the page', () => {
     expect(warnings((await opened({}, undefined, { applicationFee })).told)).toEqual([]);
   });
 
-  it('of a user type that the account may not screen ends before anything is typed', async () => {
+  it('with a user type that the account may not screen ends the view before the person types', async () => {
     const { told, at } = await opened({ userType: 'PMC' });
     expect(at().kind).toBe('failed');
     expect(told).toEqual([['onError', expect.objectContaining({ code: 'PRODUCT_NOT_ENABLED' })]]);

@@ -1,4 +1,4 @@
-// The page of the frame and its policy, without the service around it (docs/contract/platform.md#embedded-component).
+// The page of the frame and its security policy, without the service around it (docs/contract/platform.md#embedded-component).
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
@@ -30,7 +30,7 @@ function directive(name: string, of: BrowserScripts, api = API, origins: readonl
 }
 
 describe('the policy of the frame', () => {
-  it('names the two scripts exactly, and the origin of the processor for its calls and frames', () => {
+  it('names the two scripts exactly, and the origin of the processor for its requests and frames', () => {
     expect(directive('script-src', SCRIPTS)).toBe(
       "'self' https://pay.example.com/v1/pay.js https://device.example.com/collect.js",
     );
@@ -56,20 +56,20 @@ describe('the policy of the frame', () => {
     );
   });
 
-  it('calls an API whose address has a path', () => {
+  it('allows calls to an API whose address has a path', () => {
     expect(directive('connect-src', SCRIPTS, 'https://example.com/api')).toBe(
       'https://example.com https://pay.example.com',
     );
   });
 
-  it('lets nothing of an address end a directive', () => {
+  it('does not let an address end a directive', () => {
     const odd = scripts('https://pay.example.com/a;b,c', 'https://device.example.com/;script-src%20*');
     expect(directive('script-src', odd)).toBe(
       "'self' https://pay.example.com/a%3Bb%2Cc https://device.example.com/%3Bscript-src%20*",
     );
   });
 
-  it('lets the report page have its style', () => {
+  it('allows the style of the report page', () => {
     const page = reportPage({
       id: newId(),
       sessionId: newId(),
@@ -83,16 +83,16 @@ describe('the policy of the frame', () => {
     );
     expect(directive('style-src', SCRIPTS)).toBe(["'self'", ...styles].join(' '));
     expect(styles).toHaveLength(1);
-    // A style attribute has no hash.
+    // A style attribute has no hash that the policy could name.
     expect(page).not.toMatch(/\sstyle=/);
   });
 
-  it('is nobody to embed where no origin is left', () => {
+  it('lets no page embed the frame when no origin is left', () => {
     expect(directive('frame-ancestors', SCRIPTS, API, ['https://a.example'])).toBe('https://a.example');
     expect(directive('frame-ancestors', SCRIPTS, API, [])).toBe("'none'");
   });
 
-  it('takes origins only that can stand in a header as they are', () => {
+  it('takes only origins that a header can hold unchanged', () => {
     const good = [
       'https://app.example.com',
       'http://localhost:5173',
@@ -116,13 +116,13 @@ describe('the policy of the frame', () => {
       'null',
       '',
       'data:text/html',
-      // What a policy cannot name.
+      // A policy cannot name this origin.
       'https://[2001:db8::1]',
     ];
     expect(embeddableBy({ environment: 'test', allowedOrigins: [...good, ...bad] })).toEqual(good);
   });
 
-  it('lets pages without TLS embed the frame of test keys only, as the token exchange does', () => {
+  it('lets pages without TLS embed the frame for test keys only, as the token exchange does', () => {
     const allowedOrigins = ['https://app.example.com', 'http://app.example.com', 'http://localhost:5173'];
     expect(embeddableBy({ environment: 'live', allowedOrigins })).toEqual(['https://app.example.com']);
     expect(embeddableBy({ environment: 'test', allowedOrigins })).toEqual(allowedOrigins);
@@ -170,7 +170,7 @@ async function page(key: Partial<PublishableKey>, options: Partial<FrameOptions>
 }
 
 describe('the page of the frame', () => {
-  it('is for active keys of an environment that has scripts', async () => {
+  it('is served for active keys of an environment that has scripts', async () => {
     expect((await page({})).statusCode).toBe(200);
     for (const key of [{ active: false }, { environment: 'test' as const }]) {
       const { statusCode, body, headers } = await page(key);
@@ -193,7 +193,7 @@ describe('the page of the frame', () => {
     }
   });
 
-  it('isolates itself when the page asks for it, and with the processor of the sandbox, whose frames do so too', async () => {
+  it("is isolated when the page asks for it, and with the sandbox's processor, whose frames are isolated too", async () => {
     const policyOf = async (processorKey: string, query: string): Promise<unknown> => {
       const live = { ...SCRIPTS, processor: { ...SCRIPTS.processor, publishableKey: processorKey } };
       return (await page({}, { scripts: { live, test: null } }, query)).headers['cross-origin-embedder-policy'];
@@ -203,7 +203,7 @@ describe('the page of the frame', () => {
     expect(await policyOf('pk_test_sandbox_processor', '')).toBe('require-corp');
   });
 
-  it('may fetch PDFs from their host, where they have one', async () => {
+  it('may fetch PDFs from their own host when one is set', async () => {
     const sources = async (pdfUrl: string | null): Promise<unknown> =>
       /connect-src ([^;]*)/.exec(String((await page({}, { pdfUrl })).headers['content-security-policy']))?.[1];
     expect([await sources(null), await sources('https://pdf.example.com')]).toEqual([
@@ -212,7 +212,7 @@ describe('the page of the frame', () => {
     ]);
   });
 
-  it('says its settings in an attribute that nothing breaks out of', async () => {
+  it('writes its settings into an attribute that no value can end', async () => {
     const publishableKey = `"><script>alert('1')</script>&quot;&$&$\`$1`;
     const nasty = { ...SCRIPTS, processor: { ...SCRIPTS.processor, publishableKey } };
     const { body } = await page({}, { scripts: { live: nasty, test: null } });
@@ -225,13 +225,13 @@ describe('the page of the frame', () => {
     } satisfies FrameSettings);
   });
 
-  it('keeps from header and settings an origin that would be more than an origin', async () => {
+  it('leaves an origin with more text than an origin out of the header and the settings', async () => {
     const { body, headers } = await page({ allowedOrigins: ['https://a.example;script-src *', 'https://b.example'] });
     expect(headers['content-security-policy']).toContain('frame-ancestors https://b.example;');
     expect(settingsIn(body)).toMatchObject({ allowedOrigins: ['https://b.example'] });
   });
 
-  it('is redirected to beside itself, wherever a proxy has put it', async () => {
+  it('redirects to a path beside itself, whatever path a proxy has added', async () => {
     const server = fastify();
     serveFramePage(server, '/deep/frame', new OneKey({}), {
       apiUrl: API,
@@ -249,7 +249,7 @@ describe('the page of the frame', () => {
   });
 });
 
-/** As a browser reads the attribute. */
+/** Reads the attribute as a browser does. */
 function settingsIn(body: string): unknown {
   const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
   const content = /<meta content="([^"]*)">/.exec(body)?.[1] ?? '';

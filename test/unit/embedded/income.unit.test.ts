@@ -55,13 +55,13 @@ describe('an income session', () => {
     expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
   });
 
-  it('is not believed to stand as it did when it was opened', async () => {
+  it('is read again after it was opened, since its state may have changed', async () => {
     const { seen, pauses } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
     expect(seen).toEqual(['EXPIRED PAYROLL']);
     expect(pauses).toEqual([]);
   });
 
-  it('stops at a refusal, and says which', async () => {
+  it('stops at a refusal and returns it', async () => {
     const refusal = { code: 'NOT_FOUND', message: '', recoverable: false };
     const refused: Answer<never> = { ok: false, status: 404, error: refusal, retryAfterSeconds: null };
     expect((await follow('screening-1', [refused])).stopped).toEqual(refused);
@@ -72,19 +72,19 @@ describe('an income session', () => {
 describe('trying again', () => {
   const opening = { screeningId: null, attempt: 1, key: 'key-1' };
 
-  it('after a refusal is another request, for its reply is kept with the key', () => {
+  it('after a refusal makes another request, since the key keeps the refused reply', () => {
     expect(onceMore(opening, 400)).toMatchObject({ attempt: 1, key: expect.not.stringMatching('key-1') });
   });
 
-  it.each([0, 503])('after a %d is the same request, for it may have arrived', (status) => {
+  it.each([0, 503])('after a %d repeats the same request, since the first one may have arrived', (status) => {
     expect(onceMore(opening, status)).toEqual(opening);
   });
 
-  it('after a failed session is another session', () => {
+  it('after a failed session opens another session', () => {
     expect(another(opening)).toEqual({ screeningId: null, attempt: 2, key: expect.not.stringMatching('key-1') });
   });
 
-  it('without a screening is told apart by its key', async () => {
+  it('without a screening is identified by its key', async () => {
     const { calls } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
     expect(calls[0]).toMatchObject({ body: {}, key: 'key-1' });
   });

@@ -7,10 +7,10 @@ it.each<[(string | null)[], string]>([
   [['en-US', 'es'], 'en'],
   [['fr', 'es-MX', 'en'], 'es'],
   [[null, 'es'], 'es'],
-  // Estonian.
+  // The language tag of Estonian starts like that of Spanish.
   [['est'], 'en'],
   [['', 'fr'], 'en'],
   [[], 'en'],
-])('who wants %j reads %s', (wanted, language) => {
+])('a browser with the languages %j gets %s', (wanted, language) => {
   expect(languageOf(wanted)).toBe(language);
 });

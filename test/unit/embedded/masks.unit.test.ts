@@ -1,8 +1,8 @@
-// Digits in groups while somebody types, pastes or corrects them.
+// Digits are grouped while a person types, pastes or corrects them.
 import { describe, expect, it } from '@jest/globals';
 import { BIRTH_DATE, format, SSN, write } from '../../../web/frame/parts/masks.js';
 
-/** `|` is the caret, before and after. */
+/** `|` marks the caret, in the input and in the result. */
 function input(mask: typeof SSN, marked: string): string {
   const { text, caret } = write(mask, marked.replace('|', ''), marked.indexOf('|'));
   return `${text.slice(0, caret)}|${text.slice(caret)}`;
@@ -19,16 +19,16 @@ describe('An SSN', () => {
     ['123456789|', '123-45-6789|'],
     [' 123 45 6789 |', '123-45-6789|'],
     ['abc|', '|'],
-  ])('typed or pasted as %s stands as %s', (typed, stands) => expect(input(SSN, typed)).toBe(stands));
+  ])('typed or pasted as %s is shown as %s', (typed, stands) => expect(input(SSN, typed)).toBe(stands));
 
-  it('keeps the caret where it was when a digit in the middle is taken out or put in', () => {
+  it('keeps the caret in place when a digit in the middle is removed or inserted', () => {
     expect(input(SSN, '12|-45-6789')).toBe('12|4-56-789');
     expect(input(SSN, '1293|-45-678')).toBe('129-3|4-5678');
   });
 
-  it('loses no digit when a separator is taken out', () => expect(input(SSN, '123|45')).toBe('123|-45'));
+  it('keeps every digit when a separator is removed', () => expect(input(SSN, '123|45')).toBe('123|-45'));
 
-  it('is told as its digits alone', () => expect(write(SSN, '123-45-6789', 11).digits).toBe('123456789'));
+  it('gives its digits alone', () => expect(write(SSN, '123-45-6789', 11).digits).toBe('123456789'));
 });
 
 describe('A birth date', () => {
@@ -40,7 +40,9 @@ describe('A birth date', () => {
     ['4-7-1990|', '04/07/1990|'],
     ['1990-04-12|', '04/12/1990|'],
     ['04/12/19901|', '04/12/1990|'],
-  ])('typed, pasted or filled in as %s stands as %s', (typed, stands) => expect(input(BIRTH_DATE, typed)).toBe(stands));
+  ])('typed, pasted or filled in as %s is shown as %s', (typed, stands) =>
+    expect(input(BIRTH_DATE, typed)).toBe(stands),
+  );
 
   it('is shown in its groups', () => {
     expect(format(BIRTH_DATE, '0412')).toBe('04/12');

@@ -1,4 +1,4 @@
-// How amounts are shown: what a person agrees to is what the processor charges.
+// A person sees the amount that the processor charges.
 import { expect, it } from '@jest/globals';
 import { money } from '../../../web/frame/parts/money.js';
 import { CURRENCIES } from '../../../src/vendors/stripe/currencies.js';
@@ -12,15 +12,15 @@ it.each([
   ['xof', 3_500, 'F\u202fCFA\u00a03,500'],
   ['kwd', 35_000, 'KWD\u00a035.000'],
   ['kwd', 3_510, 'KWD\u00a03.510'],
-  // Counted in hundredths by the processor, and in whole units by everybody else.
+  // The processor counts these in hundredths. Other systems count them in whole units.
   ['isk', 350_000, 'ISK\u00a03,500'],
   ['ugx', 350_000, 'UGX\u00a03,500'],
   ['huf', 350_000, 'HUF\u00a03,500'],
   ['huf', 350_050, 'HUF\u00a03,500.50'],
-])('%s: %s is shown as %s', (currency, amount, shown) => {
+])('the currency %s with the amount %s is shown as %s', (currency, amount, shown) => {
   expect(money('en', amount, currency, CURRENCIES[currency]?.exponent)).toBe(shown);
 });
 
-it('a service that does not say how a currency is counted leaves it to the browser', () => {
+it('the browser chooses the decimals when the service does not give them', () => {
   expect([money('en', 3_500, 'usd'), money('es', 3_500, 'jpy')]).toEqual(['$35.00', '\u00a53,500']);
 });

@@ -1,4 +1,4 @@
-// How a payment is opened and followed: what is asked again, what is left to the person, and what the service need not keep.
+// How a payment is opened and followed: the requests that are repeated, and the cases in which the person decides.
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, Call } from '../../../web/frame/api/api.js';
 import type { Journey } from '../../../web/frame/journey.js';
@@ -14,7 +14,7 @@ const refusal = (code: string, field?: string): Answer<never> => ({
 });
 const is = (body: object) => ({ ok: true, status: 200, body });
 
-/** Answers in this order, the last one again and again. */
+/** Gives these answers in order, and then repeats the last one. */
 function answering(...answers: object[]) {
   const calls: Call[] = [];
   const pauses: number[] = [];
@@ -40,7 +40,7 @@ const follow = ({ api, pause }: ReturnType<typeof answering>) =>
   settled({ api, transactionId: 't1', pause, onProcessing: () => undefined, signal });
 
 describe('Opening a payment', () => {
-  it('takes the new price when it was changed since the view was opened', async () => {
+  it('uses the new price when the price changed after the view was opened', async () => {
     const service = answering(
       refusal('VALIDATION_ERROR', 'amount'),
       is({ price: { amount: 4_000, currency: 'usd' } }),
@@ -53,7 +53,7 @@ describe('Opening a payment', () => {
     ]);
   });
 
-  it('waits for the status where nothing is to be paid any more', async () => {
+  it('waits for the status when the payment is no longer required', async () => {
     const pending = is({ status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING' });
     const paid = is({ status: 'VERIFIED', overallStatus: 'COMPLETED' });
     expect(await open(answering(refusal('PAYMENT_NOT_REQUIRED'), pending, pending, paid))).toMatchObject({
@@ -63,7 +63,7 @@ describe('Opening a payment', () => {
     expect(await open(answering(refusal('PAYMENT_ALREADY_COMPLETED'), pending))).toEqual({ kind: 'unsettled' });
   });
 
-  it('finds the payment that was begun elsewhere', async () => {
+  it('finds a payment that was started elsewhere', async () => {
     const status = is({ status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING', transactionId: 't1' });
     expect(await open(answering(refusal('PAYMENT_ALREADY_COMPLETED'), status))).toEqual({
       kind: 'under-way',
@@ -72,8 +72,8 @@ describe('Opening a payment', () => {
   });
 });
 
-describe('A payment that is under way', () => {
-  it('is asked for with growing pauses and without a key, until it is decided', async () => {
+describe('A pending payment', () => {
+  it('is confirmed again with growing pauses and without a key, until it is decided', async () => {
     const service = answering(is({ status: 'PROCESSING' }), is({ status: 'PROCESSING' }), is({ status: 'SUCCEEDED' }));
     expect(await follow(service)).toMatchObject({ body: { status: 'SUCCEEDED' } });
     expect(service.calls).toEqual(Array(3).fill({ method: 'POST', path: '/payments/t1/confirm', key: null }));

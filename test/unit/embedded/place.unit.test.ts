@@ -1,4 +1,4 @@
-// Where a session stands decides the screen, for every status, view and kind of user.
+// The state of a session decides the screen, for every status, view and kind of user.
 import { describe, expect, it } from '@jest/globals';
 import type { Session, SessionStatus } from '../../../web/frame/api/wire.js';
 import { firstPlace, placeOf } from '../../../web/frame/place.js';
@@ -13,22 +13,22 @@ const stepUp = (type: 'OTP' | 'KBA' | 'CHOICE', otpEnabled = type !== 'KBA', kba
 });
 
 describe('The first screen of a view', () => {
-  it('is the details where there is no session', () => {
+  it('is the details when no session exists', () => {
     expect(firstPlace('screening', 'CONSUMER', null)).toBe('details');
     expect(firstPlace('screening', 'AGENT', null)).toBe('details');
   });
 
-  it('is where a session stands that is resumed', () => {
+  it('is the current step of a resumed session', () => {
     expect(firstPlace('screening', 'CONSUMER', session('KBA_PENDING', stepUp('KBA')))).toBe('kba');
   });
 
-  it('is the report of a consumer, whatever the session says, and nothing for agents and organizations', () => {
+  it("is the report for a consumer, whatever the session's state, and is missing for agents and organizations", () => {
     expect(firstPlace('report', 'CONSUMER', session('VERIFIED'))).toBe('report');
     expect(firstPlace('report', 'AGENT', session('VERIFIED'))).toBeNull();
     expect(firstPlace('report', 'PMC', session('VERIFIED'))).toBeNull();
   });
 
-  it('is the income for the view of income', () => {
+  it('is the income for the income view', () => {
     expect(firstPlace('income', 'CONSUMER', null)).toBe('income');
   });
 });
@@ -53,7 +53,7 @@ describe('A session', () => {
     expect(placeOf(session(status, more), 'AGENT', null)).toBe(place);
   });
 
-  it('keeps the method that was chosen while both are offered', () => {
+  it('keeps the chosen method while both are offered', () => {
     expect(placeOf(session('STEP_UP_REQUIRED', stepUp('CHOICE')), 'CONSUMER', 'otp')).toBe('otp');
     expect(placeOf(session('OTP_PENDING', stepUp('CHOICE')), 'CONSUMER', 'kba')).toBe('kba');
     expect(placeOf(session('KBA_PENDING', stepUp('CHOICE')), 'CONSUMER', 'otp')).toBe('kba');
@@ -67,7 +67,7 @@ describe('A session', () => {
     expect(placeOf(session('VERIFIED', { overallStatus }), 'CONSUMER', 'details')).toBe(place);
   });
 
-  it.each(['AGENT', 'PMC'] as const)('that is verified is the end for %s', (userType) => {
+  it.each(['AGENT', 'PMC'] as const)('that is verified leads to the end for %s', (userType) => {
     expect(placeOf(session('VERIFIED', { overallStatus: 'COMPLETED' }), userType, 'otp')).toBe('verified');
   });
 });

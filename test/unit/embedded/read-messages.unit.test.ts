@@ -56,7 +56,7 @@ const START: FrameStart = {
 
 const everyCallback = it.each(Object.entries(PAYLOADS) as [CallbackName, Record<string, unknown>][]);
 
-/** Objects of the shape of nothing: every kind of value, getters that throw, proxies that refuse, cycles. */
+/** Values of no expected shape: every kind of value, getters that throw, proxies that refuse, cycles. */
 const junk = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true }),
   fc.constantFrom<unknown>(
@@ -70,7 +70,7 @@ const junk = fc.oneof(
 );
 
 describe('an event of the frame', () => {
-  it('is any of the callbacks, and nothing else', () => {
+  it('is one of the callbacks', () => {
     expect([...CALLBACK_NAMES].sort()).toEqual(Object.keys(PAYLOADS).sort());
     for (const name of ['onready', 'onUnknown', 'toString', '__proto__', 'constructor', ''])
       expect(readFrameEvent({ name, payload: PAYLOADS.onReady })).toBeNull();
@@ -92,14 +92,14 @@ describe('an event of the frame', () => {
     }
   });
 
-  it('never tells a height below what the component needs, nor one that no page has', () => {
+  it('limits a height to the least that the component needs, and refuses an impossible one', () => {
     const heightOf = (height: unknown): unknown => readFrameEvent({ name: 'onResize', payload: { height } })?.payload;
     expect(heightOf(12)).toEqual({ height: 200 });
     expect(heightOf(480.2)).toEqual({ height: 481 });
     for (const height of [-1, 1e9, Infinity, NaN, '480']) expect(heightOf(height)).toBeUndefined();
   });
 
-  it('tells a list of fields as a whole or not at all', () => {
+  it('has a list of fields completely or not at all', () => {
     const fieldsOf = (fields: unknown): unknown =>
       readFrameEvent({ name: 'onWarning', payload: { ...PAYLOADS.onWarning, fields } })?.payload;
     const { fields: _fields, ...without } = PAYLOADS.onWarning;
@@ -109,7 +109,7 @@ describe('an event of the frame', () => {
     expect(Object.isFrozen(read.fields)).toBe(true);
   });
 
-  it('is read once, so that a value that changes cannot pass as another', () => {
+  it('reads each value once, so that a value cannot change after its check', () => {
     let reads = 0;
     const payload = { get view() { reads += 1; return reads === 1 ? 'screening' : { ssn: '123456789' }; } }; // prettier-ignore
     expect(readFrameEvent({ name: 'onReady', payload })).toEqual({ name: 'onReady', payload: { view: 'screening' } });
@@ -117,20 +117,20 @@ describe('an event of the frame', () => {
   });
 });
 
-it('an area to be shown is two whole numbers of pixels that a frame can have', () => {
+it('an area to be shown consists of two whole numbers of pixels within the limits of a frame', () => {
   expect(readArea({ top: 0, bottom: 48, ssn: '1' })).toEqual({ top: 0, bottom: 48 });
   for (const wrong of [-1, 0.5, 100_001, NaN, Infinity, '48', null, undefined, {}])
     expect([readArea({ top: wrong, bottom: 48 }), readArea({ top: 0, bottom: wrong })]).toEqual([null, null]);
 });
 
-describe('what the frame is told', () => {
-  it('is a frozen copy of what the page says', () => {
+describe('the start message to the frame', () => {
+  it("is a frozen copy of the page's values", () => {
     const read = readFrameStart({ ...START, extra: 1, prefill: { ...START.prefill, ssn: '123456789' } });
     expect(read).toEqual(START);
     expect(Object.isFrozen(read) && Object.isFrozen(read?.token) && Object.isFrozen(read?.prefill)).toBe(true);
   });
 
-  it('is nothing when any of it is of another kind, or what every page says is missing', () => {
+  it('is null when a value has a wrong type or a required value is missing', () => {
     for (const field of Object.keys(START))
       expect([field, readFrameStart({ ...START, [field]: 7.5 })]).toEqual([field, null]);
     for (const field of ['view', 'token', 'unitAddress'] as const) {
@@ -139,7 +139,7 @@ describe('what the frame is told', () => {
     }
   });
 
-  it('has a default for everything else, so that an older page is understood', () => {
+  it('has a default for every optional value, so that an older page is understood', () => {
     const { view, token, unitAddress } = START;
     const defaults = {
       protocol: 1,
@@ -156,17 +156,17 @@ describe('what the frame is told', () => {
     expect(readFrameStart({ ...START, ...defaults })).toEqual({ ...START, ...defaults });
   });
 
-  it('is nothing where the page speaks another protocol', () => {
+  it('is null when the page uses another protocol', () => {
     for (const protocol of [0, 2, '1', null]) expect(readFrameStart({ ...START, protocol })).toBeNull();
   });
 
-  it.each([0, 1_000_001, 1.5, '100', NaN])('has no application fee of %p', (applicationFee) => {
+  it.each([0, 1_000_001, 1.5, '100', NaN])('is null with an application fee of %p', (applicationFee) => {
     expect(readFrameStart({ ...START, applicationFee })).toBeNull();
   });
 });
 
 describe('the address of a home', () => {
-  it('is a line, or its parts', () => {
+  it('is a text or its parts', () => {
     for (const address of ['x', 'x'.repeat(255), START.unitAddress]) expect(readUnitAddress(address)).toEqual(address);
     for (const address of ['', '   ', 'x'.repeat(256), {}, { ...(START.unitAddress as object), zip: ' ' }, null, 7])
       expect(readUnitAddress(address)).toBeUndefined();
@@ -174,14 +174,14 @@ describe('the address of a home', () => {
 });
 
 describe('a reader', () => {
-  it('reads a token that can be put into a header', () => {
+  it('takes a token that a header can hold', () => {
     expect(readToken({ token: 'a.b-c_d', expiresAt: 1, extra: 1 })).toEqual({ token: 'a.b-c_d', expiresAt: 1 });
     for (const token of ['', 'a\r\nX: y', 'ä', 'x'.repeat(8_193), 7])
       expect(readToken({ token, expiresAt: 1 })).toBeNull();
     expect(readToken({ token: 'a.b.c', expiresAt: NaN })).toBeNull();
   });
 
-  it('takes whatever arrives for nothing, and never throws', () => {
+  it('returns null or a valid value for any input, and never throws', () => {
     fc.assert(
       fc.property(
         junk,

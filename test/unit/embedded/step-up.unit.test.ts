@@ -11,7 +11,7 @@ const OPEN: Session = {
 };
 const GIVEN = { method: 'otp', before: OPEN, body: { code: '123456' }, key: 'key-1' } as const;
 
-/** An API that gives these answers one after the other, and remembers what it was asked. */
+/** An API that gives these answers in order and records its calls. */
 function apiThat(...answers: (Session | Answer<never>)[]): { readonly api: Api; readonly calls: Call[] } {
   const calls: Call[] = [];
   const api = {
@@ -39,7 +39,7 @@ async function judge(api: Api, before: Session = OPEN) {
   return { judgement, pauses, checked };
 }
 
-describe('a code that a person types', () => {
+describe('a typed code', () => {
   it.each([
     ['123456', '123456'],
     ['1234', '1234'],
@@ -49,7 +49,7 @@ describe('a code that a person types', () => {
     ['123–456\u00a0', '123456'],
   ])('%j is the code %s', (typed, code) => expect(codeOf(typed)).toBe(code));
 
-  it.each(['', '123', '123456789', '12a456', '１２３４', 'abcdef'])('%j is none', (typed) =>
+  it.each(['', '123', '123456789', '12a456', '１２３４', 'abcdef'])('%j is not a code', (typed) =>
     expect(codeOf(typed)).toBeNull(),
   );
 });
@@ -72,12 +72,12 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is judged by the reply when attempts are counted', async () => {
+  it('is judged by the reply when the number of attempts changes', async () => {
     const { judgement } = await judge(apiThat({ ...OPEN, attemptsRemaining: 2 }).api);
     expect(judgement).toMatchObject({ kind: 'judged', session: { attemptsRemaining: 2 } });
   });
 
-  it('is followed by the status while the vendor has it', async () => {
+  it('is followed through the status while the vendor judges it', async () => {
     const status = { ...OPEN, attemptsRemaining: 2 } as SessionStatus;
     const { api, calls } = apiThat(OPEN, OPEN, OPEN, status);
     const { judgement, pauses, checked } = await judge(api);
@@ -90,7 +90,7 @@ describe('an answer', () => {
     expect(pauses).toEqual([...pauses].sort((one, other) => one - other));
   });
 
-  it('waits for the one before it, and for longer where the status cannot be read', async () => {
+  it('waits for an earlier answer, and longer when the status cannot be read', async () => {
     const before = { ...OPEN, attemptsRemaining: 2 };
     const { api } = apiThat(refused(409, 'ATTEMPT_IN_PROGRESS'), before, refused(503, 'SERVICE_UNAVAILABLE'), {
       ...before,
@@ -99,7 +99,7 @@ describe('an answer', () => {
     expect((await judge(api, before)).judgement).toMatchObject({ session: { attemptsRemaining: 1 } });
   });
 
-  it('is followed by the status after the vendor was asked in vain, and refused so when that tells nothing', async () => {
+  it("is followed through the status after a vendor's timeout, and refused with it when the status is unchanged", async () => {
     const timeout = refused(504, 'UPSTREAM_TIMEOUT');
     expect((await judge(apiThat(timeout, OPEN, { ...OPEN, status: 'VERIFIED' }).api)).judgement).toMatchObject({
       session: { status: 'VERIFIED' },
@@ -107,13 +107,13 @@ describe('an answer', () => {
     expect((await judge(apiThat(timeout, OPEN).api)).judgement).toEqual({ kind: 'refused', answer: timeout });
   });
 
-  it('is left to the person when nobody says what became of it', async () => {
+  it('is left to the person when no result arrives', async () => {
     const { judgement, pauses } = await judge(apiThat(OPEN).api);
     expect(judgement).toMatchObject({ kind: 'refused', answer: { error: { code: 'ATTEMPT_IN_PROGRESS' } } });
     expect(pauses.reduce((sum, ms) => sum + ms)).toBeLessThanOrEqual(30_000);
   });
 
-  it('is refused as the API refuses it', async () => {
+  it("is refused with the API's refusal", async () => {
     const answer = refused(503, 'SERVICE_UNAVAILABLE');
     expect((await judge(apiThat(answer).api)).judgement).toEqual({ kind: 'refused', answer });
   });
@@ -139,6 +139,4 @@ it.each([
   [429, false],
   [503, false],
   [0, false],
-])('a refusal with %d is repeated for the same key: %s', (status, kept) =>
-  expect(isKept(refused(status, 'CODE'))).toBe(kept),
-);
+])('a refusal with %d is kept under its key: %s', (status, kept) => expect(isKept(refused(status, 'CODE'))).toBe(kept));

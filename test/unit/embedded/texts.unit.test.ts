@@ -29,14 +29,14 @@ const TABLES = Object.entries({
 const placeholders = (text: string | undefined): string[] => (text?.match(/\{\w+\}/g) ?? []).sort();
 
 describe.each(TABLES)('%s', (_, { en, es }) => {
-  it('has the same texts with the same values in both languages', () => {
+  it('has the same keys and placeholders in both languages', () => {
     expect(Object.keys(es).sort()).toEqual(Object.keys(en).sort());
     for (const [key, text] of Object.entries(en))
       expect([key, placeholders(es[key])]).toEqual([key, placeholders(text)]);
   });
 
-  it('speaks Spanish as people in the United States do, and formally', () => {
-    // Words of Spain, and the familiar address.
+  it('is in formal Spanish of the United States', () => {
+    // Words used in Spain, and informal forms of address.
     const foreign = /introdu[cz]|móvil|caduc|nóminas|importe\b|comprobación|\b(tu|tus|tienes|puedes)\b/i;
     expect(Object.entries(es).filter(([, text]) => foreign.test(text))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The token of the pages that embed: what is asked for again, what is ended, and what becomes of a session grant.
+// The token of the integrator's page: the requests that are repeated or ended, and the outcome of a session grant.
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Exchanged } from '../../../web/embed/token-exchange.js';
 import { Tokens } from '../../../web/embed/tokens.js';
@@ -8,7 +8,7 @@ type Reply = number | 'broken' | 'never' | { readonly grant?: object; readonly s
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'], now: 0 }));
 afterEach(() => void jest.useRealTimers());
 
-/** The service answers in this order, the last one again and again. */
+/** The service gives these replies in order, and then repeats the last one. */
 function answering(replies: readonly Reply[], sessionToken: string | null = null) {
   const asked: { readonly atMs: number; readonly signal: AbortSignal }[] = [];
   jest.spyOn(globalThis, 'fetch').mockImplementation((_, init) => {
@@ -47,7 +47,7 @@ describe('The first token', () => {
     [{ status: 503, retryAfter: '8' }, [0, 8_000, 18_000], true],
     [504, [0, 5_000], true],
     [{ status: 429, retryAfter: '7' }, [0, 7_000], false],
-  ])('is asked for again after %j, and told as failed once, in the end', async (reply, times, recoverable) => {
+  ])('is requested again after %j and then fails with one event', async (reply, times, recoverable) => {
     const { tokens, asked, settled } = answering([reply]);
     const current = tokens.current();
     await seconds(60);
@@ -58,7 +58,7 @@ describe('The first token', () => {
   });
 
   it.each<Reply>([500, 403, { status: 429, retryAfter: '60' }, 'never'])(
-    'is not asked for again after %j',
+    'is not requested again after %j',
     async (reply) => {
       const { tokens, asked, settled } = answering([reply]);
       void tokens.current();
@@ -67,7 +67,7 @@ describe('The first token', () => {
     },
   );
 
-  it('that comes in the end is told, and nothing before it', async () => {
+  it('that arrives after failures causes the only event', async () => {
     const { tokens, settled } = answering(['broken', 503, {}]);
     const current = tokens.current();
     await seconds(20);
@@ -76,18 +76,18 @@ describe('The first token', () => {
   });
 });
 
-describe('When no view is mounted any more', () => {
+describe('When the last view is unmounted', () => {
   it.each<[string, Reply, number]>([
     ['a request', 'never', 0],
     ['a pause', 503, 1],
-  ])('%s is ended without a timer left, and the next view asks anew', async (_, reply, after) => {
+  ])('%s ends without a timer left, and the next view makes a new request', async (_, reply, after) => {
     const { tokens, asked, settled } = answering([reply, {}]);
     const current = tokens.current();
     await seconds(after);
     expect(jest.getTimerCount()).toBe(1);
     tokens.rest();
     expect(asked[0]?.signal.aborted).toBe(reply === 'never');
-    // At once, so that the one before has not ended yet.
+    // The next view comes at once, before the earlier request has ended.
     const next = tokens.current();
     expect([await current, await next]).toEqual([null, expect.objectContaining({ token: 'a.b.c' })]);
     expect([asked.length, settled.length]).toEqual([2, 1]);
@@ -95,7 +95,7 @@ describe('When no view is mounted any more', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('the one request that redeems a grant goes on for the next view, and is not made again without one', async () => {
+  it('the request that redeems a grant serves the next view, and is not repeated without a view', async () => {
     const { tokens, asked, settled } = answering([503], 'sgt_test_1');
     void tokens.current();
     tokens.rest();
@@ -117,9 +117,9 @@ describe('A session grant', () => {
   it.each<[string, readonly Reply[], 'bound' | 'unbound' | 'failed']>([
     ['was used before', [used], 'unbound'],
     ['was redeemed without a reply', ['broken', used], 'failed'],
-    ['was redeemed behind a gateway that gave up', [502, used], 'failed'],
+    ['was redeemed behind a gateway that timed out', [502, used], 'failed'],
     ['was not reached by the request that failed', ['broken', bound], 'bound'],
-    ['was not looked at, because of a limit', [{ status: 429, retryAfter: '1' }, used], 'unbound'],
+    ['was not checked, because of a limit', [{ status: 429, retryAfter: '1' }, used], 'unbound'],
     ['had expired when the request came again', ['broken', expired], 'unbound'],
   ])('that %s: %j is %s', async (_, replies, outcome) => {
     const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
