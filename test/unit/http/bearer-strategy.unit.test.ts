@@ -8,7 +8,7 @@ import type { Principal } from '../../../src/platform/http/principal.js';
 import { TokenKeys, type PublicJwk } from '../../../src/ports/token-keys.js';
 import { SetClock } from '../../support/clock.js';
 
-/** Counts how often a key is asked for, which happens once for each signature that is checked. */
+/** Counts the requests for a key. Each check of a signature makes one. */
 class CountedKeys extends TokenKeys {
   lookups = 0;
   constructor(private readonly keys: TokenKeys) {
@@ -29,7 +29,7 @@ class CountedKeys extends TokenKeys {
   }
 }
 
-/** Lets in every good token, and notes its claims. */
+/** Admits every valid token and keeps its claims. */
 class AnyCaller extends BearerStrategy {
   protected override principalOf(claims: Claims): Principal {
     return { claims } as unknown as Principal;
@@ -46,7 +46,7 @@ describe('bearer tokens', () => {
   let keys: CountedKeys;
   let clock: SetClock;
   let strategies: Readonly<Record<Audience, AnyCaller>>;
-  /** Null: not let in. */
+  /** Null when the token is refused. */
   const claimsIn = async (authorization: string | undefined, audience: Audience = 'platform') => {
     const request = { headers: { authorization } } as FastifyRequest;
     try {
@@ -79,7 +79,7 @@ describe('bearer tokens', () => {
     });
   });
 
-  it('are verified once and then remembered, each door for itself', async () => {
+  it('are verified once and then remembered, separately for each API surface', async () => {
     const token = await good();
     await claimsOf(token);
     const before = keys.lookups;
@@ -88,7 +88,7 @@ describe('bearer tokens', () => {
     expect(keys.lookups).toBe(before + 1);
   });
 
-  it('of two services in one process are verified with the keys of each', async () => {
+  it('are verified with the keys of their own service when two services run in one process', async () => {
     const others = await Es256TokenKeys.from(
       generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
       ISSUER,
@@ -99,7 +99,7 @@ describe('bearer tokens', () => {
     expect(await claimsOf(await good())).not.toBeNull();
   });
 
-  it('of callers at the same time are answered each to its own', async () => {
+  it('are answered with their own claims when callers are concurrent', async () => {
     const subjects = Array.from({ length: 20 }, (_, caller) => `caller-${caller}`);
     const tokens = await Promise.all(subjects.map((sub) => good({ sub })));
     const claims = await Promise.all(tokens.map((token) => claimsOf(token)));
@@ -114,7 +114,7 @@ describe('bearer tokens', () => {
     clock.time -= 61_000;
   });
 
-  it('of other forms, issuers, audiences, times and signers are refused', async () => {
+  it('with a wrong form, issuer, audience, time or signer are refused', async () => {
     const other = await Es256TokenKeys.from(
       generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
       ISSUER,
@@ -135,14 +135,14 @@ describe('bearer tokens', () => {
       'an expired one': await keys.sign({ ...claims, exp: now() - 1 }),
       'one that never expires': await keys.sign({ aud: 'platform', sub: 'key' }),
       'one not valid yet': await keys.sign({ ...claims, nbf: now() + 60 }),
-      'a key of somebody else': await other.sign(claims),
-      'somebody else under our kid': `${header}.${payload}.${(await other.sign(claims)).split('.')[2]}`,
+      'a key of another issuer': await other.sign(claims),
+      'another signature under our kid': `${header}.${payload}.${(await other.sign(claims)).split('.')[2]}`,
       'alg none': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.`,
       'alg none with a signature': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.${signature}`,
       'HS256 with the public key': `${hs256}.${createHmac('sha256', keys.verificationKey(kid)!).update(hs256).digest('base64url')}`,
       'other claims under the signature': `${header}.${encoded({ ...claims, sub: 'other' })}.${signature}`,
       'no kid': `${encoded({ alg: 'ES256', typ: 'JWT' })}.${payload}.${signature}`,
-      'a header that is no JSON': `AAAA.${payload}.${signature}`,
+      'a header that is not JSON': `AAAA.${payload}.${signature}`,
       'a header that is null': `${Buffer.from('null').toString('base64url')}.${payload}.${signature}`,
       'no token': 'hello',
       nothing: '',
@@ -150,7 +150,7 @@ describe('bearer tokens', () => {
     for (const [what, token] of Object.entries(forged)) expect([what, await claimsOf(token)]).toEqual([what, null]);
   });
 
-  it('stand alone in the header', async () => {
+  it('are the only content of the header', async () => {
     const token = await good();
     for (const header of [
       undefined,

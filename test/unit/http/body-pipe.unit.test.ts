@@ -20,7 +20,7 @@ class Order {
   @IsString({ message: 'must be a string' })
   readonly name!: string;
 
-  // A rule of its own may count on what the rules before it have made sure of.
+  // This rule relies on the rules that run before it.
   @Rule((count: number, _, now) => count <= now.getUTCFullYear(), means('screening.minor', 'is too much'))
   @IsInt({ message: 'must be a whole number' })
   readonly count!: number;
@@ -41,23 +41,23 @@ const faults = async (body: unknown): Promise<unknown> => {
 };
 
 describe('a checked body', () => {
-  it('holds the documented fields only, as an instance of its class', async () => {
+  it('has only the documented fields, as an instance of its class', async () => {
     const body = await read({ name: 'a', count: 1, colour: 'red', other: { deep: [] } });
     expect(body).toBeInstanceOf(Order);
     expect(body).toEqual({ name: 'a', count: 1, colour: 'red' });
   });
 
-  it('takes null for absent', async () => {
+  it('treats null as absent', async () => {
     expect(await read({ name: 'a', count: 1, colour: null, note: undefined })).toEqual({ name: 'a', count: 1 });
     expect(await faults({ name: null, count: 1 })).toEqual(['request.invalid', 'name', ['name must be a string']]);
   });
 
-  it('is refused without a field when it is no object', async () => {
+  it('is refused without a field when it is not an object', async () => {
     for (const body of [undefined, null, [], [{}], 'x', 0, true])
       expect(await faults(body)).toEqual(['request.invalid', undefined, undefined]);
   });
 
-  it('names the first broken rule of each field, and the first field in documented order', async () => {
+  it('reports the first broken rule of each field, and the fields in documented order', async () => {
     expect(await faults({ colour: 'green', count: 'x' })).toEqual([
       'request.invalid',
       'name',
@@ -75,12 +75,12 @@ describe('a checked body', () => {
     ]);
   });
 
-  it('tells two rules of one kind on one field apart', async () => {
+  it('distinguishes two rules of the same kind on one field', async () => {
     expect(await faults({ name: ' ', count: 1 })).toEqual(['request.invalid', 'name', ['name must not be blank']]);
     expect(await faults({ name: 'A', count: 1 })).toEqual(['screening.field_format', 'name', ['name must be letters']]);
   });
 
-  it('sorts rules over several fields into the documented order, and spares them fields that are wrong already', async () => {
+  it('reports a rule on several fields in documented order, and skips it when a field is already wrong', async () => {
     expect(await faults({ name: 'a', count: 2_027, colour: 'green' })).toEqual([
       'screening.minor',
       'count',
@@ -98,7 +98,7 @@ describe('a checked body', () => {
     ]);
   });
 
-  it('takes nothing from prototypes', async () => {
+  it('ignores inherited properties', async () => {
     expect(await faults(Object.create({ name: 'a', count: 1 }))).toEqual([
       'request.invalid',
       'name',
@@ -115,7 +115,7 @@ describe('a checked body', () => {
     });
   });
 
-  it('holds nothing that would name a constructor or a prototype, however deep', async () => {
+  it('drops keys that name a constructor or a prototype, at any depth', async () => {
     class Marked {
       @IsObject()
       readonly marks!: object;
@@ -125,7 +125,7 @@ describe('a checked body', () => {
     expect(JSON.parse(JSON.stringify(kept))).toEqual({ unit: '4B', deep: { floor: 2 } });
   });
 
-  it('may be left out where an empty one would do', async () => {
+  it('may be missing when an empty one is valid', async () => {
     class Wish {
       @IsOptional()
       @IsString({ message: 'must be a string' })
@@ -135,7 +135,7 @@ describe('a checked body', () => {
     expect((await refusedBody(Wish, [], NOW)).detail).toEqual({ rule: 'The body must be a JSON object.' });
   });
 
-  it('keeps null where it says something of its own', async () => {
+  it('keeps null when null has a meaning', async () => {
     class Change {
       @NullCounts()
       @IsOptional()
@@ -149,7 +149,7 @@ describe('a checked body', () => {
     expect(await readBody(Change, { note: null, name: null }, NOW)).toEqual({ note: null });
   });
 
-  it('may be anything where the domain judges it', async () => {
+  it('may be of any type when the domain judges it', async () => {
     @TakesAnything()
     class Answer {
       @Allow()
@@ -159,7 +159,7 @@ describe('a checked body', () => {
     expect(await readBody(Answer, { code: [7], other: 1 }, NOW)).toEqual({ code: [7] });
   });
 
-  it('is not asked for where a route takes what comes', async () => {
+  it('is passed through when the route takes any body', async () => {
     const pipe = new BodyPipe({ now: () => NOW });
     expect(await pipe.transform('as it is', { type: 'body', metatype: Object })).toBe('as it is');
   });
@@ -171,12 +171,12 @@ describe('a mail address', () => {
     readonly mail!: unknown;
   }
 
-  it.each(REAL_WORLD.mail.taken)('is %j', async (mail) => {
+  it.each(REAL_WORLD.mail.taken)('may be %j', async (mail) => {
     expect(await readBody(Contact, { mail }, NOW)).toEqual({ mail });
   });
 
   it.each([...REAL_WORLD.mail.refused, 'a\ud800@b.co', '\udc00', 'a@b', '', 7, ['a@b.co']])(
-    'is not %j',
+    'may not be %j',
     async (mail) => {
       expect((await refusedBody(Contact, { mail }, NOW)).detail.field).toBe('mail');
     },

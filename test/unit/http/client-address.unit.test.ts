@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { clientAddressOf } from '../../../src/platform/http/client-address.js';
 
-describe('the address that limits count a client by', () => {
+describe('the clientAddressOf, for limits', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -12,7 +12,7 @@ describe('the address that limits count a client by', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['not an address', 'not an address'],
-  ])('of %s is %s', (ip, address) => {
+  ])('turns %s into %s', (ip, address) => {
     expect(clientAddressOf({ ip })).toBe(address);
   });
 });

@@ -1,4 +1,4 @@
-// The direct surface on the real server, with routes that do what the test tells them (docs/contract/direct.md#envelope, #errors).
+// The direct surface on the real server, with routes that the test controls (docs/contract/direct.md#envelope, #errors).
 import 'reflect-metadata';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -125,11 +125,11 @@ describe('the direct surface', () => {
     expect(text).not.toContain(KEY);
   };
 
-  it('says success with no errors', async () => {
+  it('has an empty list of errors on success', async () => {
     expect((await send('POST', '/api/idv/renters/r-1', '{}')).text).toBe('{"payload":{"done":true},"errors":[]}');
   });
 
-  it("passes a vendor's JSON on byte for byte, wrong answers too", async () => {
+  it("passes a vendor's JSON on byte for byte, also for wrong answers", async () => {
     const json = '{ "score": 7.50, "big": 12345678901234567890, "text": "\\u00e9" }';
     act = (reply) => passOn(reply, json);
     const right = await send('GET', '/api/idv/renters/r-1');
@@ -146,8 +146,8 @@ describe('the direct surface', () => {
   it.each<[string, string, string, string | undefined, object, number, number]>([
     ['no key', 'POST', renter, '{}', { 'x-api-key': '' }, 403, 324],
     ['a wrong key', 'POST', checkout, '{}', { 'x-api-key': 'wrong' }, 403, 324],
-    ['a body that is no JSON', 'POST', renter, '{"broken', {}, 400, 121],
-    ['a body that is no JSON', 'POST', checkout, '{"broken', {}, 400, 121],
+    ['a body that is not JSON', 'POST', renter, '{"broken', {}, 400, 121],
+    ['a body that is not JSON', 'POST', checkout, '{"broken', {}, 400, 121],
     [
       'a body of another type',
       'POST',
@@ -157,7 +157,7 @@ describe('the direct surface', () => {
       400,
       121,
     ],
-    ['a body that nests too deep', 'POST', renter, '['.repeat(40) + ']'.repeat(40), {}, 400, 121],
+    ['a body that is nested too deep', 'POST', renter, '['.repeat(40) + ']'.repeat(40), {}, 400, 121],
     ['a body that is too large', 'POST', renter, tooLarge, {}, 413, 121],
     ['a body that is too large', 'POST', checkout, tooLarge, {}, 413, 413],
     ['an unknown path', 'GET', '/api/idv/no/such', undefined, {}, 404, 121],
@@ -166,7 +166,7 @@ describe('the direct surface', () => {
     ['another method', 'DELETE', renter, undefined, {}, 404, 121],
     ['a path that cannot be decoded', 'GET', '/api/idv/renters/%zz', undefined, {}, 404, 121],
     ['a path that cannot be decoded', 'POST', '/api/pay/%ff', '{}', {}, 404, 404],
-    ['an id that nobody has', 'GET', `/api/idv/renters/${'x'.repeat(2_000)}`, undefined, {}, 404, 121],
+    ['an unknown id', 'GET', `/api/idv/renters/${'x'.repeat(2_000)}`, undefined, {}, 404, 121],
     ['an idempotency key that was used with another body', 'POST', renter, '{}', { 'idempotency-key': 'k' }, 409, 121],
     [
       'an idempotency key that was used with another body',
@@ -177,22 +177,22 @@ describe('the direct surface', () => {
       409,
       409,
     ],
-  ])('answers in its envelope: %s (%s)', async (_, method, path, body, headers, status, code) => {
+  ])('answers in its envelope to %s (%s)', async (_, method, path, body, headers, status, code) => {
     const told = await send(method, path, body, headers);
     expect([told.status, told.body.errors[0]?.['errorCode']]).toEqual([status, code]);
     isEnvelope(told, path);
   });
 
   it.each<[string, string, Error, number, number, string | null]>([
-    ['a fault of ours', renter, new Error(RENTER), 500, 130, null],
-    ['a fault of ours', checkout, new Error(RENTER), 500, 500, null],
-    ['an outage of ours', renter, new Unavailable('away'), 503, 130, '5'],
-    ['a processor that is away', checkout, new Unavailable('away'), 503, 503, '5'],
-    ['a vendor that is too slow', renter, new DomainError('service.upstream_timeout'), 504, 131, '5'],
-    ['a vendor that is away', renter, new DomainError('vendor.unreachable'), 502, 131, null],
+    ['an internal error', renter, new Error(RENTER), 500, 130, null],
+    ['an internal error', checkout, new Error(RENTER), 500, 500, null],
+    ['an outage of the service', renter, new Unavailable('away'), 503, 130, '5'],
+    ['an unavailable processor', checkout, new Unavailable('away'), 503, 503, '5'],
+    ['a slow vendor', renter, new DomainError('service.upstream_timeout'), 504, 131, '5'],
+    ['an unavailable vendor', renter, new DomainError('vendor.unreachable'), 502, 131, null],
     ['too many requests', renter, new DomainError('request.rate_limited', { retryAfterSeconds: 9 }), 429, 121, '9'],
-    ['what the framework refuses', renter, new ForbiddenException(), 403, 121, null],
-  ])('answers in its envelope what is thrown: %s (%s)', async (_, path, error, status, code, retryAfter) => {
+    ['a refusal of the framework', renter, new ForbiddenException(), 403, 121, null],
+  ])('answers in its envelope when a handler throws: %s (%s)', async (_, path, error, status, code, retryAfter) => {
     act = () => {
       throw error;
     };
@@ -206,7 +206,7 @@ describe('the direct surface', () => {
     expect(told.text).not.toContain(RENTER);
   });
 
-  it("logs a fault of ours as an error, and a vendor's number with the same status as a warning", async () => {
+  it("logs an internal error as an error, and a vendor's refusal with the same status as a warning", async () => {
     const levels = (): unknown[] => logged.map((line) => JSON.parse(line).level).filter((level) => level !== 'info');
     act = () => {
       throw new Error('a fault');
@@ -227,7 +227,7 @@ describe('the direct surface', () => {
     isEnvelope(told, path);
   });
 
-  it('takes ids of 128 characters of any kind, decoded once', async () => {
+  it('takes ids of 128 characters of any kind, and decodes them once', async () => {
     act = (_reply, id) => success(id);
     for (const id of ['\u{1f600}'.repeat(128), 'a/b?c#d', '50%25', ' ', '%2e', 'é'])
       expect(
@@ -235,7 +235,7 @@ describe('the direct surface', () => {
       ).toBe(id);
   });
 
-  it('answers a stranger before the body is read', async () => {
+  it('refuses an unauthenticated caller before the body is read', async () => {
     const socket = connect({ host: '127.0.0.1', port }).on('error', () => undefined);
     socket.write(
       `POST ${renter} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n[`,
@@ -245,7 +245,7 @@ describe('the direct surface', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 403 [^]*"errorCode":324/);
   });
 
-  it("logs and counts neither keys nor integrators' ids", async () => {
+  it("neither logs nor counts keys and integrators' ids", async () => {
     const path = `/api/idv/renters/${encodeURIComponent(RENTER)}`;
     await send('POST', `${path}?excludeBackground=${RENTER}`, '{}');
     await send('POST', path, '{"broken');
@@ -256,7 +256,7 @@ describe('the direct surface', () => {
       throw new Error('a fault');
     };
     await send('GET', path);
-    // The framework answers a path that cannot be decoded before a log line is made of it.
+    // A path that cannot be decoded is answered by the framework and has no log line.
     expect(logged.length).toBeGreaterThanOrEqual(5);
     expect(logged.join('')).toContain('"route":"/api/idv/renters/:renterId"');
     const counted = await metrics.registry.metrics();

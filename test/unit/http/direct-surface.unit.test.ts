@@ -1,4 +1,4 @@
-// What callers of the direct API hear (docs/contract/direct.md#errors), and who is let in.
+// The errors that callers of the direct API receive (docs/contract/direct.md#errors), and the callers that it admits.
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
@@ -21,7 +21,7 @@ function refused(reply: Partial<VendorReply>, step: VendorStep = 'registration')
 }
 
 describe('an error of the direct API', () => {
-  it('has the numeric envelope, with the name that the field has there', () => {
+  it("has the numeric envelope, with the field's name on the wire", () => {
     expect(idv(fieldError('screening.field_format', 'person.birthDate', 'must be MMDDYYYY'))).toEqual({
       status: 400,
       headers: {},
@@ -29,7 +29,7 @@ describe('an error of the direct API', () => {
     });
   });
 
-  it('says errors first below /api/pay, and the HTTP status as its number', () => {
+  it('has the errors first below /api/pay, and the HTTP status as its code', () => {
     const missing = new DomainError('request.invalid', { field: 'renterId' });
     expect(pay(missing).text).toMatch(/^\{"errors":\[\{"errorCode":400,"errorOnField":"renterId",.*"payload":null\}$/);
     expect(pay(new DomainError('request.too_large')).text).toContain('"errorCode":413');
@@ -43,12 +43,12 @@ describe('an error of the direct API', () => {
     ]);
   });
 
-  // Of a request that others of the same renter overtook it would not be true.
+  // This code also stands for too many requests about one renter at once.
   it('does not blame the processor for every 503 below /api/pay', () => {
     expect(pay(new DomainError('service.unavailable')).text).not.toMatch(/processor/i);
   });
 
-  it('of a locked party says until when, and passes on what the vendor said', () => {
+  it("for a locked party says when the lock ends, and passes on the vendor's reply", () => {
     const blockedUntil = '2026-02-01T00:00:00.000Z';
     const { status, text } = idv(
       new DomainError('party.locked', { blockedUntil, vendor: refused({ body: '{"n":1.0}' }).detail.vendor! }),
@@ -59,7 +59,7 @@ describe('an error of the direct API', () => {
     ]);
   });
 
-  it('of an exclude parameter is the reduced body', () => {
+  it('has the reduced body for an exclude parameter', () => {
     const { status, text } = idv(new DomainError('exclusion.invalid', { field: 'excludeBackground' }));
     const message = 'excludeBackground must be true or false.';
     expect([status, JSON.parse(text)]).toEqual([
@@ -68,7 +68,7 @@ describe('an error of the direct API', () => {
     ]);
   });
 
-  it('that a payment would mend says so in the payload', () => {
+  it('that a payment would solve says so in the payload', () => {
     expect(JSON.parse(idv(new DomainError('report.consumer_has_not_paid')).text)).toMatchObject({
       payload: { reason: 'NO_COMPLETED_PAYMENT', message: expect.any(String) },
       errors: [{ errorCode: 285 }],
@@ -80,14 +80,14 @@ describe('an error of the direct API', () => {
     ['service.upstream_timeout', 504],
     ['request.rate_limited', 429],
     ['screening.resend_too_early', 429],
-  ] as const)('%s says when to come back', (code, status) => {
+  ] as const)('%s has a Retry-After header', (code, status) => {
     expect(idv(new DomainError(code))).toMatchObject({ status, headers: { 'retry-after': expect.any(String) } });
     expect(idv(new DomainError(code, { retryAfterSeconds: 77 })).headers['retry-after']).toBe('77');
   });
 });
 
-describe('the last code that a challenge may be sent', () => {
-  it('is not worth another request before the challenge is over', () => {
+describe('a challenge without resends left', () => {
+  it('asks the caller to wait until the challenge has ended', () => {
     expect(idv(new DomainError('screening.too_many_resends'))).toMatchObject({
       status: 429,
       headers: { 'retry-after': '1800' },
@@ -102,20 +102,20 @@ describe("a vendor's refusal", () => {
     return [status, errors[0].errorCode, errors[0].errorOnField, payload];
   };
 
-  it('is passed on with 422, and told without a payload otherwise', () => {
+  it('is passed on with 422, and otherwise answered without a payload', () => {
     expect(heard({ code: 10 })).toEqual([422, 2010, null, { success: false }]);
     expect(heard({ code: 45, field: 'person.lastName' })).toEqual([400, 2045, 'lastName', null]);
   });
 
-  it('with a number that no table lists is told by its status', () => {
+  it('with a number outside the tables is answered by its status', () => {
     expect(heard({ code: 4242, status: 422, field: 'address.postalCode' })).toEqual([400, 121, 'currentZip', null]);
     expect(heard({ code: 4242, status: 500 })).toEqual([502, 131, null, null]);
     expect(heard({ code: null, status: 404 })).toEqual([400, 121, null, null]);
-    // Success that is none.
+    // A success status without a success.
     expect(heard({ code: null, status: 200 })).toEqual([502, 131, null, null]);
   });
 
-  it('that locks somebody out is told by its number, if it has one', () => {
+  it('that locks a person out is answered by its number when it has one', () => {
     const { vendor } = refused({ code: 2501 }).detail;
     const { status, text } = idv(new DomainError('party.locked', { blockedUntil: 'later', vendor: vendor! }));
     expect([status, JSON.parse(text).errors[0].errorCode]).toEqual([422, 2501]);
@@ -134,7 +134,7 @@ describe('an API key', () => {
     return request;
   };
 
-  it('says whose it is, and of which class its clients are', async () => {
+  it('has an account, an environment and a client class', async () => {
     expect((await admit({ 'x-api-key': 'right' })).principal).toEqual({
       actor: { kind: 'api-key', id: 'key' },
       accountId: 'account',
@@ -147,7 +147,7 @@ describe('an API key', () => {
     ['missing', {}],
     ['unknown', { 'x-api-key': 'wrong' }],
     ['sent twice', { 'x-api-key': ['right', 'right'] }],
-  ])('that is %s is 403 with 324', async (_, headers) => {
+  ])('that is %s is answered 403 with 324', async (_, headers) => {
     const refusal = (await admit(headers).catch((error: unknown) => error)) as DomainError;
     expect(refusal).toBeInstanceOf(DomainError);
     expect(idv(refusal)).toMatchObject({

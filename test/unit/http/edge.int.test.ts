@@ -1,4 +1,5 @@
-// The edge of HTTP on servers of its own: what never reaches a route, and what no handler catches (docs/contract/general.md#malformed-requests).
+// The edge of HTTP on its own servers: requests that reach no route, and errors that no handler catches
+// (docs/contract/general.md#malformed-requests).
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { get, type IncomingMessage, type Server } from 'node:http';
@@ -31,7 +32,7 @@ import { exchange, type RawReply } from '../../support/raw-http.js';
 
 const ORIGIN = 'https://app.example.test';
 const ID = 'the-request';
-/** The longest route of all. */
+/** The longest of all routes. */
 const LONGEST = 'api/idv/organizations/:organizationId/renters/:renterId/report';
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
@@ -73,7 +74,7 @@ class Routes {
 /** Admits every caller. */
 const authenticator = { admit: () => undefined };
 
-/** Requests of the fuzz. The second tier has time for more. */
+/** The number of random requests. The second tier has time for more. */
 const FUZZED = process.env['TIER'] === 'first' ? 2_000 : 10_000;
 
 describe('the edge of HTTP', () => {
@@ -105,7 +106,7 @@ describe('the edge of HTTP', () => {
     return (app.getHttpServer().address() as AddressInfo).port;
   }
 
-  /** Each hook throws where a request says so. */
+  /** Each hook throws when a request tells it to. */
   function breakHooks(fastify: FastifyInstance): void {
     const breaks = ({ headers }: { headers: object }, hook: string): void => {
       if ('x-break' in headers && headers['x-break'] === hook) throw new Error('a fault of ours');
@@ -163,7 +164,7 @@ describe('the edge of HTTP', () => {
     expect([replies.length, rest]).toEqual([1, '']);
     return replies[0]!;
   }
-  /** The code that an envelope of either kind says. */
+  /** The error code in either kind of envelope. */
   const codeOf = ({ body }: RawReply): unknown => body?.error?.code ?? body?.errors?.[0]?.errorCode;
   function expectEnvelope(reply: RawReply, id: unknown = ID): void {
     expect(reply.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'x-request-id': id });
@@ -199,19 +200,19 @@ describe('the edge of HTTP', () => {
       await small.close();
     });
 
-    it('takes no more than half of them, and shuts out no address that has sent a request', async () => {
+    it('takes at most half of the connections, and addresses with an earlier request are still served', async () => {
       expect(await answered('127.0.0.2')).toBe(true);
       for (let count = 0; count < 8; count += 1) await silentFrom('127.0.0.3');
       await until(() => closed === 5);
       expect(await answered('127.0.0.4')).toBe(false);
       for (let count = 0; count < 20; count += 1) expect(await answered('127.0.0.2')).toBe(true);
-      // Also not where it has sent a request itself: its own oldest ones make room.
+      // Even when such an address is the one that opens them, its oldest connections are closed first.
       for (let count = 0; count < 20; count += 1) await silentFrom('127.0.0.2');
       await until(() => closed >= 5 + 20);
       expect(await answered('127.0.0.2')).toBe(true);
     });
 
-    it('keeps no connection by one request each: more than half of them are closed with the reply', async () => {
+    it('cannot keep connections with one request each, since those above half are closed with the reply', async () => {
       for (const socket of open) socket.destroy();
       await until(async () => (await new Promise<number>((is) => small.server.getConnections((_, n) => is(n)))) === 0);
       const closing: boolean[] = [];
@@ -226,12 +227,12 @@ describe('the edge of HTTP', () => {
     });
   });
 
-  describe('a target that is no path', () => {
+  describe('a target that is not a path', () => {
     const targets = [
       ...['http://', 'https://', 'http://x', 'http://x/', 'http://x/%', 'https://x/%zz', 'http://x/a%80', 'http:///%'],
       ...['http://x/nowhere', 'http://x/api/idv/renters/r', 'http://x/health/live', 'HTTP://x/', 'ftp://x/%', '*'],
     ];
-    it.each(targets)('is 400 in the envelope on every port: %s', async (target) => {
+    it.each(targets)('is answered 400 in the envelope on every port: %s', async (target) => {
       for (const method of ['GET', 'OPTIONS', 'POST'])
         for (const at of [port, privatePort]) {
           const reply = await only(ask(`${method} ${target} HTTP/1.1`), at);
@@ -240,7 +241,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('costs no more where a header that the parser refuses is a long run of spaces', async () => {
+    it('with a long run of spaces in a refused header takes no extra time', async () => {
       const cpuOf = async (filler: string): Promise<number> => {
         const before = process.cpuUsage();
         const header = `origin:${filler.repeat(60_000)}\x80`;
@@ -249,11 +250,11 @@ describe('the edge of HTTP', () => {
         return user + system;
       };
       const letters = await cpuOf('y');
-      // Microseconds. A pattern that goes back over the spaces took four seconds.
+      // In microseconds. A backtracking pattern took four seconds for the spaces.
       for (const filler of [' ', '\t', ' \t']) expect(await cpuOf(filler)).toBeLessThan(20 * letters + 500_000);
     });
 
-    it.each(['x', 'x:443', '', '%2f', 'api/idv'])('is 400 where the parser refuses it already: %s', async (target) => {
+    it.each(['x', 'x:443', '', '%2f', 'api/idv'])('is answered 400 when the parser refuses it: %s', async (target) => {
       for (const at of [port, privatePort]) {
         const reply = await only(ask(`GET ${target} HTTP/1.1`), at);
         expect([reply.status, codeOf(reply)]).toEqual([400, 'VALIDATION_ERROR']);
@@ -261,7 +262,7 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it('is 400 when a tunnel is asked for, and the connection ends', async () => {
+    it('is answered 400 when it asks for a tunnel, and the connection ends', async () => {
       for (const target of ['x:443', '/api', 'http://x/'])
         for (const at of [port, privatePort]) {
           const reply = await only(ask(`CONNECT ${target} HTTP/1.1`), at);
@@ -270,7 +271,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('is 400 with version 1.0, with an expectation, and with TLS', async () => {
+    it('is answered 400 with version 1.0, with an expectation and over TLS', async () => {
       for (const bytes of ['GET http:// HTTP/1.0\r\n\r\n', ask('GET http:// HTTP/1.1', ['Expect: bogus'])])
         expectEnvelope(await only(bytes), expect.any(String));
       const reply = await only(ask('GET https:// HTTP/1.1'), tlsPort, true);
@@ -292,7 +293,7 @@ describe('the edge of HTTP', () => {
       ['a URL of 50 kB', ask(`GET {}?${longer} HTTP/1.1`), 414],
       ['a length beside chunks', ask('POST {} HTTP/1.1', ['Content-Length: 5', 'Transfer-Encoding: chunked']), 400],
       ['two lengths', ask('POST {} HTTP/1.1', ['Content-Length: 5', 'Content-Length: 6']), 400],
-      ['a length that is no number', ask('POST {} HTTP/1.1', ['Content-Length: five']), 400],
+      ['a length that is not a number', ask('POST {} HTTP/1.1', ['Content-Length: five']), 400],
       ['a path with raw bytes', ask('GET {}/\xe9 HTTP/1.1'), 400],
       ['an unknown version', ask('GET {} HTTP/7.7'), 400],
       ['a header without a name', ask('GET {} HTTP/1.1', [': x']), 400],
@@ -331,16 +332,16 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it.each(cases)('is answered in the same way over TLS, and on a port of its own: %s', async (_, bytes, status) => {
+    it.each(cases)('is answered in the same way over TLS and on the private port: %s', async (_, bytes, status) => {
       const reply = await only(bytes.replace('{}', '/api/idv/renters/r-1'), tlsPort, true);
       expectEnvelope(reply, expect.any(String));
-      // A later record tells nothing of the path.
+      // The fault is in a later TLS record, which does not have the path.
       if (bytes.includes(longer)) expect(reply.status).toBe(431);
       else expect([reply.status, codeOf(reply)]).toEqual([status, 121]);
       expectEnvelope(await only(bytes.replace('{}', '/internal/told'), privatePort));
     });
 
-    it('is answered in the default envelope where its path is not to be had', async () => {
+    it('is answered in the default envelope when it has no readable path', async () => {
       for (const bytes of [
         '\0\0\0\0',
         '\r\n\r\n\0',
@@ -356,7 +357,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('is answered after those that came before it on the connection', async () => {
+    it('is answered after the earlier requests on the connection', async () => {
       let go = (): void => undefined;
       slow = new Promise((resolve) => (go = resolve));
       const bytes = `${ask('GET /v1/slow HTTP/1.1')}get /api/idv/renters/r-1 HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -368,7 +369,7 @@ describe('the edge of HTTP', () => {
       expect(codeOf(replies[1]!)).toBe(121);
     });
 
-    it('is answered after those that came before it, when its body is at fault', async () => {
+    it('is answered after the earlier requests when its body is malformed', async () => {
       let go = (): void => undefined;
       slow = new Promise((resolve) => (go = resolve));
       const bad = ask('POST /api/idv/renters/r-1 HTTP/1.1', ['Transfer-Encoding: chunked'], 'zz\r\n');
@@ -380,13 +381,13 @@ describe('the edge of HTTP', () => {
       expect(codeOf(replies[1]!)).toBe(121);
     });
 
-    it('is answered once, when the reply was sent before the fault of the body came', async () => {
+    it('is answered once when the reply was sent before the malformed part of the body', async () => {
       const bytes = ask('POST /v1/nowhere HTTP/1.1', ['Transfer-Encoding: chunked'], 'zz\r\n');
       const { replies, rest } = await exchange(port, bytes, { replies: 2 });
       expect([replies.map(({ status }) => status), rest]).toEqual([[404], '']);
     });
 
-    it('408: is answered when the rest of it does not come, in the envelope of its path', async () => {
+    it('answers 408 in the envelope of its path when the rest of it does not arrive', async () => {
       for (const [bytes, code] of [
         ['', 'REQUEST_TIMEOUT'],
         ['GET /v1/slow HTTP/1.1\r\n', 'REQUEST_TIMEOUT'],
@@ -397,7 +398,7 @@ describe('the edge of HTTP', () => {
         const came = exchange(port, bytes);
         const [socket] = await connected;
         await began;
-        // As Node does when the time of a request is over.
+        // Node emits this when a request takes too long.
         server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
         const { replies } = await came;
         expect(replies.map((reply) => [reply.status, codeOf(reply)])).toEqual([[408, code]]);
@@ -405,13 +406,13 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it('is cut off without an answer, when it is plain HTTP where TLS is spoken', async () => {
+    it('gets no answer when it is plain HTTP on a TLS port', async () => {
       for (const bytes of [ask('GET /health/live HTTP/1.1'), '\x16\x03\x01\x00\x05hello'])
         expect(await exchange(tlsPort, bytes)).toMatchObject({ replies: [] });
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
     });
 
-    it('503: leaves one line of at most 300 bytes in the log, which names the cause', async () => {
+    it('answers 503 with one log line of at most 300 bytes that names the cause', async () => {
       for (const [route, cause] of [
         [`/${LONGEST}`, 'The'],
         ['/v1/away', 'ECONNREFUSED'],
@@ -426,7 +427,7 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it('503: is logged on a port of its own as well', async () => {
+    it('answers 503 with a log line on the private port too', async () => {
       told = new Unavailable('The disk is full');
       expect((await only(ask('POST /internal/told HTTP/1.1'), privatePort)).status).toBe(503);
       await until(() => logged.length > 0);
@@ -437,12 +438,12 @@ describe('the edge of HTTP', () => {
       });
     });
 
-    it('has limits of time and number on every port', () => {
+    it('meets limits of time and number on every port', () => {
       for (const { headersTimeout, requestTimeout, maxConnections } of [server, privateServer.server])
         expect([headersTimeout, requestTimeout, maxConnections]).toEqual([10_000, 30_000, 10_000]);
     });
 
-    it('may be kept by no cache and is read as what it is, on every port, unless its route says otherwise', async () => {
+    it('gets a reply that is neither cached nor sniffed, on every port, unless its route allows caching', async () => {
       for (const line of [
         'GET /v1/slow',
         'POST /screening/submit',
@@ -458,7 +459,7 @@ describe('the edge of HTTP', () => {
             'no-store',
             'nosniff',
           ]);
-          // Browsers hold a host to TLS once they have heard this there.
+          // Browsers then use only TLS for this host.
           expect([line, headers['strict-transport-security']]).toEqual([
             line,
             at === tlsPort ? 'max-age=31536000' : undefined,
@@ -473,7 +474,7 @@ describe('the edge of HTTP', () => {
       expect([headers['cache-control'], headers['x-content-type-options']]).toEqual(['public, max-age=300', 'nosniff']);
     });
 
-    it("has a UUID of the service beside the caller's request id, which is not logged", async () => {
+    it('gets a UUID of the service beside its own request id, and only the UUID is logged', async () => {
       for (const [given, target] of [
         ['rid-923847561.Quetzalina', '/v1/slow'],
         ['rid-923847561.Quetzalina', '/nowhere'],
@@ -498,7 +499,7 @@ describe('the edge of HTTP', () => {
       expect(logged.join('')).not.toMatch(/Quetzalina|0123456789abcdef|of-the-caller|the-request/);
     });
 
-    it("takes the caller's request id where that is a UUID", async () => {
+    it("uses the caller's request id when it is a UUID", async () => {
       for (const given of ['018f0000-0000-7000-8000-000000000000', '4C9AF2B4-7F4B-4F5C-9D9E-3A3C5E6F7A8B'])
         for (const target of ['/v1/slow', 'http://', '/%zz']) {
           const { headers } = await only(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${given}\r\n\r\n`);
@@ -506,7 +507,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('repeats no request id that is no plain token', async () => {
+    it('gets a UUID when its own request id is not a plain token', async () => {
       for (const id of ['two words', 'é', 'x'.repeat(129), '<x>', ''])
         for (const target of ['/nowhere', 'http://', '/%zz']) {
           const reply = await only(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n\r\n`);
@@ -515,21 +516,21 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('an upgrade that is not offered is passed over', async () => {
+    it('with an upgrade that is not offered is served without it', async () => {
       const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
       expect((await only(ask('GET /v1/slow HTTP/1.1', upgrade))).status).toBe(200);
       expect((await only(ask('GET /health/live HTTP/1.1', upgrade), privatePort)).status).toBe(200);
     });
 
-    it('an expectation of 100-continue is met', async () => {
+    it('with the expectation 100-continue is served', async () => {
       const headers = ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 2'];
       expect((await only(ask('POST /v1/sessions HTTP/1.1', headers, '{}'))).status).toBe(200);
     });
   });
 
-  describe('what a hook or a handler throws', () => {
+  describe('an error in a hook or a handler', () => {
     it.each(['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend', 'header', 'done'])(
-      '500: is answered in the envelope of the path: %s',
+      'is answered 500 in the envelope of the path: %s',
       async (hook) => {
         for (const [path, code] of [
           ['/api/idv/renters/r-1', 130],
@@ -546,12 +547,12 @@ describe('the edge of HTTP', () => {
       },
     );
 
-    it('changes nothing where the reply is sent already, or an error is told', async () => {
+    it('changes nothing when the reply has been sent or already is an error', async () => {
       expect((await only(ask('GET /v1/slow HTTP/1.1', ['X-Break: onResponse']))).status).toBe(200);
       expect((await only(ask('GET /nowhere HTTP/1.1', ['X-Break: onError']))).status).toBe(404);
     });
 
-    it('500: is answered when our own error handler throws, and before there is a route', async () => {
+    it('is answered 500 when our own error handler throws, and when no route was found', async () => {
       const broken = createPrivateServer(
         Object.assign(Object.create(SURFACES) as typeof SURFACES, {
           reply: (error: never, request: { id: string; url: string; routeOptions?: object }) => {
@@ -575,7 +576,7 @@ describe('the edge of HTTP', () => {
         writeHead: (status: number) => (sent.push(status), response),
         end: (text: string) => sent.push(JSON.parse(text).error.code),
       };
-      // A request that the framework cannot even look at.
+      // The framework cannot read this request.
       serveRequest({ url: '/x', headers: {}, rawHeaders: ['Host', 'x'], socket: {}, method: 'GET' }, response);
       expect(sent).toEqual([500, 'SYSTEM_INTERNAL_ERROR']);
       await broken.close();
@@ -594,12 +595,12 @@ describe('the edge of HTTP', () => {
       '{"a":1,"__proto__":"text","__proto__":[]}',
       '{"a":1,"constructor":{"prototype":{"polluted":1}}}',
       '{"a":1,"c\\u006fnstructor":{"prototype":1}}',
-    ])('has keys that name a prototype left out: %s', async (body) => {
+    ])('loses the keys that name a prototype: %s', async (body) => {
       const reply = await post([json('')], body);
       expect([reply.status, reply.body]).toEqual([200, { body: { a: 1 }, polluted: false }]);
     });
 
-    it('has them left out at any depth', async () => {
+    it('loses such keys at any depth', async () => {
       const reply = await post([json('')], '{"a":[{"b":{"__proto__":{"polluted":1},"constructor":{"prototype":1}}}]}');
       expect(reply.body).toEqual({ body: { a: [{ b: {} }] }, polluted: false });
     });
@@ -617,7 +618,7 @@ describe('the edge of HTTP', () => {
       [json('; charset=utf-8; charset=utf-16')],
       [json('; charset=utf-7')],
       ['Content-Type: text/plain; charset=utf-16'],
-    ])('415: is refused in an encoding or a charset that is not read: %s %s', async (...headers) => {
+    ])('is refused with 415 in an unsupported encoding or charset: %s %s', async (...headers) => {
       for (const [path, code] of [
         ['/v1/sessions', 'UNSUPPORTED_MEDIA_TYPE'],
         ['/api/idv/renters/r-1', 121],
@@ -638,17 +639,17 @@ describe('the edge of HTTP', () => {
       [json('; charset=UTF8')],
       [json('; charset=us-ascii')],
       [json('; charset=utf-8; charset=utf-8')],
-    ])('is read as what it is: %s %s', async (...headers) => {
+    ])('is read in a supported encoding and charset: %s %s', async (...headers) => {
       expect((await post(headers, '{"a":1}')).body).toMatchObject({ body: { a: 1 } });
     });
 
-    it('that is empty has no encoding', async () => {
+    it('that is empty may name any encoding', async () => {
       expect((await post(['Content-Encoding: gzip', json('; charset=utf-16')], '')).status).toBe(200);
     });
   });
 
-  // Whatever the bytes are, each connection gets at least one whole reply in an envelope, and the process stays.
-  it(`answers ${FUZZED} requests of any kind`, async () => {
+  // For any bytes, each connection gets at least one complete reply in an envelope, and the process keeps running.
+  it(`answers ${FUZZED} random requests`, async () => {
     const random = numbersFrom(20_261_126);
     const some = <Value>(...values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
     const times = (most: number, make: () => string): string =>
@@ -715,7 +716,7 @@ describe('the edge of HTTP', () => {
         asked += 1;
         const text = times(2, whole) + whole();
         const bytes = random() < 0.3 ? damaged(text) : text;
-        // With so many zero bytes every request is over, or broken.
+        // These zero bytes end or break every request.
         const { replies, rest } = await exchange(some(port, port, privatePort), bytes + '\0'.repeat(64), {
           replies: Infinity,
         });
@@ -740,7 +741,7 @@ describe('the edge of HTTP', () => {
   }, 240_000);
 });
 
-/** The same numbers from 0 to 1 in each run (mulberry32). */
+/** The same numbers between 0 and 1 in each run (mulberry32). */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {

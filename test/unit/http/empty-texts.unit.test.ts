@@ -1,4 +1,4 @@
-// An optional text that is empty is as good as absent, in every body and query of every surface (docs/contract/general.md#text).
+// An optional text that is empty counts as absent, in every body and query of every surface (docs/contract/general.md#text).
 import 'reflect-metadata';
 import { expect, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
@@ -17,7 +17,7 @@ import {
 } from '../../../src/modules/webhooks/http/dashboard/endpoint-bodies.js';
 import { readBody } from '../../support/bodies.js';
 
-/** Of another type than text: an empty text is wrong there. */
+/** These fields are not texts, so an empty text is invalid. */
 const NO_TEXTS = [
   'productId',
   'routes',
@@ -29,7 +29,7 @@ const NO_TEXTS = [
   'limit',
   'previous_valid_for_seconds',
 ];
-/** Taken by the class, and left out where it is read: test/unit/screening, test/unit/payments. */
+/** The class keeps these. The handlers drop them: test/unit/screening, test/unit/payments. */
 const ADDRESSES = ['unitAddress', 'propertyAddress'];
 
 const BODIES = [
@@ -53,7 +53,7 @@ const optional = BODIES.flatMap((type) => {
   return [...new Set(fields)].map((field) => [type.name, field, type] as const);
 });
 
-/** The fields that are refused. */
+/** The refused fields. */
 async function faults(type: (typeof BODIES)[number], body: object): Promise<string[]> {
   try {
     await readBody<object>(type, body, new Date());
@@ -63,16 +63,19 @@ async function faults(type: (typeof BODIES)[number], body: object): Promise<stri
   }
 }
 
-it.each(optional)('%s.%s: an empty text is absent, or of another type', async (_, field, type) => {
-  const refused = (await faults(type, { [field]: '' })).includes(field);
-  const missing = (await faults(type, {})).includes(field);
-  expect(refused).toBe(NO_TEXTS.includes(field) || missing);
-  if (refused || ADDRESSES.includes(field)) return;
-  const given = { renterId: 'r', successUrl: 's', cancelUrl: 'c', jscPayload: 'j', url: 'u', html: 'h', [field]: '' };
-  if (type !== SubmitBody) expect(await readBody<object>(type, given, new Date())).not.toHaveProperty(field);
-});
+it.each(optional)(
+  '%s.%s: an empty text is absent, or refused when the field has another type',
+  async (_, field, type) => {
+    const refused = (await faults(type, { [field]: '' })).includes(field);
+    const missing = (await faults(type, {})).includes(field);
+    expect(refused).toBe(NO_TEXTS.includes(field) || missing);
+    if (refused || ADDRESSES.includes(field)) return;
+    const given = { renterId: 'r', successUrl: 's', cancelUrl: 'c', jscPayload: 'j', url: 'u', html: 'h', [field]: '' };
+    if (type !== SubmitBody) expect(await readBody<object>(type, given, new Date())).not.toHaveProperty(field);
+  },
+);
 
-it('an empty code gives way to its older name', () => {
+it('an empty code is replaced by the field with the older name', () => {
   expect(codeIn({ code: '', otp: '123456' })).toEqual({ method: 'otp', code: '123456' });
   expect(codeIn({ code: ' 123456 ' })).toEqual({ method: 'otp', code: '123456' });
 });

@@ -1,4 +1,4 @@
-// What the caller of a string-code surface hears (docs/contract/general.md#errors).
+// The errors that callers of a surface with string codes receive (docs/contract/general.md#errors).
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { answerOf } from '../../../src/vendor-kit/answer.js';
@@ -18,8 +18,8 @@ const REQUEST_ID = '01a2169b-372e-7002-b730-100934707a68';
 const replyTo = (error: DomainError): { readonly status: number; readonly body: ErrorBody } =>
   SURFACES.reply(error, { id: REQUEST_ID, url: '/' }) as ReturnType<typeof replyTo>;
 
-describe('the reply to a refusal', () => {
-  it('says in its message what the first field at fault must be', () => {
+describe('the reply to a domain error', () => {
+  it('says in its message what the first invalid field must be', () => {
     const details = [
       { field: 'phoneNumber', message: 'must have ten digits and not begin with 1' },
       { field: 'currentZip', message: 'must have five digits' },
@@ -36,7 +36,7 @@ describe('the reply to a refusal', () => {
     });
   });
 
-  it('calls a field of the domain by its name on the wire, and what is the same name on both as it is', () => {
+  it('translates the names of the domain into names on the wire, and keeps equal names', () => {
     const details = [
       { field: 'address.postalCode', message: 'must have five digits' },
       { field: 'currentCity', message: 'must be a city' },
@@ -50,7 +50,7 @@ describe('the reply to a refusal', () => {
     });
   });
 
-  it("says the rule where no field stands for it, and the catalogue's words where there is none", () => {
+  it("states the broken rule when no field has the fault, and otherwise the catalogue's text", () => {
     expect(
       replyTo(new DomainError('request.invalid', { rule: 'The body must be a JSON object.' })).body.error.message,
     ).toBe('The body must be a JSON object.');
@@ -59,7 +59,7 @@ describe('the reply to a refusal', () => {
     );
   });
 
-  it('names the session that was opened beside the error', () => {
+  it('names the opened session beside the error', () => {
     expect(replyTo(new DomainError('service.unavailable', { sessionId: 'session' })).body).toMatchObject({
       error: { code: 'SERVICE_UNAVAILABLE' },
       sessionId: 'session',
@@ -68,7 +68,7 @@ describe('the reply to a refusal', () => {
   });
 });
 
-describe("a vendor's objection to the data", () => {
+describe("a vendor's refusal of the data", () => {
   const told = (code: number, field?: string): object => {
     const body = { error: { code, message: 'not for the caller', ...(field && { field }) } };
     const verdict = readRegistration(answerOf(400, JSON.stringify(body))) as Parameters<
@@ -90,7 +90,7 @@ describe("a vendor's objection to the data", () => {
     [708, 'ssn', 'INVALID_SSN', 'ssn'],
     [13, 'address.city', 'INVALID_ADDRESS', 'currentCity'],
     [13, 'firstName', 'VALIDATION_INVALID_FIELD_FORMAT', 'firstName'],
-  ])('%i with field %s is told as %s of %s, with the rule', (code, named, name, field) => {
+  ])('%i with field %s is answered as %s of %s, with the rule', (code, named, name, field) => {
     expect(told(code, named)).toEqual({
       code: name,
       field,
@@ -98,7 +98,7 @@ describe("a vendor's objection to the data", () => {
     });
   });
 
-  it('that names no field of ours is told without one', () => {
+  it('about an unknown field is answered without a field', () => {
     for (const [code, field] of [
       [708, undefined],
       [708, 'userType'],

@@ -12,14 +12,14 @@ async function probe(health: Health): Promise<{ readonly status: number; readonl
 }
 
 describe('readiness', () => {
-  it('is 200 and names each check when all is well', async () => {
+  it('is 200 and lists each check when all checks pass', async () => {
     const health = new Health();
     health.add('redis', () => Promise.resolve(null));
     health.add('disk', () => null);
     expect(await probe(health)).toEqual({ status: 200, body: { status: 'ok', checks: { redis: 'ok', disk: 'ok' } } });
   });
 
-  it('is 503 and says why of each check that fails, however it fails', async () => {
+  it('is 503 with the reason of each failing check, however it fails', async () => {
     const health = new Health();
     health.add('redis', () => Promise.resolve('Redis refuses to write: READONLY'));
     health.add('disk', () => 'The disk of the data folder is full.');
@@ -45,7 +45,7 @@ describe('readiness', () => {
           redis: 'Redis refuses to write: READONLY',
           disk: 'The disk of the data folder is full.',
           vault: 'S3 cannot be reached.',
-          // Strangers may probe: no address inside is told.
+          // Anyone may call the probe, so internal addresses are left out.
           'event-store': 'No answer',
           projections: 'It failed with an error of its own.',
         },
@@ -53,7 +53,7 @@ describe('readiness', () => {
     });
   });
 
-  it('is 503 and says why when the process stops', async () => {
+  it('is 503 with the reason when the process stops', async () => {
     const health = new Health();
     health.add('disk', () => null);
     health.stop();
@@ -63,7 +63,7 @@ describe('readiness', () => {
     });
   });
 
-  it('asks once for all probes that come while it asks', async () => {
+  it('runs each check once for concurrent probes', async () => {
     let asked = 0;
     const health = new Health();
     health.add('redis', async () => {
@@ -80,12 +80,12 @@ describe('readiness', () => {
 describe('the projections', () => {
   const late = { projection: 'parcels', lagMs: 3_600_000 };
 
-  it('are well while one of them is built, however long that takes', () => {
+  it('are healthy while one of them is being built, however long that takes', () => {
     expect(lateOf([{ ...late, state: 'building' }])).toBeNull();
     expect(lateOf([{ ...late, state: 'standby' }])).toBeNull();
   });
 
-  it('are not when a live one is far behind the log, or one has stopped', () => {
+  it('are unhealthy when a live one is far behind the log or one has stopped', () => {
     expect(lateOf([{ ...late, state: 'live', lagMs: 29_000 }])).toBeNull();
     expect(lateOf([{ ...late, state: 'live' }])).toBe('The projection parcels is 3600 seconds behind the log.');
     expect(lateOf([{ ...late, state: 'stopped', lagMs: 0 }])).toMatch(/parcels has stopped at an event/);

@@ -1,4 +1,4 @@
-// Idempotency keys on a server of its own, with a real Redis behind it and a route that does what the test tells it.
+// Idempotency keys on a test server with a real Redis and a route that the test controls.
 import 'reflect-metadata';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -40,10 +40,10 @@ import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
-/** What the routes do, counted. Set by each test. */
+/** The work of the routes, which each test sets. Each run is counted. */
 let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 let executions: (string | undefined)[] = [];
-/** Whether they append an event or ask a vendor. */
+/** Whether the routes append an event or ask a vendor. */
 let does = true;
 
 @Injectable()
@@ -147,7 +147,7 @@ describe('Idempotency-Key', () => {
     vaults = new Vaults();
     vault = vaults.open(keys);
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
-    // Two servers, as two processes of the service.
+    // Two servers stand for two processes of the service.
     for (let at = 0; at < 2; at++) {
       const records = new RedisIdempotencyRecords(
         redis.client(),
@@ -222,14 +222,14 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
   };
 
-  it('200: replays status and body with Idempotent-Replayed, from any process, executed once', async () => {
+  it('executes once and replays status and body with Idempotent-Replayed in any process', async () => {
     const first = await post({ a: 1 });
     expect(first).toMatchObject({ status: 200, text: '{"made":1}' });
     for (const server of [0, 1]) expectReplay(await post({ a: 1 }, { server }), first);
     expect(executions).toHaveLength(1);
   });
 
-  it('200: what was answered under a session grant is replayed under that grant only', async () => {
+  it('replays a reply under a session grant only under that grant', async () => {
     const under = (grant: string): { headers: Record<string, string> } => ({ headers: { 'x-grant': grant } });
     const first = await post({}, under('g'));
     expectReplay(await post({}, under('g')), first);
@@ -238,21 +238,21 @@ describe('Idempotency-Key', () => {
     expect(new Set(executions).size).toBe(3);
   });
 
-  it('200: what was answered to one lineage is replayed to none other', async () => {
+  it('replays a reply to one lineage only to that lineage', async () => {
     const of = (lineage: string): { headers: Record<string, string> } => ({ headers: { 'x-lineage': lineage } });
     const first = await post({}, of('one'));
     const second = await post({}, of('two'));
     expect([isReplay(second), second.text]).toEqual([false, '{"made":2}']);
     expectReplay(await post({}, of('one')), first);
     expectReplay(await post({}, of('two')), second);
-    // A grant is one visitor, whatever token of it asks.
+    // A grant stands for one visitor, whichever of its tokens is used.
     const granted = await post({}, { headers: { 'x-grant': 'g', 'x-lineage': 'one' } });
     expect(isReplay(granted)).toBe(false);
     expectReplay(await post({}, { headers: { 'x-grant': 'g', 'x-lineage': 'two' } }), granted);
     expect(new Set(executions).size).toBe(3);
   });
 
-  it('a reply to a request that did nothing is not kept, whatever its status, and binds the key to no content', async () => {
+  it('does not keep the reply to a request without an effect, whatever its status, and the key may carry another body', async () => {
     does = false;
     const nothings: ((reply: FastifyReply) => unknown)[] = [
       () => ({ same: true }),
@@ -290,7 +290,7 @@ describe('Idempotency-Key', () => {
     expectReplay(await post({ a: 3 }), first);
   });
 
-  it('what did nothing after an execution that failed is kept: that one may have done something', async () => {
+  it('keeps the reply to a request without an effect after a failed execution, which may have had one', async () => {
     act = () => {
       throw new DomainError('service.unavailable');
     };
@@ -302,7 +302,7 @@ describe('Idempotency-Key', () => {
     expect((await post({ a: 2 })).status).toBe(409);
   });
 
-  it('Idempotency-Kept: false, where as many replies of the visitor are kept as may be', async () => {
+  it('answers Idempotency-Kept: false when the visitor has reached the limit of kept replies', async () => {
     const headers = { 'x-lineage': randomUUID() };
     const made = async (name: string): Promise<[Reply, Reply]> => {
       key = name;
@@ -321,7 +321,7 @@ describe('Idempotency-Key', () => {
     expect((await post({}, { headers: { 'x-lineage': randomUUID() } })).headers.get('idempotency-kept')).toBeNull();
   });
 
-  it('201 and an empty body are replayed as they were', async () => {
+  it('replays 201 with an empty body', async () => {
     act = () => undefined;
     const first = await post(undefined, { path: '/things/7/part' });
     expect(first.status).toBe(201);
@@ -329,7 +329,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('a status and type that the controller set are replayed', async () => {
+  it('replays the status and content type that the controller has set', async () => {
     act = (_body, _request, reply) => {
       void reply.status(202).header('content-type', 'text/plain; charset=utf-8');
       return 'accept\u00e9';
@@ -339,7 +339,7 @@ describe('Idempotency-Key', () => {
     expectReplay(await post({}), first);
   });
 
-  it('a streamed reply is kept whole', async () => {
+  it('keeps a streamed reply completely', async () => {
     act = () => new StreamableFile(Readable.from([Buffer.from('one'), Buffer.from('two')]), { type: 'text/plain' });
     const first = await post({});
     expect(first.text).toBe('onetwo');
@@ -347,7 +347,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('410: a refusal that passes a vendor\u2019s answer on is kept no longer than the data of whom it tells', async () => {
+  it("answers 410 for a kept refusal with a vendor's answer after the person was erased", async () => {
     const subject = randomUUID();
     const reply = { status: 423, body: '{}', code: null, field: null, message: null };
     act = () => {
@@ -361,7 +361,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('409 IDEMPOTENCY_KEY_REUSED: same key, other body', async () => {
+  it('answers 409 IDEMPOTENCY_KEY_REUSED when the body differs', async () => {
     await post({ a: 1 });
     for (const body of [{ a: 2 }, { a: '1' }, { a: 1, b: null }, {}, [], undefined]) {
       const reply = await post(body);
@@ -372,31 +372,31 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('409 IDEMPOTENCY_KEY_REUSED: same key, other query', async () => {
+  it('answers 409 IDEMPOTENCY_KEY_REUSED when the query differs', async () => {
     await post({ a: 1 }, { path: '/things?x=1' });
     expect((await post({ a: 1 }, { path: '/things?x=2' })).status).toBe(409);
   });
 
-  it('the same body in another order or spacing is the same body', async () => {
+  it('treats bodies as equal when only the order of keys or the spacing differs', async () => {
     const first = await post('{"a":1,"b":{"c":[1,2],"d":"\u00e9"}}');
     expectReplay(await post('{ "b": {"d":"\\u00e9", "c":[1, 2]}, "a": 1.0 }'), first);
     expect((await post('{"a":1,"b":{"c":[2,1],"d":"\u00e9"}}')).status).toBe(409);
   });
 
-  it('bodies that no canonical JSON exists for are told apart all the same, and never a 500', async () => {
+  it('compares bodies without a canonical JSON too, and never answers 500', async () => {
     const half = await post('{"a":"\\ud800"}');
     expect([half.status, JSON.parse(half.text).error.field]).toEqual([400, 'a']);
-    // It has not used the key up.
+    // The refused request has not used the key.
     expect((await post('{"a":1e999}')).status).toBe(200);
     expect((await post('{"a":null}')).status).toBe(409);
     key = randomUUID();
     const deep = await post(`${'['.repeat(12_000)}${']'.repeat(12_000)}`);
     expect([deep.status, JSON.parse(deep.text).error.code]).toEqual([400, 'VALIDATION_ERROR']);
-    // It has not used the key up.
+    // The refused request has not used the key.
     expect((await post({})).status).toBe(200);
   });
 
-  it('keys are apart for accounts, environments, routes and the things a route names', async () => {
+  it('separates keys by account, environment, route and path parameters', async () => {
     const variants = [
       {},
       { headers: { 'x-account': 'b' } },
@@ -406,13 +406,13 @@ describe('Idempotency-Key', () => {
     ];
     for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(false);
     for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(true);
-    // Another spelling of the same path is the same thing.
+    // Another spelling of the same path means the same resource.
     expect(isReplay(await post({ a: 1 }, { path: '/things/%37/part' }))).toBe(true);
     expect(executions).toHaveLength(variants.length);
     expect(new Set(executions).size).toBe(variants.length);
   });
 
-  it('a GET that changes something takes keys, and no cache keeps its reply; another GET takes none', async () => {
+  it('covers a GET that changes state, with a reply that is not cached, and no other GET', async () => {
     const get = (path: string): Promise<Reply> => post(undefined, { path, method: 'GET' });
     const first = await get('/things/changing');
     expectReplay(await get('/things/changing'), first);
@@ -426,7 +426,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(3);
   });
 
-  it('a text that passes for JSON, and a refusal with 422 or 423, are replayed byte for byte', async () => {
+  it("replays a controller's JSON text, and refusals with 422 or 423, byte for byte", async () => {
     for (const status of [200, 422, 423]) {
       key = randomUUID();
       act = (_body, _request, reply) => {
@@ -443,7 +443,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(3);
   });
 
-  it('concurrent twins in two processes execute once and all get the reply', async () => {
+  it('executes once for concurrent equal requests in two processes, and all get the reply', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     act = async () => {
@@ -461,7 +461,7 @@ describe('Idempotency-Key', () => {
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
   });
 
-  it('503 with Retry-After: a twin that waited in vain', async () => {
+  it('answers 503 with Retry-After when the first execution takes too long', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     act = () => finished;
@@ -478,7 +478,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('4xx refusals are kept and replayed, whatever threw them', async () => {
+  it('keeps and replays 4xx refusals, whatever code throws them', async () => {
     const refusals = [
       new DomainError('request.not_found'),
       new DomainError('screening.field_format', {
@@ -503,7 +503,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('5xx, 429, 409 ATTEMPT_IN_PROGRESS and a refusal with Retry-After are not kept: a retry executes, under a new scope, and its reply is kept', async () => {
+  it('does not keep 5xx, 429, ATTEMPT_IN_PROGRESS or Retry-After refusals: a retry executes in a new scope, and its reply is kept', async () => {
     const failures = [
       new DomainError('service.unavailable'),
       new DomainError('service.upstream_timeout'),
@@ -531,7 +531,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('a caller that hung up while its request was executed gets the reply when it asks again', async () => {
+  it('gives the reply to a caller that hung up during the execution and asks again', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     act = async () => {
@@ -552,7 +552,7 @@ describe('Idempotency-Key', () => {
     expect([again.status, again.text, isReplay(again)]).toEqual([200, '{"made":1}', true]);
   });
 
-  it('400 VALIDATION_ERROR: a key that is empty, too long or has control characters; nothing is executed', async () => {
+  it('answers 400 VALIDATION_ERROR without an execution when the key is empty, too long or has control characters', async () => {
     for (const bad of ['', ' ', 'k'.repeat(256), 'a\tb']) {
       const reply = await post({ a: 1 }, { headers: { 'idempotency-key': bad } });
       expect(reply.status).toBe(400);
@@ -570,7 +570,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(4);
   });
 
-  it('400 VALIDATION_ERROR: two headers with different keys; the same key twice is one key', async () => {
+  it('answers 400 VALIDATION_ERROR when two headers have different keys, and takes the same key twice', async () => {
     const send = (keys: readonly string[]): Promise<[number | undefined, string]> =>
       new Promise((resolve, reject) => {
         const headers = ['Host', 'x', 'X-Account', 'twice', ...keys.flatMap((one) => ['Idempotency-Key', one])];
@@ -595,7 +595,7 @@ describe('Idempotency-Key', () => {
     expect([await send(['one']), executions.length]).toEqual([first, 1]);
   });
 
-  it('what is no keyed POST of a known caller passes untouched', async () => {
+  it('does nothing without a key, for other methods, on open routes and for unknown callers', async () => {
     const headers = { 'x-account': 'a', 'idempotency-key': key };
     const get = (): Promise<Response> => fetch(`${bases[0]}/things`, { headers });
     expect((await get()).headers.get('idempotent-replayed')).toBeNull();
@@ -614,7 +614,7 @@ describe('Idempotency-Key', () => {
     );
   });
 
-  it('503: while Redis is away nothing keyed is executed; requests without a key are', async () => {
+  it('answers 503 without an execution while Redis is unavailable, and serves requests without a key', async () => {
     redis.freeze();
     try {
       const reply = await post({ a: 1 });
@@ -626,7 +626,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('a reply that Redis cannot take is still given, and kept as soon as Redis is back', async () => {
+  it('returns a reply that Redis cannot take, and keeps it as soon as Redis is back', async () => {
     act = () => {
       redis.freeze();
       return { made: executions.length };

@@ -4,7 +4,7 @@ import { isBeyondLimits, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../../src
 
 const judged = (json: string): boolean => isBeyondLimits(Buffer.from(json), LARGE_BODY_BYTES);
 const nested = (levels: number): string => `${'[{"a":'.repeat(levels / 2)}0${'}]'.repeat(levels / 2)}`;
-/** What stands in arrays and objects, all together. */
+/** The number of values in all arrays and objects. */
 const valuesIn = (json: unknown): number =>
   typeof json === 'object' && json !== null
     ? Object.values(json).reduce((sum: number, value) => sum + 1 + valuesIn(value), 0)
@@ -16,7 +16,7 @@ describe('the limits of a JSON body', () => {
     expect(judged(`[${Array.from({ length: 5_000 }, () => '[]').join()}]`)).toBe(false);
   });
 
-  it('are 10,000 values, however they are spread and spaced', () =>
+  it('are 10,000 values, whatever their depth and spacing', () =>
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 5 }),
@@ -37,12 +37,12 @@ describe('the limits of a JSON body', () => {
       [500, 501].map((values) => isBeyondLimits(Buffer.from(JSON.stringify(Array(values).fill(0))), SMALL_BODY_BYTES)),
     ).toEqual([false, true]));
 
-  it('do not count what stands in a text, such as a page to be printed', () => {
+  it('do not count characters within a text, such as a page to be printed', () => {
     expect(judged(JSON.stringify({ html: '<p title="a\\" class=\'b\'>[{,:}]</p>'.repeat(60_000) }))).toBe(false);
     expect(judged(`["${'\\\\'.repeat(50_000)}",${'['.repeat(40)}`)).toBe(true);
   });
 
-  it('are found in any bytes', () =>
+  it('apply to any bytes', () =>
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) =>
         expect(typeof isBeyondLimits(bytes, SMALL_BODY_BYTES)).toBe('boolean'),

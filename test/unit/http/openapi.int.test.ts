@@ -1,4 +1,4 @@
-// The documents that describe the API, as strangers may ask for them (docs/contract/general.md#documents).
+// The documents that describe the API, which any caller may read (docs/contract/general.md#documents).
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -50,7 +50,7 @@ describe('the documents', () => {
     ['/docs/', 'text/html'],
     ['/docs/swagger-ui-init.js', 'application/javascript'],
     ['/docs/swagger-ui.css', 'text/css'],
-  ])('are shown in no page of others and read as what they are: %s', async (path, type) => {
+  ])('cannot be framed by other pages and are not sniffed: %s', async (path, type) => {
     const [first, again] = [await fetch(base + path), await fetch(base + path)];
     for (const { status, headers } of [first, again])
       expect([status, headers.get('content-security-policy'), headers.get('x-content-type-options')]).toEqual([
@@ -63,7 +63,7 @@ describe('the documents', () => {
     expect((await again.text()) === (await first.text())).toBe(true);
   });
 
-  it('are written out once, however often they are asked for', async () => {
+  it('are serialized once, however often they are requested', async () => {
     const paths = ['/openapi.json', '/openapi/server.json', '/openapi.yaml'];
     for (const path of paths) await (await fetch(base + path)).arrayBuffer();
     const writing = jest.spyOn(JSON, 'stringify');

@@ -100,7 +100,7 @@ class ServerRoute {
   }
 }
 
-/** Answers one secret key, counted; knows no publishable one, and asked for some it fails as told. */
+/** Knows one secret key and counts the requests for it. Publishable keys are unknown or fail as the test says. */
 class ScriptedKeys extends AccessKeys {
   override async isRevoked(): Promise<boolean> {
     return false;
@@ -125,7 +125,7 @@ interface Reply {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-describe('the platform door', () => {
+describe('the platform surface', () => {
   const keys = new ScriptedKeys();
   let app: NestFastifyApplication;
   let tokens: TokenKeys;
@@ -172,7 +172,7 @@ describe('the platform door', () => {
       log,
       metrics: new Metrics(),
     });
-    // The module of accounts, which surfaces need, is played by what is provided above.
+    // The surfaces need the accounts module. The providers above replace it.
     const testing = await Test.createTestingModule({ imports: [Door] })
       .overrideModule(AccountsModule)
       .useModule(Nothing)
@@ -189,7 +189,7 @@ describe('the platform door', () => {
 
   afterAll(() => app.close());
 
-  /** With node:http, because fetch keeps Host and the Sec-Fetch headers to itself. */
+  /** Uses node:http, since fetch does not let a caller set Host and the Sec-Fetch headers. */
   function call(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({ host: '127.0.0.1', port, method, path, headers }, (response) => {
@@ -225,7 +225,7 @@ describe('the platform door', () => {
   const bearer = async (claims: object = {}) => ({ authorization: `Bearer ${await token(claims)}` });
 
   describe('a platform token', () => {
-    it('200: makes its account the caller, from the page it was issued to', async () => {
+    it('answers 200 with its account as the caller, on the page that it was issued to', async () => {
       const reply = await call('GET', '/screening/whoami', { ...(await bearer()), origin: ORIGIN });
       expect(reply).toMatchObject({
         status: 200,
@@ -233,7 +233,7 @@ describe('the platform door', () => {
       });
     });
 
-    it('200: from the embedded component, whatever page it is bound to', async () => {
+    it('answers 200 in the embedded component, whatever page it is bound to', async () => {
       expect((await call('GET', '/screening/whoami', { ...(await bearer()), origin: EMBEDDED })).status).toBe(200);
       const sameOrigin = { ...(await bearer()), 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' };
       expect((await call('GET', '/screening/whoami', sameOrigin)).status).toBe(200);
@@ -243,24 +243,24 @@ describe('the platform door', () => {
       ['another page', { origin: 'https://evil.example.test' }],
       ['the same host over plain HTTP', { origin: 'http://app.example.test' }],
       ['another port', { origin: 'https://app.example.test:8443' }],
-      ['a page beneath', { origin: 'https://sub.app.example.test' }],
+      ['a subdomain', { origin: 'https://sub.app.example.test' }],
       ["the component's host on another port", { origin: 'https://embedded.example.test' }],
       ['a sandboxed frame', { origin: 'null' }],
-      ['nowhere', {}],
+      ['an unknown page', {}],
       ["the same origin, which is not the component's", { 'sec-fetch-site': 'same-origin', host: 'app.example.test' }],
       ["a navigation to the component's host", { 'sec-fetch-site': 'none', host: 'embedded.example.test:8443' }],
       ["another site to the component's host", { 'sec-fetch-site': 'cross-site', host: 'embedded.example.test:8443' }],
       [
-        'another page that says same-origin',
+        'another page that claims to be same-origin',
         { origin: 'https://evil.example.test', 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' },
       ],
-    ])('401: from %s', async (_, headers) => {
+    ])('answers 401 when it comes from %s', async (_, headers) => {
       const reply = await call('GET', '/screening/whoami', { ...(await bearer()), ...headers });
       expect(reply).toMatchObject({ status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', recoverable: false } } });
     });
 
     it.each([{ account_id: 7 }, { sub: undefined }, { env: 'staging' }, { origin: undefined }, { aud: 'dashboard' }])(
-      '401: with the claims %j',
+      'answers 401 with the claims %j',
       async (claims) => {
         expect((await call('GET', '/screening/whoami', { ...(await bearer(claims)), origin: ORIGIN })).status).toBe(
           401,
@@ -268,7 +268,7 @@ describe('the platform door', () => {
       },
     );
 
-    it('401: without one', async () => {
+    it('answers 401 when it is missing', async () => {
       expect((await call('GET', '/screening/whoami', { origin: ORIGIN })).status).toBe(401);
     });
   });
@@ -277,7 +277,7 @@ describe('the platform door', () => {
     const dashboard = (role: string, permissions: string[], more: object = {}) =>
       bearer({ aud: 'dashboard', sub: 'user', role, permissions, ...more });
 
-    it('200: makes the user the caller, with role and permissions', async () => {
+    it('answers 200 with the user as the caller, with role and permissions', async () => {
       const reply = await call('GET', '/tsp/whoami', await dashboard('OWNER', ['webhooks:manage']));
       expect(reply).toMatchObject({
         status: 200,
@@ -290,7 +290,7 @@ describe('the platform door', () => {
       });
     });
 
-    it('200 with the permission that the route needs, 403 AUTH_FORBIDDEN without it', async () => {
+    it('answers 200 with the permission that the route needs, and 403 AUTH_FORBIDDEN without it', async () => {
       expect((await call('GET', '/tsp/webhooks', await dashboard('ADMINISTRATOR', ['webhooks:manage']))).status).toBe(
         200,
       );
@@ -300,7 +300,7 @@ describe('the platform door', () => {
       });
     });
 
-    it('401: a platform token, an unknown role, no token', async () => {
+    it('answers 401 for a platform token, an unknown role and no token', async () => {
       expect((await call('GET', '/tsp/webhooks', { ...(await bearer()), origin: ORIGIN })).status).toBe(401);
       expect((await call('GET', '/tsp/webhooks', await dashboard('ROOT', ['webhooks:manage']))).status).toBe(401);
       expect((await call('GET', '/tsp/webhooks')).status).toBe(401);
@@ -308,7 +308,7 @@ describe('the platform door', () => {
   });
 
   describe('a secret key', () => {
-    it('200: makes its account the caller', async () => {
+    it('answers 200 with its account as the caller', async () => {
       expect(await call('GET', '/v1/whoami', { 'x-secret-key': 'sk_test_right' })).toMatchObject({
         status: 200,
         body: { actor: { kind: 'secret-key', id: 'the-key' }, accountId: ACCOUNT, environment: 'test' },
@@ -320,7 +320,7 @@ describe('the platform door', () => {
       ['empty', { 'x-secret-key': '' }],
       ['wrong', { 'x-secret-key': 'sk_test_wrong' }],
       ['in the wrong header', { authorization: 'Bearer sk_test_right' }],
-    ])('401 AUTH_UNAUTHORIZED: %s', async (_, headers) => {
+    ])('answers 401 AUTH_UNAUTHORIZED when it is %s', async (_, headers) => {
       expect(await call('GET', '/v1/whoami', headers)).toMatchObject({
         status: 401,
         body: { error: { code: 'AUTH_UNAUTHORIZED' } },
@@ -331,7 +331,7 @@ describe('the platform door', () => {
   describe('the token exchange', () => {
     const headers = { origin: ORIGIN, 'x-publishable-key': 'pk_test_0123456789abcdef' };
 
-    it('500 INTERNAL_ERROR: for a fault of ours, without a word about it, readable by the page', async () => {
+    it('answers 500 INTERNAL_ERROR without details when it fails, and the page can read that', async () => {
       keys.fault = new Error('a fault of ours');
       const reply = await call('POST', '/auth/token/exchange', headers);
       expect(reply).toMatchObject({ status: 500, body: { error: { code: 'INTERNAL_ERROR', recoverable: false } } });
@@ -339,7 +339,7 @@ describe('the platform door', () => {
       expect(reply.headers).toMatchObject({ 'access-control-allow-origin': ORIGIN, vary: 'Origin' });
     });
 
-    it('503 SERVICE_UNAVAILABLE: when the store is away, recoverable', async () => {
+    it('answers 503 SERVICE_UNAVAILABLE, recoverable, when the store is unavailable', async () => {
       keys.fault = new Unavailable('away');
       expect(await call('POST', '/auth/token/exchange', headers)).toMatchObject({
         status: 503,
@@ -353,7 +353,7 @@ describe('the platform door', () => {
     const sockets: Socket[] = [];
     afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
-    /** Announces three megabytes of JSON and sends the first thousand bytes; what is answered, and the end of the connection. */
+    /** Announces three megabytes of JSON and sends a thousand bytes. Returns the answer and the end of the connection. */
     function begin(
       path: string,
       headers: Record<string, string> = {},
@@ -381,7 +381,7 @@ describe('the platform door', () => {
       ['/auth/token/exchange', 401, 'INVALID_KEY', { 'x-publishable-key': UNKNOWN_KEY }],
       ['/no/such/route', 404, 'NOT_FOUND', {}],
     ])(
-      'is not read from strangers, who are answered while they still send it: %s %d %s',
+      'is not read from an unauthenticated caller, who is answered at once: %s %d %s',
       async (path, status, code, headers) => {
         const answer = await begin(path, { origin: ORIGIN, 'x-request-id': 'the-request', ...headers }).answer;
         expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -393,13 +393,13 @@ describe('the platform door', () => {
       },
     );
 
-    it('is not waited for: the connection of a stranger is closed', async () => {
+    it('is not awaited, and the connection of an unauthenticated caller is closed', async () => {
       const { answer, closed } = begin('/screening/echo');
       expect(await answer).toMatch(/^HTTP\/1\.1 401 /);
       await closed;
     });
 
-    it('is read after one look at the credentials, not two', async () => {
+    it('is read after one check of the credentials', async () => {
       keys.asked = 0;
       expect(
         await call(
@@ -412,7 +412,7 @@ describe('the platform door', () => {
       expect(keys.asked).toBe(1);
     });
 
-    it('leaves the connection of a stranger who has sent all of it as it is', async () => {
+    it('leaves the connection open when an unauthenticated caller has sent all of it', async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       try {
         const reused: boolean[] = [];
@@ -450,11 +450,11 @@ describe('the platform door', () => {
       ['16,000 levels', 'sessions', 400, `${'['.repeat(16_000)}${']'.repeat(16_000)}`],
       ['32 kB', 'sessions', 200, textOf(32_000)],
       ['a byte more than 32 kB', 'sessions', 413, textOf(32_001)],
-      ['10,000 values where the route takes lists', 'lists', 200, long(10_000)],
-      ['10,001 values where the route takes lists', 'lists', 400, long(10_001)],
-      ['64 kB where the route takes lists', 'lists', 200, textOf(64_000)],
-      ['a byte more than 64 kB where the route takes lists', 'lists', 413, textOf(64_001)],
-    ])('may have so much in it: %s (%s), %d', async (_, route, status, body) => {
+      ['10,000 values on a route for lists', 'lists', 200, long(10_000)],
+      ['10,001 values on a route for lists', 'lists', 400, long(10_001)],
+      ['64 kB on a route for lists', 'lists', 200, textOf(64_000)],
+      ['a byte more than 64 kB on a route for lists', 'lists', 413, textOf(64_001)],
+    ])('is limited in depth, values and bytes: %s (%s), %d', async (_, route, status, body) => {
       const reply = await call(
         'POST',
         `/v1/${route}`,
@@ -467,7 +467,7 @@ describe('the platform door', () => {
       ]);
     });
 
-    it('has 30 seconds to arrive, its headers 10, and callers are bounded in number', () => {
+    it('has 30 seconds to arrive, the headers 10, and the number of connections is limited', () => {
       const { headersTimeout, requestTimeout, maxConnections } = app.getHttpServer() as Server;
       expect({ headersTimeout, requestTimeout, maxConnections }).toEqual({
         headersTimeout: 10_000,
@@ -507,7 +507,7 @@ describe('the platform door', () => {
       '/payments/create-intent',
       '/reports/x',
       '/voie/sessions/x/status',
-    ])('204: gets the preflight of %s answered', async (path) => {
+    ])('gets 204 for the preflight of %s', async (path) => {
       const reply = await call('OPTIONS', path, {
         origin: ORIGIN,
         'access-control-request-method': 'POST',
@@ -531,7 +531,7 @@ describe('the platform door', () => {
       );
     });
 
-    it('may not read the doors of servers', async () => {
+    it('may not read the surfaces for servers', async () => {
       for (const path of ['/v1/whoami', '/tsp/whoami', '/authentic']) {
         expect((await call('GET', path, { origin: ORIGIN })).headers['access-control-allow-origin']).toBeUndefined();
         const preflight = await call('OPTIONS', path, { origin: ORIGIN, 'access-control-request-method': 'GET' });
@@ -539,7 +539,7 @@ describe('the platform door', () => {
       }
     });
 
-    it('is told apart by caches also when a request names no origin', async () => {
+    it('is named in Vary even when a request has no origin', async () => {
       expect((await call('GET', '/screening/whoami')).headers).toMatchObject({ vary: 'Origin' });
     });
   });

@@ -1,4 +1,4 @@
-// Half of a surrogate pair can be neither stored nor sent on, so a body that holds one is refused before anything else reads it.
+// Half of a surrogate pair can be neither stored nor sent on. A body with one is refused before other code reads it.
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { wellFormed } from '../../../src/platform/http/readable-body.js';
@@ -16,17 +16,17 @@ describe('a body with half of a surrogate pair', () => {
     ['a high half', '{"a":"x\\uD83D"}', 'a'],
     ['a low half', '{"a":"\\ude00x"}', 'a'],
     ['two halves in the wrong order', '{"a":"\\ude00\\ud83d"}', 'a'],
-    ['a half behind a whole pair', '{"a":"😀\\ud83d"}', 'a'],
+    ['a half after a whole pair', '{"a":"😀\\ud83d"}', 'a'],
     ['a half in a list', '{"b":1,"a":["x",["\\ud800"]]}', 'a'],
-    ['a half in an object below', '{"b":"x","a":{"c":{"d":"\\udfff"}}}', 'a'],
-    ['a half in the name of a field below', '{"a":{"\\ud800":1}}', 'a'],
+    ['a half in a nested object', '{"b":"x","a":{"c":{"d":"\\udfff"}}}', 'a'],
+    ['a half in the name of a nested field', '{"a":{"\\ud800":1}}', 'a'],
     ['halves in two fields', '{"b":"ok","z":"\\ud800","a":"\\ud800"}', 'z'],
     ['a half in an unknown field', '{"nothing_of-ours.1":"\\ud800"}', 'nothing_of-ours.1'],
   ])('is refused for the field that holds %s', (_, json, field) => expect(fieldOf(json)).toBe(field));
 
   it.each([
     ['the name of a field', '{"a\\ud800":1}'],
-    ['a field with a name that is no plain one', '{"a b":"\\ud800"}'],
+    ['a field whose name is not plain', '{"a b":"\\ud800"}'],
     ['a list', '["\\ud800"]'],
     ['a text', '"\\ud800"'],
   ])('is refused without a field for %s', (_, json) => expect(fieldOf(json)).toBeUndefined());
@@ -40,4 +40,4 @@ it.each([
   '{"a":"\\ue000"}',
   'null',
   '5',
-])('a body of whole characters is taken as it is: %s', (json) => expect(read(json)).toEqual(JSON.parse(json)));
+])('a body of whole characters is taken unchanged: %s', (json) => expect(read(json)).toEqual(JSON.parse(json)));

@@ -1,4 +1,4 @@
-// Another API surface, with codes that are numbers, a credential and an envelope of its own, on the real server.
+// One more API surface on the real server, with numeric codes and its own credential and envelope.
 import 'reflect-metadata';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -66,7 +66,7 @@ class Toys {
   }
 }
 
-describe('another API surface', () => {
+describe('one more API surface', () => {
   const surfaces = new Surfaces([toy, open]);
   let app: NestFastifyApplication;
   let port: number;
@@ -94,14 +94,14 @@ describe('another API surface', () => {
 
   const json = { 'content-type': 'application/json' };
   it.each<[string, string, Record<string, string>, string, number, number, string | null]>([
-    ['an error of the domain, with its own name for the field', '/toys', {}, '{}', 422, 138, 'zipCode'],
+    ['a domain error, with its own name for the field', '/toys', {}, '{}', 422, 138, 'zipCode'],
     ['a body that cannot be read', '/toys', {}, '{"broken', 400, 105, null],
     ['a body that is too large', '/toys', {}, JSON.stringify('x'.repeat(300_000)), 413, 106, null],
     ['a path that does not exist', '/toys/no/such', {}, '{}', 404, 104, null],
     ['a path that cannot be decoded', '/toys/%zz', {}, '{}', 404, 104, null],
     ['an idempotency key that is used again', '/toys', { 'idempotency-key': 'k' }, '{}', 409, 107, null],
     ['a stranger', '/toys', { 'x-api-key': 'wrong' }, '{}', 401, 101, null],
-  ])('says in its own words: %s', async (_, path, more, body, status, errorCode, errorOnField) => {
+  ])('answers in its own envelope to %s', async (_, path, more, body, status, errorCode, errorOnField) => {
     const headers = { ...json, 'x-api-key': 'right', ...more };
     const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body });
     expect([reply.status, await reply.json()]).toEqual([
@@ -110,7 +110,7 @@ describe('another API surface', () => {
     ]);
   });
 
-  it('answers a stranger before the body is read', async () => {
+  it('refuses an unauthenticated caller before the body is read', async () => {
     const socket = connect({ host: '127.0.0.1', port }).on('error', () => undefined);
     socket.write('POST /toys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n[');
     const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
@@ -118,7 +118,7 @@ describe('another API surface', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 401 [^]*"errorCode":101/);
   });
 
-  it('leaves the others as they are', async () => {
+  it('does not change the other surfaces', async () => {
     const reply = await fetch(`http://127.0.0.1:${port}/elsewhere`);
     expect([reply.status, await reply.json()]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
   });
