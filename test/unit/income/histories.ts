@@ -13,7 +13,7 @@ type EventOf<Type extends IncomeEvent['type']> = Extract<IncomeEvent, { type: Ty
 export const START = new Date('2026-03-01T12:00:00.000Z');
 export const TTL_SECONDS = 1_800;
 
-/** So many seconds after the start. */
+/** A moment this number of seconds after the start. */
 export function at(seconds: number): Date {
   return new Date(START.getTime() + seconds * 1_000);
 }
@@ -102,7 +102,7 @@ export const inProgress = (): GivenIncome => created().and(STARTED('PAYROLL', 'f
 export const onBanking = (): GivenIncome =>
   inProgress().and(FAILED('PAYROLL', 'first'), REQUESTED('BANKING', 'second', 5), STARTED('BANKING', 'second', 6));
 
-/** One history for each way a session can be over. */
+/** One history for each way in which a session can end. */
 export const OVER: Readonly<Record<'COMPLETED' | 'FAILED' | 'EXPIRED', readonly IncomeEvent[]>> = {
   COMPLETED: [RELEASED('PAYROLL', 'first', 9)],
   FAILED: [FAILED('PAYROLL', 'first'), SESSION_FAILED('PAYROLL', 'NO_MATCH')],

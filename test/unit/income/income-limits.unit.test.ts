@@ -1,4 +1,4 @@
-// How many income sessions may be opened, at the default numbers (docs/contract/general.md#limits-against-abuse).
+// How many income sessions may be opened when the default limits apply (docs/contract/general.md#limits-against-abuse).
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config/config.js';
 import type { CallerContext } from '../../../src/kernel/context.js';
@@ -23,7 +23,7 @@ describe('the limits of income sessions', () => {
     lineages = 0;
   });
 
-  /** Whether it may be opened. */
+  /** Whether the limits allow another session. */
   const open = async ({
     lineage = `lineage-${lineages++}`,
     screeningSessionId = null,
@@ -39,14 +39,14 @@ describe('the limits of income sessions', () => {
     return (await limiter.take(policy.opening({ screeningSessionId, grantId, clientAddress: from }, context))) === null;
   };
 
-  it('3 a screening, whatever lineage opens them; another screening goes on', async () => {
+  it('allow 3 sessions a screening, from any lineage, and count other screenings separately', async () => {
     const screeningSessionId = 'screening';
     for (let count = 0; count < 3; count++) expect(await open({ screeningSessionId })).toBe(true);
     limiter.endWindows(60);
     expect([await open({ screeningSessionId }), await open({ screeningSessionId: 'other' })]).toEqual([false, true]);
   });
 
-  it('one a minute of a lineage that names no screening', async () => {
+  it('allow a lineage without a screening one session a minute', async () => {
     expect([await open({ lineage: 'one' }), await open({ lineage: 'one' }), await open({ lineage: 'two' })]).toEqual([
       true,
       false,
@@ -56,7 +56,7 @@ describe('the limits of income sessions', () => {
     expect(await open({ lineage: 'one' })).toBe(true);
   });
 
-  it('60 a minute of an account; beyond that the busiest addresses wait, and newcomers, grants and screenings do not', async () => {
+  it('allow an account 60 a minute; beyond that only the busiest addresses wait, and grants and screenings pass', async () => {
     for (let count = 0; count < 60; count++) expect(await open()).toBe(true);
     expect([
       await open(),

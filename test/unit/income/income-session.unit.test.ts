@@ -1,4 +1,4 @@
-// Decisions section 8.
+// The decisions of an income session (docs/contract/platform.md#income-sessions).
 import { describe, expect, it } from '@jest/globals';
 import { dueAt, incomeSession, isOverdue } from '../../../src/modules/income/domain/income-session.js';
 import { given } from '../../support/decider.js';
@@ -27,7 +27,7 @@ import {
 } from './histories.js';
 
 describe('opening an income session', () => {
-  it('asks by the first route and is CREATED until the vendor has begun', () => {
+  it('requests the first route and is CREATED until the vendor has begun', () => {
     const { state } = given(incomeSession).when(open()).then(OPENED(), REQUESTED('PAYROLL', 'first'));
     expect(state).toMatchObject({
       status: 'CREATED',
@@ -41,14 +41,14 @@ describe('opening an income session', () => {
     });
   });
 
-  it('takes the routes in the order given, and the screening it belongs to', () => {
+  it('keeps the order of the routes, and the screening that it belongs to', () => {
     const { state } = given(incomeSession)
       .when(open(['BANKING'], 'screening'))
       .then(OPENED(['BANKING'], 'screening'), REQUESTED('BANKING', 'first'));
     expect(state).toMatchObject({ route: 'BANKING', screeningSessionId: 'screening' });
   });
 
-  it('twice changes nothing', () => {
+  it('changes nothing when the session is open already', () => {
     created().when(open()).then();
     inProgress()
       .and(...OVER.COMPLETED)
@@ -56,7 +56,7 @@ describe('opening an income session', () => {
       .then();
   });
 
-  it('the vendor begins once, however often it is asked to', () => {
+  it('begins at the vendor once, however often that is recorded', () => {
     created()
       .when(started('first', 3))
       .then(STARTED('PAYROLL', 'first', 3));
@@ -65,8 +65,8 @@ describe('opening an income session', () => {
   });
 });
 
-describe('an outcome that is not known yet', () => {
-  it('is asked for again less and less often, at least every half minute', () => {
+describe('an outcome that is not yet known', () => {
+  it('is asked for with growing pauses, of at most half a minute', () => {
     let session = inProgress();
     let seconds = 1;
     const delays: number[] = [];
@@ -79,7 +79,7 @@ describe('an outcome that is not known yet', () => {
     expect(delays).toEqual([2, 4, 8, 16, 30, 30, 30, 30]);
   });
 
-  it('says why, and never ends the session before its time', () => {
+  it('records the cause, and does not end the session before its time', () => {
     for (const cause of ['IN_PROGRESS', 'VENDOR_UNAVAILABLE', 'VENDOR_TIMED_OUT', 'VENDOR_UNINTELLIGIBLE'] as const) {
       const { state } = inProgress()
         .when(noOutcome('first', 0, TTL_SECONDS - 0.001, cause))
@@ -93,7 +93,7 @@ describe('an outcome that is not known yet', () => {
     }
   });
 
-  it('of two who asked at the same time one is recorded', () => {
+  it('is recorded once when two processes asked at the same time', () => {
     inProgress()
       .and(AWAITED('PAYROLL', 'first', 3))
       .when(noOutcome('first', 0, 1))
@@ -103,7 +103,7 @@ describe('an outcome that is not known yet', () => {
       .then();
   });
 
-  it('when the time is over is an expired session', () => {
+  it('ends the session as expired when its time is over', () => {
     expect(
       inProgress()
         .when(noOutcome('first', 0, TTL_SECONDS))
@@ -119,7 +119,7 @@ describe('an outcome that is not known yet', () => {
 });
 
 describe('the outcome of a route', () => {
-  it('a report completes the session on that route', () => {
+  it('completes the session on that route when it is a report', () => {
     expect(
       inProgress()
         .when(report('first', 9))
@@ -132,43 +132,43 @@ describe('the outcome of a route', () => {
     ).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
   });
 
-  it('a report counts even when it is found after the time', () => {
+  it("counts when it is a report after the session's time", () => {
     inProgress()
       .when(report('first', TTL_SECONDS + 99))
       .then(RELEASED('PAYROLL', 'first', TTL_SECONDS + 99));
   });
 
+  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s requests the next route with a new attempt', (reason) => {
+    const { state } = inProgress()
+      .when(failure('first', reason, 5))
+      .then(FAILED('PAYROLL', 'first', reason), REQUESTED('BANKING', 'second', 5));
+    expect(state).toMatchObject({
+      status: 'IN_PROGRESS',
+      route: 'BANKING',
+      attempt: { attemptId: 'second', started: false, looks: 0 },
+    });
+  });
+
   it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)(
-    '%s goes on with the next route under an attempt of its own',
+    '%s on the last route fails the session with this reason',
     (reason) => {
-      const { state } = inProgress()
-        .when(failure('first', reason, 5))
-        .then(FAILED('PAYROLL', 'first', reason), REQUESTED('BANKING', 'second', 5));
-      expect(state).toMatchObject({
-        status: 'IN_PROGRESS',
-        route: 'BANKING',
-        attempt: { attemptId: 'second', started: false, looks: 0 },
-      });
+      const { state } = onBanking()
+        .when(failure('second', reason, 9))
+        .then(FAILED('BANKING', 'second', reason), SESSION_FAILED('BANKING', reason));
+      expect(state).toMatchObject({ status: 'FAILED', route: 'BANKING', reasonCode: reason });
+      given(incomeSession, OPENED(['PAYROLL']), REQUESTED('PAYROLL', 'first'), STARTED('PAYROLL', 'first'))
+        .when(failure('first', reason, 9))
+        .then(FAILED('PAYROLL', 'first', reason), SESSION_FAILED('PAYROLL', reason));
     },
   );
 
-  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s on the last route fails the session with it', (reason) => {
-    const { state } = onBanking()
-      .when(failure('second', reason, 9))
-      .then(FAILED('BANKING', 'second', reason), SESSION_FAILED('BANKING', reason));
-    expect(state).toMatchObject({ status: 'FAILED', route: 'BANKING', reasonCode: reason });
-    given(incomeSession, OPENED(['PAYROLL']), REQUESTED('PAYROLL', 'first'), STARTED('PAYROLL', 'first'))
-      .when(failure('first', reason, 9))
-      .then(FAILED('PAYROLL', 'first', reason), SESSION_FAILED('PAYROLL', reason));
-  });
-
-  it('a failure after the time begins no further route', () => {
+  it("requests no further route when it is a failure after the session's time", () => {
     inProgress()
       .when(failure('first', 'NO_MATCH', TTL_SECONDS))
       .then(FAILED('PAYROLL', 'first'), EXPIRED());
   });
 
-  it('of a route that is not the current one changes nothing', () => {
+  it('changes nothing when the route is not the current one', () => {
     onBanking().when(report('first', 9)).then();
     onBanking()
       .when(failure('first', 'NO_MATCH', 9))
@@ -176,8 +176,8 @@ describe('the outcome of a route', () => {
   });
 });
 
-describe('a session that is over', () => {
-  it.each(Object.entries(OVER))('%s stays what it is, whatever follows', (status, events) => {
+describe('a session that has ended', () => {
+  it.each(Object.entries(OVER))('%s does not change after any command', (status, events) => {
     const over = inProgress().and(...events);
     for (const command of [
       report('first', 9),
@@ -193,13 +193,13 @@ describe('a session that is over', () => {
   });
 });
 
-describe('after the person was erased', () => {
+describe('after the erasure of the person', () => {
   it('an open session ends', () => {
     for (const session of [created(), inProgress(), onBanking()])
       expect(session.when({ kind: 'end-erased' }).then(EXPIRED('PERSON_ERASED')).state.status).toBe('EXPIRED');
   });
 
-  it('an open session has that on record, once, and ends', () => {
+  it('an open session records the erasure once, and ends', () => {
     for (const session of [created(), inProgress(), onBanking()]) {
       const erased = session.when({ kind: 'record-erasure' }).then(ERASED, EXPIRED('PERSON_ERASED'));
       expect(erased.state).toMatchObject({ status: 'EXPIRED', erased: true });
@@ -208,7 +208,7 @@ describe('after the person was erased', () => {
   });
 
   it.each(Object.entries(OVER))(
-    'a session that is %s has that on record, once, and stays what it is',
+    'a session that is %s records the erasure once, and does not change otherwise',
     (_status, events) => {
       const over = inProgress().and(...events);
       const erased = over.when({ kind: 'record-erasure' }).then(ERASED);
@@ -224,18 +224,18 @@ describe('after the person was erased', () => {
     },
   );
 
-  it('a session that the sweep had ended has it on record as well', () => {
+  it('a session that the recovery job had ended records the erasure too', () => {
     inProgress().and(EXPIRED('PERSON_ERASED')).when({ kind: 'record-erasure' }).then(ERASED);
   });
 
-  it('a session that does not exist has nothing on record', () => {
+  it('a session that does not exist records nothing', () => {
     given(incomeSession).when({ kind: 'record-erasure' }).then();
     expect(given(incomeSession, ERASED).state).toEqual({ status: 'NONE' });
   });
 });
 
-describe('when a session must be looked at', () => {
-  it('is when its call is to be made again or its outcome asked for, at the latest when its time is over', () => {
+describe('the time at which a session is due', () => {
+  it('is the time of the next call or question, at the latest the end of the session', () => {
     expect(dueAt(created().state)).toBe(iso(22));
     expect(dueAt(inProgress().state)).toBe(iso(1));
     expect(dueAt(onBanking().state)).toBe(iso(7));

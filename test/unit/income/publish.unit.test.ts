@@ -1,4 +1,4 @@
-// What account holders are told of income sessions (docs/contract/webhooks.md#event-types).
+// The events of income sessions that account holders receive (docs/contract/webhooks.md#event-types).
 import { describe, expect, it } from '@jest/globals';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { incomePublisher } from '../../../src/modules/income/application/publish.js';
@@ -44,7 +44,7 @@ function recorded(events: readonly IncomeEvent[]): RecordedEvent[] {
   }));
 }
 
-/** What each event of a history is translated into; the delivery looks at the listed types only. */
+/** The published events of a history. The delivery reads the listed types only. */
 function published(events: readonly IncomeEvent[], links = PRIVATE): PublishedEvent[] {
   const history = recorded(events);
   return history.flatMap((event, index) => {
@@ -73,7 +73,7 @@ const linked = (events: readonly IncomeEvent[]): readonly IncomeEvent[] => [
 ];
 
 describe('published events of income sessions', () => {
-  it('a report on the first route: income_report.completed', () => {
+  it('a report on the first route publishes income_report.completed', () => {
     const [event, ...others] = published([...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)]);
     expect(others).toEqual([]);
     expect(event).toEqual({
@@ -87,13 +87,13 @@ describe('published events of income sessions', () => {
     });
   });
 
-  it('a report after a fallback: one event, with the route that decided', () => {
+  it('a report after a fallback publishes one event, with the route that decided', () => {
     expect(published([...FALLEN_BACK, RELEASED('BANKING', 'second', 7)]).map(({ type, data }) => [type, data])).toEqual(
       [['income_report.completed', { income_session_id: ID, route: 'BANKING' }]],
     );
   });
 
-  it('no route left: one income_report.failed with the last reason', () => {
+  it('a failure of the last route publishes one income_report.failed with the last reason', () => {
     const failed = [
       ...FALLEN_BACK,
       FAILED('BANKING', 'second', 'VENDOR_ERROR'),
@@ -110,7 +110,7 @@ describe('published events of income sessions', () => {
     });
   });
 
-  it('has exactly the fields of the catalogue when all of them are known', () => {
+  it('have exactly the fields of the catalogue when all values are known', () => {
     const [completed] = published(linked([...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)]), PUBLIC);
     expect(completed?.data).toEqual({
       income_session_id: ID,
@@ -129,7 +129,7 @@ describe('published events of income sessions', () => {
     );
   });
 
-  it('nothing is told of sessions that go on or whose time is over', () => {
+  it('a session that goes on or has expired publishes nothing', () => {
     expect(published(FALLEN_BACK)).toEqual([]);
     expect(published([...FALLEN_BACK, EXPIRED()])).toEqual([]);
     const history = recorded(FALLEN_BACK);
@@ -138,13 +138,13 @@ describe('published events of income sessions', () => {
     );
   });
 
-  it('an erasure tells nothing, and what was told stays', () => {
+  it('an erasure publishes nothing, and earlier events stay', () => {
     const history = [...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)];
     expect(published([...history, ERASED])).toEqual(published(history));
     expect(published([...PAYROLL_ONLY, ERASED, EXPIRED('PERSON_ERASED')])).toEqual([]);
   });
 
-  it('keeps its id when it is translated again', () => {
+  it('have the same id when they are translated again', () => {
     const history = [...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)];
     expect(published(history)).toEqual(published(history));
     expect(incomePublisher.category).toBe('income');
