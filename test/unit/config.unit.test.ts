@@ -1,4 +1,4 @@
-// The environment: docs/contract/general.md#configuration, and the limits by default.
+// The environment variables of docs/contract/general.md#configuration, and the default limits.
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig as readAny, type Config } from '../../src/config/config.js';
@@ -11,7 +11,7 @@ const readConfig = (env: Record<string, string>, options: { lowestPort?: number 
   readAny(env, { ...options, vendors });
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
-/** What production must be told, because nothing that is secret or names an address has a default there. */
+/** Production needs these variables, since no secret or address has a default there. */
 const SECRETS = [
   'IDENTITY_VENDOR_KEY',
   'IDENTITY_VENDOR_URL',
@@ -25,7 +25,7 @@ const SECRETS = [
 ];
 
 const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://:redis-secret@redis.internal:6380' };
-/** What production needs beside it to serve test traffic. */
+/** Production also needs these to serve test traffic. */
 const TEST_TRAFFIC = {
   SANDBOX_URL: 'https://sandbox.example.com',
   SANDBOX_VENDOR_KEY: 'test-vendor-key',
@@ -43,7 +43,7 @@ const message = (env: Record<string, string>): string => {
   }
   throw new Error('The configuration was taken');
 };
-/** The variables that the message calls wrong, in its order. */
+/** The variables that the message calls invalid, in its order. */
 const wrong = (env: Record<string, string>): string[] =>
   message({ ...MINIMAL, ...env })
     .replace(/^Configuration is not valid: /, '')
@@ -144,7 +144,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes every limit from its variable, and names those that differ', () => {
+  it('reads every limit from its variable, and lists the limits that differ from their defaults', () => {
     const limits = {
       TOKEN_TTL: '60',
       TOKEN_EXCHANGE_PER_MINUTE: '5',
@@ -244,7 +244,7 @@ describe('the configuration', () => {
     ).toEqual([]);
   });
 
-  it('LIMITS=off makes 0 the default of each limit against abuse, keeps those that are set, and is refused in production', () => {
+  it('sets unset limits against abuse to 0 with LIMITS=off, which production refuses', () => {
     const on = read().limits;
     const off = read({ LIMITS: 'off', SHARES_PER_MINUTE: '5', VENDOR_SHARE: '' }).limits;
     const changed = Object.fromEntries(
@@ -282,7 +282,7 @@ describe('the configuration', () => {
     expect(wrong({ NODE_ENV: 'production', LIMITS: 'off' })).toContain('LIMITS');
   });
 
-  it('follows one variable from another', () => {
+  it('derives the default of one variable from another', () => {
     expect(read({ PORT: '8080' })).toMatchObject({
       http: {
         port: 8080,
@@ -323,14 +323,14 @@ describe('the configuration', () => {
       expect(read({ ROLE: role }).process.role).toBe(role);
   });
 
-  it('gives browsers the scripts of the sandbox unless others are named, to live and to test keys', () => {
+  it("gives browsers the sandbox's scripts unless others are named, for live and for test keys", () => {
     const { live, test } = read({
       SANDBOX_URL: 'http://sandbox:3001',
       PROCESSOR_JS_URL: 'https://js.example.com/v3/',
       PROCESSOR_PUBLISHABLE_KEY: 'pk_example',
     }).embedded.scripts;
     expect(live).toEqual({
-      // With its slash at the end.
+      // The slash at the end is kept.
       processor: { scriptUrl: 'https://js.example.com/v3/', publishableKey: 'pk_example' },
       fingerprintScriptUrl: 'http://sandbox:3001/browser/fingerprint.js',
     });
@@ -348,7 +348,7 @@ describe('the configuration', () => {
       ]);
   });
 
-  it('has a path for the frame where it is on the origin of the API', () => {
+  it('needs a path for the frame when it is on the origin of the API', () => {
     for (const url of ['https://api.example.com', 'https://API.example.com/'])
       expect(wrong({ PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: url })).toEqual(['EMBEDDED_URL']);
     expect(
@@ -358,7 +358,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('gives PDFs out from an origin whose host is that of nothing else', () => {
+  it('serves PDFs from an origin whose host serves nothing else', () => {
     const env = { PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: 'https://embed.example.com' };
     const at = (url: string) => ({ ...env, PDF_PUBLIC_URL: url });
     expect(read(env).http.pdfUrl).toBeNull();
@@ -378,13 +378,13 @@ describe('the configuration', () => {
     expect(wrong({ PDF_PUBLIC_URL: 'http://localhost:4000' })).toEqual(['PDF_PUBLIC_URL']);
   });
 
-  it('takes an empty variable for none', () => {
+  it('treats an empty variable as unset', () => {
     expect(
       read({ PORT: '', PUBLIC_URL: ' ', TOKEN_TTL: '', ROLE: '', SHARE_WINDOW: '', WEBHOOK_RETRY_LADDER: '' }),
     ).toEqual(read());
   });
 
-  it('names every wrong variable in one message, each once, and none that is right', () => {
+  it('lists every invalid variable once in one message, and no valid one', () => {
     const env = {
       PORT: '70000',
       SANDBOX_PORT: 'x',
@@ -446,14 +446,14 @@ describe('the configuration', () => {
     expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());
   });
 
-  it('calls wrong only what was set wrongly, not what follows from it', () => {
+  it('calls only the variable invalid that was set, not those derived from it', () => {
     expect(wrong({ PORT: 'abc' })).toEqual(['PORT']);
     expect(wrong({ PUBLIC_URL: 'api.example.com' })).toEqual(['PUBLIC_URL']);
     expect(wrong({ SANDBOX_PORT: 'abc' })).toEqual(['SANDBOX_PORT']);
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV']);
   });
 
-  it('makes demo accounts outside production, where nobody said so only if nobody else gets here', () => {
+  it('makes demo accounts outside production, by default only when it listens on this machine alone', () => {
     for (const HOST of ['', '127.0.0.1', '127.8.0.1', 'localhost', '::1'])
       expect([HOST, read({ HOST }).process.demoAccounts]).toEqual([HOST, true]);
     for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'screening.internal']) {
@@ -462,14 +462,14 @@ describe('the configuration', () => {
     }
   });
 
-  it('leaves no port for the sandbox above the highest one', () => {
+  it('finds no port for the sandbox above 65535', () => {
     expect(wrong({ PORT: '65535' })).toEqual(['SANDBOX_PORT']);
     expect(read({ PORT: '65535', SANDBOX_PORT: '9' }).vendors.sandboxPort).toBe(9);
     expect(read({ PORT: '65535', SANDBOX_URL: 'http://127.0.0.1:9' }).http.port).toBe(65_535);
     expect(readConfig({ ...PRODUCTION, PORT: '65535' }).vendors.sandboxPort).toBeNull();
   });
 
-  it('takes port 0, but not for somebody who must know the port', () => {
+  it('takes port 0, but not when the caller needs to know the port', () => {
     const ports = { ...MINIMAL, PORT: '0', SANDBOX_PORT: '0' };
     expect(readConfig(ports)).toMatchObject({ http: { port: 0 }, vendors: { sandboxPort: 0 } });
     expect(() => readConfig(ports, { lowestPort: 1 })).toThrow(
@@ -477,7 +477,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('never quotes a value, which may be a secret', () => {
+  it('never quotes a value, since it may be a secret', () => {
     const env = {
       PORT: 'pa55word',
       REDIS_URL: 'pa55word',
@@ -490,7 +490,7 @@ describe('the configuration', () => {
     expect(message(env)).not.toContain('pa55word');
   });
 
-  it('needs a Redis, and the address of an event store that is not its own', () => {
+  it('needs a Redis, and an address when the event store is a server', () => {
     expect(message({})).toContain('REDIS_URL must be set');
     for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock'])
       expect(read({ REDIS_URL: url }).redis.url).toBe(url);
@@ -500,14 +500,14 @@ describe('the configuration', () => {
     expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
   });
 
-  it('keeps documents of read models for three days, and in production for two hours at the least', () => {
+  it('keeps documents of read models for three days by default, and in production for at least two hours', () => {
     expect(read({}).redis.documentsKeptForMs).toBe(72 * 3_600_000);
     expect(read({ READ_MODEL_HOURS: '0' }).redis.documentsKeptForMs).toBe(0);
     expect(wrong({ ...PRODUCTION, READ_MODEL_HOURS: '1' })).toEqual(['READ_MODEL_HOURS']);
     expect(wrong({ READ_MODEL_HOURS: '1.5' })).toEqual(['READ_MODEL_HOURS']);
   });
 
-  it('keeps the vault in S3 when told so, and then needs to know where', () => {
+  it('keeps the vault in S3 when it is told so, and then needs the bucket and the region', () => {
     const place = { VAULT: 's3', VAULT_S3_BUCKET: 'people.example', VAULT_S3_REGION: 'eu-central-1' };
     expect(read(place).vault.place).toEqual({
       kind: 's3',
@@ -528,11 +528,11 @@ describe('the configuration', () => {
     for (const prefix of ['/vault', 'vault/', 'a//b', '../x', 'ä', 'x'.repeat(201)])
       expect(wrong({ ...place, VAULT_S3_PREFIX: prefix })).toEqual(['VAULT_S3_PREFIX']);
     expect(wrong({ ...place, VAULT_S3_ENDPOINT: 's3.example.com' })).toEqual(['VAULT_S3_ENDPOINT']);
-    // What is set for another place does not matter.
+    // Settings of another place do not matter.
     expect(read({ VAULT_S3_BUCKET: 'A', VAULT_S3_ENDPOINT: 'x' }).vault.place).toMatchObject({ kind: 'disk' });
   });
 
-  it('takes a browser that is there, and knows where to look for one', () => {
+  it('takes the path of an existing browser, and otherwise has a search path', () => {
     expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' }).pdf).toMatchObject({
       chromiumPath: process.execPath,
       searchPath: '/a:/b',
@@ -543,7 +543,7 @@ describe('the configuration', () => {
     expect(wrong({ CHROMIUM_PATH: '/no/such/browser' })).toEqual(['CHROMIUM_PATH']);
   });
 
-  it('takes a mail server only with an address that mails come from', () => {
+  it("takes a mail server only with a sender's address", () => {
     expect(read({ SMTP_URL: 'smtps://user:word@mail.example.com', MAIL_FROM: 'service@example.com' }).mail).toEqual({
       url: 'smtps://user:word@mail.example.com',
       from: 'service@example.com',
@@ -555,14 +555,14 @@ describe('the configuration', () => {
       expect(wrong({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: from })).toEqual(['MAIL_FROM']);
   });
 
-  it('takes a certificate only with its key', () => {
+  it('takes a certificate only together with its key', () => {
     expect(wrong({ TLS_CERT: 'package.json' })).toEqual(['TLS_KEY']);
     expect(wrong({ TLS_KEY: 'tsconfig.json' })).toEqual(['TLS_CERT']);
   });
 });
 
 describe('the configuration of production', () => {
-  it('requires TLS, listens to all, and has no sandbox', () => {
+  it('requires TLS, listens on all addresses and has no sandbox', () => {
     expect(readConfig(PRODUCTION)).toMatchObject({
       process: { production: true, demoAccounts: false },
       http: { requireTls: true, plainHttpReason: null, host: '0.0.0.0' },
@@ -573,7 +573,7 @@ describe('the configuration of production', () => {
     });
   });
 
-  it('takes plain HTTP only with a reason, which the start logs', () => {
+  it('takes plain HTTP only with a reason, which is logged at the start', () => {
     expect(wrong({ ...PRODUCTION, REQUIRE_TLS: 'false' })).toEqual(['REQUIRE_TLS']);
     expect(
       readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' }).http,
@@ -598,14 +598,14 @@ describe('the configuration of production', () => {
       ])
         expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
       const reached = ['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'];
-      // A sidecar that speaks TLS for us is on this machine; our own address is for others, and a token from it is taken.
+      // A sidecar on this machine may add TLS to a vendor's address. Our own address is for others, and tokens are sent to it.
       if (/^(PUBLIC|EMBEDDED)/.test(name))
         for (const url of reached) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
       else for (const url of reached) expect(() => readConfig({ ...PRODUCTION, [name]: url })).not.toThrow();
     },
   );
 
-  it('refuses the secrets that the sandbox publishes, for test traffic too', () => {
+  it('refuses the secrets that the sandbox publishes, also for test traffic', () => {
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.example.com',
       SANDBOX_VENDOR_KEY: 'test-vendor-key',
@@ -625,14 +625,14 @@ describe('the configuration of production', () => {
       expect(wrong({ ...PRODUCTION, ...sandbox, [name]: value })).toEqual([name]);
   });
 
-  it('refuses two master keys of one id', () => {
+  it('refuses two master keys with the same id', () => {
     expect(wrong({ VAULT_MASTER_KEY: `${PRODUCTION.VAULT_MASTER_KEY},${PRODUCTION.VAULT_MASTER_KEY}` })).toEqual([
       'VAULT_MASTER_KEY',
     ]);
   });
 
   it.each(['https://user:word@api.example.com', 'https://api.example.com/?a=b', 'https://api.example.com/#a'])(
-    'refuses %s as the address that the outside knows',
+    'refuses %s as a public address',
     (address) => {
       expect([wrong({ PUBLIC_URL: address }), wrong({ EMBEDDED_URL: address })]).toEqual([
         ['PUBLIC_URL'],
@@ -641,13 +641,13 @@ describe('the configuration of production', () => {
     },
   );
 
-  it('refuses a master key that is one byte again and again', () => {
+  it('refuses a master key that repeats one byte', () => {
     const key = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
     for (const keys of [`k1:${key(0)}`, `k1:${key(255)}`, `${PRODUCTION.VAULT_MASTER_KEY},old:${key(0)}`])
       expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: keys })).toEqual(['VAULT_MASTER_KEY']);
   });
 
-  it('trusts no proxies that are everybody', () => {
+  it('refuses trusted proxies that cover all addresses', () => {
     const halves = '0.0.0.0/1,128.0.0.0/1';
     const eighths = Array.from({ length: 32 }, (_, index) => `${index * 8}.0.0.0/5`).join();
     for (const ranges of [
@@ -724,7 +724,7 @@ describe('the configuration of production', () => {
       expect(wrong({ ...PRODUCTION, REDIS_URL: `rediss://:${password}@redis.internal` })).toEqual(['REDIS_URL']);
   });
 
-  it('refuses a secret of the test environment as a live one, the other way round, and one secret for both', () => {
+  it('refuses a test secret as a live one, a live secret as a test one, and one secret for both', () => {
     const both = { ...PRODUCTION, ...TEST_TRAFFIC };
     for (const key of ['sk_test_example', 'rk_test_example'])
       expect(wrong({ ...both, PROCESSOR_SECRET_KEY: key })).toContain('PROCESSOR_SECRET_KEY');
@@ -744,7 +744,7 @@ describe('the configuration of production', () => {
     expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: `k1:${bytes.toString('base64')}` })).toEqual(['VAULT_MASTER_KEY']);
   });
 
-  it('serves metrics and what vendors tell us to this machine unless another address is named', () => {
+  it("serves metrics and the processor's events on this machine only, unless another address is named", () => {
     expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' }).http).toMatchObject({
       host: '0.0.0.0',
       metricsHost: '127.0.0.1',
@@ -757,7 +757,7 @@ describe('the configuration of production', () => {
     });
   });
 
-  it('takes a sandbox for test traffic only, with secrets of its own', () => {
+  it('takes a sandbox only for test traffic, with its own secrets', () => {
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.example.com',
       SANDBOX_VENDOR_KEY: 'test-vendor-key',
@@ -781,7 +781,7 @@ describe('the configuration of production', () => {
       expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);
   });
 
-  describe('of the embedded component', () => {
+  describe('for the embedded component', () => {
     const scripts = {
       PROCESSOR_JS_URL: 'https://js.example.com/v3/',
       PROCESSOR_PUBLISHABLE_KEY: 'pk_live_example',
@@ -789,7 +789,7 @@ describe('the configuration of production', () => {
     };
     const testScripts = {
       SANDBOX_PROCESSOR_JS_URL: 'https://sandbox.example.com/browser/processor.js',
-      // What the sandbox publishes is its own key, and no secret.
+      // This key of the sandbox is published and not secret.
       SANDBOX_PROCESSOR_PUBLISHABLE_KEY: 'pk_test_sandbox_processor',
       SANDBOX_FINGERPRINT_SCRIPT_URL: 'https://sandbox.example.com/browser/fingerprint.js',
     };
@@ -804,7 +804,7 @@ describe('the configuration of production', () => {
       fingerprintScriptUrl: 'https://device.example.com/collect.js',
     };
 
-    it('has scripts where all three are named, for each environment', () => {
+    it('has scripts for each environment in which all three are named', () => {
       expect(readConfig(PRODUCTION).embedded.scripts).toEqual({ live: null, test: null });
       expect(readConfig({ ...PRODUCTION, ...scripts }).embedded.scripts).toEqual({ live, test: null });
       expect(readConfig({ ...PRODUCTION, ...scripts, ...sandbox }).embedded.scripts).toEqual({ live, test: null });
@@ -820,11 +820,11 @@ describe('the configuration of production', () => {
       });
     });
 
-    it('takes no test scripts where there is no test traffic', () => {
+    it('takes no test scripts without test traffic', () => {
       expect(readConfig({ ...PRODUCTION, ...testScripts }).embedded.scripts).toEqual({ live: null, test: null });
     });
 
-    it('names those that are missing beside others', () => {
+    it('lists the missing scripts when some are named', () => {
       for (const [names, more] of [
         [scripts, {}],
         [testScripts, sandbox],
@@ -839,7 +839,7 @@ describe('the configuration of production', () => {
       }
     });
 
-    it('takes https only, and no key of the sandbox for live', () => {
+    it('takes only https, and no publishable key of the sandbox for live', () => {
       for (const name of ['PROCESSOR_JS_URL', 'FINGERPRINT_SCRIPT_URL'])
         for (const url of ['http://js.example.com/x.js', 'http://127.0.0.1:3001/x.js'])
           expect(wrong({ ...PRODUCTION, ...scripts, [name]: url })).toEqual([name]);
@@ -853,12 +853,12 @@ describe('the configuration of production', () => {
     });
   });
 
-  it('has no default for anything secret', () => {
+  it('has no default for any secret', () => {
     expect(wrong({ NODE_ENV: 'production' }).sort()).toEqual(SECRETS);
     for (const name of [...SECRETS, 'REDIS_URL']) expect(wrong({ ...PRODUCTION, [name]: '' })).toEqual([name]);
   });
 
-  it('lets no webhook reach private addresses', () => {
+  it('does not let webhooks reach private addresses', () => {
     expect(wrong({ ...PRODUCTION, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' })).toEqual(['WEBHOOK_EGRESS_ALLOW']);
   });
 });

@@ -72,6 +72,7 @@ export const FINISHED_FOLDERS = [
   'test/unit/reports',
   'test/unit/screening',
   'test/unit/webhooks',
+  'test/unit/config.unit.test.ts',
   'test/unit/income',
   'test/unit/http',
   'test/unit/embedded',
