@@ -29,15 +29,15 @@ describe('external calls of a process', () => {
     );
   }
 
-  it('connect to Redis with their first use only', async () => {
+  it('connect to Redis at their first use', async () => {
     const calls = callsWith({});
     await turn();
     expect(connect).not.toHaveBeenCalled();
     await calls.onApplicationShutdown();
   });
 
-  // A settlement takes an input that is there for the word that the vendor was never asked.
-  it('take back an input that Redis stores after it was recorded that nobody was asked', async () => {
+  // A recovery job that finds an input concludes that the vendor was never asked.
+  it('remove an input that Redis stores after the record that the vendor was not asked', async () => {
     let stored: () => void = () => undefined;
     const remove = jest.fn(async () => true);
     const calls = callsWith({ seal: () => new Promise((resolve) => (stored = resolve)), remove });

@@ -28,14 +28,14 @@ describe('a port of several vendors', () => {
     heard = [];
   });
 
-  it('asks the one that the call names, and nobody instead of one that is not set up', async () => {
+  it('asks the vendor that the call names, and answers unavailable when it is not set up', async () => {
     const port = among({ first: hensOf('first'), second: hensOf('second') });
     expect(await port.lay(CALL, 1)).toEqual({ kind: 'egg', by: 'first', eggs: 1 });
     expect(await port.lay({ ...CALL, vendor: 'second' }, 2)).toEqual({ kind: 'egg', by: 'second', eggs: 2 });
     expect(await port.lay({ ...CALL, vendor: 'third' }, 3)).toEqual({ kind: 'unavailable' });
   });
 
-  it('measures every call that was made: its vendor, its operation, the kind of its verdict and its time', async () => {
+  it('measures every call with its vendor, its operation, its verdict and its time', async () => {
     const port = among({ first: hensOf('first'), second: hensOf('second') });
     await port.lay(CALL, 1);
     await port.lay({ ...CALL, vendor: 'second' }, 1);
@@ -46,7 +46,7 @@ describe('a port of several vendors', () => {
     ]);
   });
 
-  // So that a line of the log can say why a vendor gave no verdict, and for whom.
+  // A log line then says why a vendor gave no verdict, and for which call.
   it('tells how each exchange of a call ended, and the ids of the call', async () => {
     const lay: Hens['lay'] = async ({ onEnd }) => {
       onEnd?.('not-sent');
@@ -68,7 +68,7 @@ describe('a port of several vendors', () => {
     log.mockRestore();
   });
 
-  it('has timed out when the signal says so, whatever the vendor does, and measures that too', async () => {
+  it('times out when the signal aborts, whatever the vendor does, and measures that call too', async () => {
     const giveUp = new AbortController();
     const port = among({ first: { lay: () => new Promise(() => undefined) } });
     const asked = port.lay({ ...CALL, signal: giveUp.signal }, 1);
@@ -77,14 +77,14 @@ describe('a port of several vendors', () => {
     expect(measured).toEqual([['identity-vendor', 'lay', 'timed-out', expect.any(Number)]]);
   });
 
-  it('asks nobody when the signal has said so before', async () => {
+  it('asks no vendor when the signal was aborted before', async () => {
     const lay = jest.fn<Hens['lay']>();
     const call = { ...CALL, signal: AbortSignal.abort() };
     expect(await among({ first: { lay } }).lay(call, 1)).toEqual({ kind: 'timed-out' });
     expect([lay.mock.calls, measured]).toEqual([[], []]);
   });
 
-  it('is unintelligible when an adapter throws, of which only the name is logged', async () => {
+  it('is unintelligible when an adapter throws, and logs only the name of the error', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     const port = among({
       first: {

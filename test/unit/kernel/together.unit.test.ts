@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { together } from '../../../src/kernel/together.js';
 
-describe('work that is done together', () => {
+describe('work in parallel', () => {
   const items = [1, 2, 3, 4, 5];
 
-  it('is begun in order, at most so much at once', async () => {
+  it('is started in order, and at most a given number of items run at once', async () => {
     const begun: number[] = [];
     let [now, most] = [0, 0];
     await together(items, 2, async (item) => {
@@ -19,7 +19,7 @@ describe('work that is done together', () => {
   it.each([
     { atMost: 1, done: [1] },
     { atMost: 2, done: [1, 3, 4, 5] },
-  ])('ends its lane with a fault, $atMost at once', async ({ atMost, done }) => {
+  ])('with $atMost at once, a fault ends only the sequence that it occurs in', async ({ atMost, done }) => {
     const worked: number[] = [];
     const work = together(items, atMost, async (item) => {
       await Promise.resolve();
@@ -30,7 +30,7 @@ describe('work that is done together', () => {
     expect(worked).toEqual(done);
   });
 
-  it('is none when there is nothing to do', async () => {
+  it('does nothing without items', async () => {
     await together([], 16, () => Promise.reject(new Error('Nothing')));
   });
 });

@@ -7,12 +7,12 @@ const failed = (): Promise<string> => Promise.reject(new Error('failed'));
 const late = (): string => 'late';
 
 describe('a time limit', () => {
-  it('gives what the work gives, or throws, in time', async () => {
+  it('returns the result of the work, or its error, when it is in time', async () => {
     expect(await within(60_000, Promise.resolve('done'), late)).toBe('done');
     await expect(within(60_000, failed(), late)).rejects.toThrow('failed');
   });
 
-  it('gives or throws what is said for lateness, when the time is over or the signal is aborted', async () => {
+  it('returns or throws the substitute when the time is over or the signal is aborted', async () => {
     const over = new AbortController();
     const aborted = within(over.signal, never, late);
     over.abort();
@@ -27,7 +27,7 @@ describe('a time limit', () => {
     await expect(within(1, never, refuse)).rejects.toThrow('too late');
   });
 
-  it('drops what comes later, a failure too', async () => {
+  it('ignores a later result, also a failure', async () => {
     let fail: (error: Error) => void = () => undefined;
     const work = new Promise<string>((_, reject) => (fail = reject));
     expect(await within(1, work, late)).toBe('late');
@@ -35,11 +35,11 @@ describe('a time limit', () => {
     await turn();
   });
 
-  it('is null for a failure where that says enough', async () => {
+  it('returns null for a failure when the caller needs no more', async () => {
     expect([await withTimeout(60_000, failed()), await withTimeout(1, never)]).toEqual([null, null]);
   });
 
-  it('aborts the signal of its work when the time is over, or earlier when it is told to', async () => {
+  it('aborts the signal of its work when the time is over, or earlier when its own signal is aborted', async () => {
     const aborted = (limit: AbortSignal): Promise<boolean> => within(limit, never, () => limit.aborted) as never;
     const earlier = new AbortController();
     const told = limited(60_000, earlier.signal, aborted);

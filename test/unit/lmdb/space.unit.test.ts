@@ -3,7 +3,7 @@ import { Space } from '../../../src/adapters/lmdb/space.js';
 
 const PAGE = 4_096;
 
-/** A file of which LMDB says that it has so many pages. */
+/** A file with the given number of pages, as LMDB reports it. */
 function fileOf(pages: number): { pages: number; looks: number; readonly space: (maxBytes: number) => Space } {
   const file = {
     pages,
@@ -24,15 +24,15 @@ function fileOf(pages: number): { pages: number; looks: number; readonly space: 
   return file;
 }
 
-describe('the space of a file of LMDB', () => {
-  it('is not looked at for every write while there is much room', () => {
+describe('the space of an LMDB file', () => {
+  it('is not measured at every write while much is left', () => {
     const file = fileOf(100);
     const space = file.space(2 ** 30);
     for (let write = 0; write < 10_000; write++) expect(space.lacking(100)).toBeNull();
     expect(file.looks).toBeLessThan(1_000);
   });
 
-  it('is looked at for every write where there is little, so that the one that has no room is refused', () => {
+  it('is measured at every write when little is left, so that a write without room is refused', () => {
     const maxBytes = 1_000 * PAGE;
     const file = fileOf(900);
     const space = file.space(maxBytes);
@@ -41,7 +41,7 @@ describe('the space of a file of LMDB', () => {
     expect(space.lacking(100)).toEqual({ usedBytes: 960 * PAGE, totalBytes: maxBytes });
   });
 
-  it('is told as it is to whoever asks for the figures', () => {
+  it('is measured whenever a caller asks for it', () => {
     const file = fileOf(100);
     const space = file.space(2 ** 30);
     space.lacking(0);

@@ -56,7 +56,7 @@ const harmless: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'an id of the processor': fc.stringMatching(/^(pi|cs|ch|re|req|evt)_([0-9a-zA-Z]{5}[a-zA-Z]){3,5}$/),
 };
 
-/** What may stand around it in a message of a library. */
+/** Text that a library's message may have around the value. */
 const before = fc.constantFrom(
   '',
   'value ',
@@ -75,12 +75,12 @@ const before = fc.constantFrom(
 const after = fc.constantFrom('', '"', ' is not valid', ',', 'x', ')', '.', ' of', '\n');
 const DIGIT_LEFT = /\d{2,}/;
 
-describe('what errors say in the log', () => {
+describe('errors in the log', () => {
   for (const [what, values] of Object.entries(personal)) {
-    it(`never shows ${what}`, () => {
+    it(`never show ${what}`, () => {
       fc.assert(
         fc.property(before, values, after, (start, value, end) => {
-          // Of a full date and time the time may stay, which is that of midnight.
+          // The time of a full date may stay, since it is midnight.
           const left = masked(start + value + end)
             .replace('status 12, ', '')
             .replace('T00:00:00.000Z', '');
@@ -92,7 +92,7 @@ describe('what errors say in the log', () => {
   }
 
   for (const [what, values] of Object.entries(harmless)) {
-    it(`shows ${what} as it is`, () => {
+    it(`show ${what} unchanged`, () => {
       fc.assert(
         fc.property(
           fc.constantFrom('', 'lost at ', '7, ', '"'),
@@ -107,7 +107,7 @@ describe('what errors say in the log', () => {
     });
   }
 
-  it('is the kind, the place and the cause, the personal masked and nothing else', () => {
+  it('have a type, a message and a cause, with personal data masked', () => {
     const cause = new RangeError('987-01-3377 is taken');
     const id = newId();
     expect(
@@ -121,7 +121,7 @@ describe('what errors say in the log', () => {
 });
 
 describe('the log', () => {
-  it('redacts keys and personal fields that it is handed by their names', () => {
+  it('redacts keys and personal fields by their names', () => {
     const lines: string[] = [];
     const log = createLog('info', 'api', { write: (line: string) => void lines.push(line) });
     const secrets = {

@@ -2,13 +2,13 @@ import { it } from '@jest/globals';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { until } from '../../support/eventually.js';
 
-/** Milliseconds. Long beside what a busy machine makes of a pause of some milliseconds. */
+/** In milliseconds. A busy machine adds less than this to a short pause. */
 const SAMPLED_EVERY = 5;
 
 const lagOf = (text: string, statistic: string): number =>
   Number(new RegExp(`^nodejs_eventloop_lag_${statistic}_seconds (.+)$`, 'm').exec(text)?.[1]) * 1_000;
 
-it('counts the time between two samples of an idle event loop as no lag', async () => {
+it('counts no lag for the time between two samples of an idle event loop', async () => {
   const metrics = new Metrics(SAMPLED_EVERY);
   await until('a sample of an idle loop came in time', async () => {
     const text = await metrics.text();
