@@ -1,4 +1,4 @@
-// What a request for a hosted checkout may say (docs/contract/direct.md#checkout).
+// The body of a request for a hosted checkout (docs/contract/direct.md#checkout).
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { CheckoutBody, checkoutOf } from '../../../src/modules/payments/http/direct/checkout-bodies.js';
@@ -10,8 +10,8 @@ const given = (fields: object): object => ({ renterId: 'r-1', ...PAGE, ...fields
 const read = (fields: object): Promise<CheckoutBody> => readBody(CheckoutBody, given(fields), NOW);
 
 describe('the id of the renter', () => {
-  // As it is counted in a path, where the renter was registered.
-  it('has at most 128 characters, however many units of UTF-16 they take', async () => {
+  // Characters are counted as in the path under which the renter is registered.
+  it('has at most 128 characters, whatever their length in UTF-16', async () => {
     const renterId = '\u{1F3E0}'.repeat(128);
     expect((await read({ renterId })).renterId).toBe(renterId);
     const { detail } = await refusedBody(CheckoutBody, given({ renterId: `${renterId}x` }), NOW);
@@ -29,7 +29,7 @@ describe('the address of the property', () => {
     [' 1\u00a0Main\u200b St ', '1 Main St'],
     ['', null],
     [{ zip: ' 94105', city: '' }, '94105'],
-  ])('%j is shown as %j', async (propertyAddress, shown) => {
+  ])('given as %j is shown as %j', async (propertyAddress, shown) => {
     expect(checkoutOf(await read({ propertyAddress }), 'live').wish.description).toBe(shown);
   });
 
@@ -45,7 +45,7 @@ describe('the address of the property', () => {
     { zip: '', city: '' },
     { zip: '94105', city: ' ' },
     { street: 'x' },
-  ])('is not %j', async (propertyAddress) => {
+  ])('is refused when it is %j', async (propertyAddress) => {
     const { detail } = await refusedBody(CheckoutBody, given({ propertyAddress }), NOW);
     expect(detail.field).toBe('propertyAddress');
   });

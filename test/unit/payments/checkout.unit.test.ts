@@ -72,12 +72,12 @@ const ON_ITS_WAY: CheckoutCommand = {
 };
 
 describe('a hosted checkout', () => {
-  it('is opened once: who comes second finds another opening', () => {
+  it('is opened once, and a second request finds the opening', () => {
     given(checkout).when(open()).then(opened()).when(open()).then();
     given(checkout, opened(), created()).when(open()).then();
   });
 
-  it('has one session, whoever learns of it', () => {
+  it('has one session at the processor, whichever process records it', () => {
     const record: CheckoutCommand = { kind: 'record-session', ...(created().data as any) };
     given(checkout, opened()).when(record).then(created()).when(record).then();
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } }, opened(1))
@@ -92,7 +92,7 @@ describe('a hosted checkout', () => {
       .then(paid(0, 'newer'));
   });
 
-  it('expires, or is replaced, and another may follow', () => {
+  it('expires or is replaced, and another opening may follow', () => {
     given(checkout, opened(), created())
       .when(seen('expired'))
       .then({ type: 'CheckoutExpired', data: { ordinal: 0 } })
@@ -107,24 +107,24 @@ describe('a hosted checkout', () => {
       .then(opened(1));
   });
 
-  it('stays open while nothing is decided: a session that waits for its money is none that was paid', () => {
+  it('stays open while its session waits for the money, which does not count as paid', () => {
     given(checkout, opened(), created()).when(seen('open')).then();
     given(checkout, opened(), created()).when(ON_ITS_WAY).then().when(open()).then();
   });
 
-  // Whoever sees the money says so, whatever was thought before.
+  // A received payment counts even after an earlier observation.
   it('is paid although it was seen to expire', () => {
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } })
       .when(seen('complete'))
       .then(paid());
   });
 
-  it('takes no notice of a session that is not its own', () => {
+  it('ignores another session at the processor', () => {
     given(checkout, opened(), created()).when(seen('complete', 'cs_other')).then();
     given(checkout, opened()).when(seen('complete')).then();
   });
 
-  it('that the processor would not have is given up, and another may follow', () => {
+  it('is given up when the processor refuses it, and another opening may follow', () => {
     given(checkout, opened())
       .when({ kind: 'abandon', ordinal: 0 })
       .then({ type: 'CheckoutAbandoned', data: { ordinal: 0 } })
@@ -133,15 +133,15 @@ describe('a hosted checkout', () => {
     given(checkout, opened(), created()).when({ kind: 'abandon', ordinal: 0 }).then();
   });
 
-  it('is not opened again within 30 days of the payment, and then it is', () => {
+  it('is not opened again within 30 days of the payment, and may be opened after them', () => {
     const after = given(checkout, opened(), created(), paid());
     after.when(open(later(1))).thenRefused('checkout.already_paid');
     after.when(open(later(30 * DAY - 1))).thenRefused('checkout.already_paid');
     after.when(open(later(30 * DAY))).then(opened(1));
   });
 
-  // The guard counts from the payment, not from what came after it.
-  it('remembers the payment through openings that came to nothing', () => {
+  // The guard counts from the payment, not from a later opening.
+  it('remembers the payment through openings that were not paid', () => {
     given(checkout, opened(), created(), paid(), opened(1), created(1), {
       type: 'CheckoutExpired',
       data: { ordinal: 1 },
@@ -150,7 +150,7 @@ describe('a hosted checkout', () => {
       .thenRefused('checkout.already_paid');
   });
 
-  it('may be opened again once its payment was given back, which is noted once', () => {
+  it('may be opened again after the payment was refunded, which is recorded once', () => {
     const refund = (ordinal: number): CheckoutCommand => ({ kind: 'record-refund', ordinal });
     const refunded: CheckoutEvent = { type: 'CheckoutRefunded', data: { ordinal: 0 } };
     given(checkout, opened(), created()).when(refund(0)).then();
@@ -165,7 +165,7 @@ describe('a hosted checkout', () => {
       .then(opened(1));
   });
 
-  it('notes a newer registration once, and an older one not at all', () => {
+  it('records a newer registration once, and ignores an older one', () => {
     const register = (of: typeof ANEW): CheckoutCommand => ({ kind: 'register', ...of });
     const noted: CheckoutEvent = { type: 'RenterRegisteredAnew', data: ANEW };
     given(checkout).when(register(ANEW)).then();
@@ -173,15 +173,15 @@ describe('a hosted checkout', () => {
     given(checkout, opened(), noted).when(register(FIRST)).then();
   });
 
-  // The opening read the party before the registration was there.
-  it('does not forget a newer registration when it is opened with an older one', () => {
+  // This opening read the party before the registration existed.
+  it('keeps a newer registration when it is opened with an older one', () => {
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } })
       .and({ type: 'RenterRegisteredAnew', data: ANEW }, opened(1), created(1))
       .when(seen('complete', 'cs_1'))
       .then(paid(1, 'newer'));
   });
 
-  it('is looked up ever less often while it is opened or open, by one at a time', () => {
+  it('is checked at the processor with growing pauses while it is open, by one process at a time', () => {
     const since = NOW.toISOString();
     const look: CheckoutEvent = { type: 'CheckoutLookedUp', data: {} };
     const isOpen = given(checkout, opened(), created());
@@ -199,7 +199,7 @@ describe('a hosted checkout', () => {
 });
 
 describe('the reference of an opening', () => {
-  it('names the renter', () => {
+  it("contains the party's id", () => {
     const id = '01890000-0000-7000-8000-000000000000';
     expect(partyIn(checkoutReference(id, 12))).toBe(id);
   });
@@ -211,7 +211,7 @@ describe('the reference of an opening', () => {
     'chk_01890000-0000-7000-8000-000000000000',
     `chk_${'x'.repeat(36)}_0`,
     'chk_01890000-0000-7000-8000-000000000000_01',
-  ])('is none: %j', (text) => {
+  ])('does not exist for %j', (text) => {
     expect(partyIn(text)).toBeNull();
   });
 });
@@ -219,7 +219,7 @@ describe('the reference of an opening', () => {
 describe('the price of a hosted checkout', () => {
   const account = { feeCents: 3_500, applicationFeeCents: null, maxApplicationFeeCents: null };
 
-  it("is the account's fee, of which the platform keeps what the account says", () => {
+  it("is the account's fee, and the platform keeps the account's application fee", () => {
     expect(checkoutPrice(account)).toEqual({ amountCents: 3_500, applicationFeeCents: 0 });
     expect(checkoutPrice({ ...account, applicationFeeCents: 500 })).toEqual({
       amountCents: 3_500,
@@ -232,7 +232,7 @@ describe('the price of a hosted checkout', () => {
     ['no fee', { ...account, feeCents: 0 }],
     ['more for the platform than is paid', { ...account, applicationFeeCents: 3_501 }],
     ['more for the platform than is allowed', { ...account, applicationFeeCents: 500, maxApplicationFeeCents: 400 }],
-  ])('is not to be had with %s', (_name, settings) => {
+  ])('does not exist with %s', (_name, settings) => {
     expect(checkoutPrice(settings)).toBeNull();
   });
 });

@@ -1,4 +1,5 @@
-// Opening a payment: the processor will not have it, the account has no place, the person was erased. The processor, the sessions and the accounts are played.
+// A payment is opened while the processor refuses it, the account has no place, or the person was erased. The processor, the sessions and the
+// accounts are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,18 +47,18 @@ const ACCOUNT = newId();
 const UNLIMITED = { paymentIntentsPerMinute: 0, confirmsPerMinute: 0 };
 const DEFAULTS = readConfig({ REDIS_URL: 'redis://127.0.0.1:6379' }).limits;
 
-/** Knows no account but `acct_good`. */
+/** Knows only the account `acct_good`. */
 class PlayedProcessor extends IntentsOnly {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
   down = false;
-  /** Under this key it answers so, however often it is asked. */
+  /** The processor always gives this verdict under this key. */
   kept: { readonly key: string; readonly verdict: IntentVerdict } | null = null;
-  /** How often it was asked for an intent, and how often about one. */
+  /** The number of requests for a new intent, and of reads of one. */
   asked = 0;
   looks = 0;
   readonly changeKeys: string[] = [];
-  /** To which the fee was changed. */
+  /** The fees that the intent was changed to. */
   readonly fees: (number | null)[] = [];
 
   override async createIntent(
@@ -216,7 +217,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
     calls,
     kept,
     told,
-    /** As a notice of the processor is taken up. */
+    /** Handles a notice of the processor. */
     noticed: async (transactionId: string): Promise<void> => {
       const id = paymentIdIn(transactionId) ?? '';
       const loaded = await aggregates.load(payment, id);
@@ -227,7 +228,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
     erase: () => (erased = true),
     create: (amountCents = 3_500, applicationFeeCents = 100): Promise<CreatedIntent> =>
       create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents }, context)),
-    /** As payments were opened before they recorded a subject. */
+    /** Opens a payment without a subject, as an earlier version did. */
     openedEarlier: async (): Promise<void> => {
       const { connectedPaymentAccount: connectedAccount, currency } = account;
       const price = { amountCents: 3_500, applicationFeeCents: 100 };
@@ -240,8 +241,8 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
   };
 }
 
-// A transaction keeps what it was opened with, so one that can never be charged must not be in the way of the next.
-it('a session can be paid once the settings are right, although its first transaction was refused', async () => {
+// A transaction keeps its terms, so one that can never be charged must not block the next.
+it('a session can be paid after the settings are corrected, although its first transaction was refused', async () => {
   const { account, create, types, sessionId, calls } = house();
   account.connectedPaymentAccount = 'acct_gone';
   await expect(create()).rejects.toThrow('refused what we made');
@@ -253,7 +254,7 @@ it('a session can be paid once the settings are right, although its first transa
   expect(calls.admitted.size).toBe(0);
 });
 
-it('is refused, and the processor not asked, where no report can come of a verified session', async () => {
+it('an intent for a verified session without a possible report is refused, and the processor is not asked', async () => {
   const { create, session, report, types } = house();
   report.prospect = 'none';
   await expect(create()).rejects.toMatchObject({ code: 'payment.report_not_available' });
@@ -266,15 +267,15 @@ it('is refused, and the processor not asked, where no report can come of a verif
   await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
 });
 
-it('an account without a place left at the processor is refused before anything is stored', async () => {
+it('an intent is refused before anything is stored when the account has no place at the processor', async () => {
   const { create, types, calls } = house();
   calls.full = true;
   await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited' });
   expect(await types()).toEqual([]);
 });
 
-// Nobody can pay an intent whose secret no browser was given, so it is in nobody's way.
-it('a payment whose intent cannot be made under its key is ended, and the next request has another key', async () => {
+// No browser has the secret of this intent, so it cannot be paid and does not block another.
+it('a payment ends when its intent cannot be made under its key, and the next request has another key', async () => {
   const { create, processor, sessionId, types } = house();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
   const second = transactionIdOf(paymentId(sessionId, 1));
@@ -284,7 +285,7 @@ it('a payment whose intent cannot be made under its key is ended, and the next r
   expect(await create()).toMatchObject({ transactionId: second });
 });
 
-it('a change that the processor never makes under its key is asked for once more under another', async () => {
+it('a change that the processor never makes under its key is requested once more under another key', async () => {
   const { create, processor, sessionId } = house();
   const { transactionId } = await create();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:update:1`;
@@ -299,7 +300,7 @@ it('a change that the processor never makes under its key is asked for once more
   expect(processor.changeKeys.at(-1)).toBe(`${transactionId}:update:2`);
 });
 
-it('an intent of which nothing readable is said is asked for again once, and then ended', async () => {
+it('an intent with an unreadable answer is requested again once, and then its payment ends', async () => {
   const { create, processor, sessionId, types } = house();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
   processor.kept = { key, verdict: { kind: 'unintelligible' } };
@@ -310,7 +311,7 @@ it('an intent of which nothing readable is said is asked for again once, and the
   expect(await create()).toMatchObject({ transactionId: transactionIdOf(paymentId(sessionId, 1)) });
 });
 
-it('the secret for the browser is kept while the payment is open, and in the vault only', async () => {
+it('the secret for the browser is kept while the payment is open, and only in the vault', async () => {
   const { create, confirm, kept, processor, types } = house();
   const { transactionId, clientSecret } = await create();
   expect([...kept.values()].map((value) => Buffer.from(value).toString())).toEqual([JSON.stringify({ clientSecret })]);
@@ -320,7 +321,7 @@ it('the secret for the browser is kept while the payment is open, and in the vau
   await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
 });
 
-it('the secret of a payment that was opened without a subject is forgotten as well when the payment ends', async () => {
+it('the secret of a payment without a subject is removed too when the payment ends', async () => {
   const { create, confirm, kept, processor, openedEarlier } = house();
   await openedEarlier();
   const { transactionId } = await create();
@@ -330,7 +331,7 @@ it('the secret of a payment that was opened without a subject is forgotten as we
   expect(kept.size).toBe(0);
 });
 
-it('a call whose end is not heard is answered from what was recorded, and with a timeout where that says nothing', async () => {
+it('a call without a result is answered from the record, and with a timeout when the record has no answer', async () => {
   const { create, confirm, processor, calls, kept } = house();
   const late = { code: 'service.upstream_timeout' };
   calls.deaf = true;
@@ -348,8 +349,8 @@ it('a call whose end is not heard is answered from what was recorded, and with a
   expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED' });
 });
 
-// The report is released by what the session knows, and a page asks for it as soon as confirm says that it is paid.
-it('a session knows of a success before confirm answers, whoever recorded it', async () => {
+// The session's payment state releases the report, and a page asks for the report right after the confirmation.
+it('a session has the success before confirm answers, whichever process recorded it', async () => {
   const { create, confirm, processor, noticed, told } = house();
   const { transactionId } = await create();
   processor.status = 'succeeded';
@@ -359,11 +360,11 @@ it('a session knows of a success before confirm answers, whoever recorded it', a
   expect(told).toEqual(['SUCCEEDED']);
 });
 
-// What they would pay for can never be read again.
+// Such a payment is for a report that the person has already paid for.
 it.each([
   ['another transaction', 'txn_other', { reasonCode: 'duplicate', keepsReport: true, refusals: 0 }],
   ['that transaction', null, null],
-])('a payment of a session that %s has paid for is given back once, or not', async (_, other, refund) => {
+])('a payment is refunded once when %s has paid for the session, unless it is the same', async (_, other, refund) => {
   const { create, confirm, processor, session, types } = house();
   const { transactionId } = await create();
   session.paidBy = other ?? transactionId;
@@ -373,14 +374,14 @@ it.each([
   expect((await types()).slice(3)).toEqual(refund === null ? [] : ['PaymentRefundRequested']);
 });
 
-it('nobody can pay for a person who was erased', async () => {
+it('a payment for an erased person is refused', async () => {
   const { create, erase, types } = house();
   erase();
   await expect(create()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
   expect(await types()).toEqual(['PaymentOpened']);
 });
 
-it('429 beyond 10 intents of one session a minute, before anything is stored or asked; another session goes on', async () => {
+it('an intent is refused with 429 beyond 10 a minute for one session, before anything is stored; other sessions go on', async () => {
   const { create, types, limiter, processor } = house(DEFAULTS);
   for (let count = 0; count < 10; count++) await create();
   const before = await types();
@@ -392,7 +393,7 @@ it('429 beyond 10 intents of one session a minute, before anything is stored or 
   await create();
 });
 
-it('a payment is looked at once a second, and asked about 20 times a minute; a look that failed does not answer others', async () => {
+it('a payment is read at the processor once a second and confirmed 20 times a minute, and a failed read does not count', async () => {
   const { create, confirm, processor, limiter } = house(DEFAULTS);
   const { transactionId } = await create();
   processor.down = true;

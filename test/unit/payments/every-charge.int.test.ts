@@ -1,5 +1,5 @@
-// For whatever happens to one person's sessions, payments and reports, in whatever order: no charge without a report, a wish for one or a
-// refund, never two charges for one session, never two reports for one charge. A failing history is printed with its seed.
+// Random orders of events for the sessions, payments and reports of one person. Every charge has a report, a planned one or a refund. A session is
+// never charged twice, and a charge never has two reports. A failing history is printed with its seed.
 import 'reflect-metadata';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -13,10 +13,7 @@ import type { Session } from '../../../src/modules/screening/domain/session.js';
 import type { RegistrationVerdict } from '../../../src/modules/screening/domain/verdicts.js';
 import { PlayedInstallation, PlayedProcess, UNTROUBLED, type Trouble } from './played-installation.js';
 
-/**
- * May be set to look at other histories, or with the seed and path of a failure at that one again. The second tier has time for
- * more of them.
- */
+/** Set these to try other histories, or the seed and path of a failure to repeat it. The second tier has time for more histories. */
 const {
   HISTORIES = process.env['TIER'] === 'first' ? '60' : '600',
   HISTORIES_SEED = '29',
@@ -24,16 +21,16 @@ const {
 } = process.env;
 const [RUNS, SEED] = [Number(HISTORIES), Number(HISTORIES_SEED)];
 
-/** What was received for a session. Every kind of payment is one of these. */
+/** Money that was received for a session. Every kind of payment is one of these. */
 interface Charge {
   readonly transactionId: string;
-  /** For which it counts now. */
+  /** The session that it counts for now. */
   readonly sessionId: string;
-  /** For which it counted before. */
+  /** The sessions that it counted for earlier. */
   readonly former: readonly string[];
   /** `asked`: the refund will be made. `planned`: it is made unless the report comes first. */
   readonly refund: 'none' | 'planned' | 'asked' | 'made';
-  /** The report stays although the money was given back. */
+  /** The session keeps its report after the refund. */
   readonly keepsReport: boolean;
 }
 
@@ -85,11 +82,11 @@ const DAY = 24 * HOUR;
 interface Doing {
   readonly house: PlayedInstallation;
   readonly process: PlayedProcess;
-  /** One of the sessions there are, and of the intents whose secrets were handed out; the newest is chosen most. */
+  /** One of the existing sessions, and an intent with a known secret. Newer ones are chosen more often. */
   readonly sessionId: string;
   readonly transactionId: string;
   readonly intentId: string;
-  /** Among the ways to do it. */
+  /** Selects one of the variants of an act. */
   readonly way: number;
 }
 
@@ -112,7 +109,7 @@ const judged = ({ house, process, way }: Doing, sessionId: string): Promise<void
   );
   return house.judge(process, sessionId, verdict, way % 4 > 0);
 };
-/** In the consumer's browser, with the secret of the intent. */
+/** Pays in the consumer's browser, with the secret of the intent. */
 function pay({ house, intentId, way }: Doing): void {
   const { processor } = house;
   const intent = processor.intents.get(intentId);
@@ -126,7 +123,7 @@ function pay({ house, intentId, way }: Doing): void {
 }
 const HANDLERS = new PlayedProcess(new PlayedInstallation(null), UNTROUBLED).handlers.map(({ name }) => name);
 
-/** What may be done, and how often it is. */
+/** The possible acts with their weights. */
 const ACTS = {
   register: [
     5,
@@ -143,7 +140,7 @@ const ACTS = {
     ({ house, process, sessionId, way }) => house.createIntent(process, sessionId, 3_500 + (way % 2)),
   ],
   pay: [3, pay],
-  // A person whose paid report cannot come submits again, opens the page for the payment early, and pays there as well.
+  // A person without a possible report submits again, opens the payment early in a second page, and pays in both.
   'pay in two pages': [
     2,
     async (doing) => {
@@ -215,7 +212,7 @@ async function perform({ what, place, way }: Act, house: PlayedInstallation, pro
   await ACTS[what][1]({ house, process, sessionId, transactionId, intentId, way });
 }
 
-/** Mostly nothing. */
+/** Null in most cases. */
 const seldom = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
 const troubles = fc.record<Trouble>({
@@ -234,16 +231,16 @@ const steps = fc.record({
 const histories = fc.record({
   refundAfterDays: fc.constantFrom(14, 14, null),
   steps: fc.array(steps, { minLength: 8, maxLength: 30, size: 'max' }),
-  /** Most begin with a person who is verified and pays, as well as that goes. */
+  /** Most histories begin with a verified person who tries to pay. */
   fates: fc.option(fc.tuple(steps, steps), { freq: 5 }),
 });
 type History = typeof histories extends fc.Arbitrary<infer One> ? One : never;
 
-/** Recovery asks again within this, and what is planned by then is done. */
+/** The recovery jobs repeat open calls within these times, and a planned refund is made within the later ones. */
 const SOON = [15, 60, 300, HOUR, 12 * HOUR];
 const LATER = [DAY, 14 * DAY, 60, HOUR, DAY, DAY, 2 * DAY, 4 * DAY];
 
-/** What is wrong in the log once everything that died was recovered. `isLate`: and every report was asked for, long ago. */
+/** The faults in the log after the recovery of all interrupted work. `isLate`: every report was also requested, long ago. */
 async function wrongs({ log }: PlayedInstallation, isLate: boolean): Promise<string[]> {
   const charges = await chargesIn(log);
   const wrong: string[] = [];
@@ -260,7 +257,7 @@ async function wrongs({ log }: PlayedInstallation, isLate: boolean): Promise<str
     if (charges.some((other) => other !== charge && other.sessionId === sessionId && isKept(other)))
       complain('its session was charged twice');
   }
-  // A report has a charge of its own, which counts for its session and for no other.
+  // Each report has its own charge, which counts for its session and no other.
   for (const sessionId of log.ids('report'))
     if (
       (await reportOf(sessionId, log)).status === 'RELEASED' &&
@@ -270,7 +267,7 @@ async function wrongs({ log }: PlayedInstallation, isLate: boolean): Promise<str
   return wrong;
 }
 
-/** The charges that were kept and that no report came of, of sessions that are over. */
+/** The kept charges without a report whose sessions have ended. */
 async function inVain({ log }: PlayedInstallation): Promise<string[]> {
   const found: string[] = [];
   for (const { transactionId, sessionId, ...charge } of await chargesIn(log)) {
@@ -296,7 +293,7 @@ async function play({ refundAfterDays, steps, fates }: History): Promise<PlayedI
   return house;
 }
 
-/** A read gets the report, or the reason why there is none, from which a refund is planned: so a wish for it is one. */
+/** A read returns the report, or its refusal plans a refund. A read therefore settles a charge that waits for a report. */
 async function askForReports(house: PlayedInstallation): Promise<void> {
   for (const sessionId of house.sessions) await house.run((process) => house.read(process, sessionId));
 }
@@ -305,7 +302,7 @@ function fail(house: PlayedInstallation, wrong: readonly string[]): void {
   if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n\n${house.story()}\n`);
 }
 
-it('every charge has its report, a wish for one or a refund, and no session is charged twice', async () => {
+it('every charge has a report, a planned one or a refund, and a session is never charged twice', async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
@@ -317,7 +314,7 @@ it('every charge has its report, a wish for one or a refund, and no session is c
       fail(house, await wrongs(house, true));
       let left = await inVain(house);
       if (history.refundAfterDays !== null) fail(house, left);
-      // An account that gives nothing back by itself: the person is verified again without another payment.
+      // This account makes no refunds by itself, so the person is verified again without another payment.
       house.bureau.isFrozen = false;
       while (left.length > 0) {
         await house.run((process) => perform({ what: 'register', place: 0, way: 1 }, house, process));
@@ -334,7 +331,7 @@ it('every charge has its report, a wish for one or a refund, and no session is c
     }),
     { seed: SEED, numRuns: RUNS, ...(PATH !== undefined && { path: PATH }) },
   );
-  // The histories do reach these ends, or the property would say little.
+  // The property would prove little if the histories did not reach these ends.
   expect([...seen]).toEqual(
     expect.arrayContaining(['none', 'made', 'carried 1', 'ReportReleased', 'ReportPullFailed', 'PaymentRefundPlanned']),
   );

@@ -1,5 +1,5 @@
-// Hosted checkouts with the real SDK against the sandbox's processor: replaced, paid in another tab, taken up after a crash, found by
-// looking. Sessions, accounts and parties are played; who dies in between is a call that is never made, or made and not recorded.
+// Hosted checkouts with the real SDK and the sandbox's processor: replaced, paid in another tab, continued after a crash, found by a look-up.
+// Sessions, accounts and parties are fakes. A crash is a call that is never made, or one that is made and not recorded.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ const WISH = {
 };
 const CARD = { number: '4242424242424242', expiry: '12/40', cvc: '123' };
 
-/** Workers die: before they ask, as long as `dead`. */
+/** The workers die before they call the vendor, while `dead` is set. */
 class MortalCalls extends CallsAtOnce {
   dead = false;
 
@@ -65,7 +65,7 @@ class MortalCalls extends CallsAtOnce {
   }
 }
 
-/** Remembers what it made; the worker may die before the answer is recorded. */
+/** Remembers the sessions that it made. The worker may die before it records the answer. */
 class WatchedProcessor extends StripePaymentProcessor {
   readonly made = new Set<string>();
   dying = 0;
@@ -115,7 +115,7 @@ function house() {
     lockedUntil: null as string | null,
     provisioned: true,
     reportCanBeHad: true,
-    /** While a request has its terms read. */
+    /** Runs while a request reads its terms. */
     meanwhile: async (): Promise<void> => undefined,
   };
   const flags: { excludeBackground?: boolean } = {};
@@ -249,7 +249,7 @@ function house() {
           attemptId,
         ),
       ),
-    /** On the page, as a renter. */
+    /** Pays on the page, as a renter does. */
     pay: async ({ checkoutSessionId }: OpenedCheckout, card: Record<string, string> = CARD): Promise<number> =>
       (await sandbox.post(`/checkout/${checkoutSessionId}/pay`, card, {})).status,
     lookUp: () => lookUp.execute(new LookUpCheckout(partyId, AbortSignal.timeout(20_000))),
@@ -265,7 +265,7 @@ function house() {
       const call = { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null } as const;
       return follow.askAndRecord(call, { id: event.eventId, attemptId: newId(), subject: null, context }, event);
     },
-    /** A registration as the screening module records it; the session is there when it is handled. */
+    /** Handles a registration as the screening module records it. The session exists by then. */
     registersAnew: async (): Promise<string> => {
       const sessionId = registered();
       const recorded = {
@@ -284,10 +284,10 @@ function house() {
       return sessionId;
     },
     types: async (): Promise<string[]> => (await history()).map(({ type }) => type),
-    /** What the payment of an opening has recorded. */
+    /** The events of the payment of one opening. */
     payment: async (ordinal = 0): Promise<RecordedEvent[]> =>
       store.readStream(`payment-${checkoutPaymentId(checkoutReference(partyId, ordinal))}`),
-    /** Sessions at the processor that can still be paid. */
+    /** The sessions at the processor that can still be paid. */
     payable: async (): Promise<string[]> => {
       const found = await Promise.all([...processor.made].map(async (id) => [id, await statusOf(id)] as const));
       return found.flatMap(([id, status]) => (status === 'open' ? [id] : []));
@@ -305,7 +305,7 @@ function house() {
 const PAID = { code: 'checkout.already_paid' };
 
 describe('a renter at a hosted checkout', () => {
-  it('is sent to a page of the account, and pays what the account asks', async () => {
+  it("is sent to a page of the account, and pays the account's fee", async () => {
     const { open, pay, notice, first, partyId, history, told, types } = house();
     const opened = await open();
     expect(opened).toMatchObject({
@@ -328,7 +328,7 @@ describe('a renter at a hosted checkout', () => {
     await expect(open()).rejects.toMatchObject(PAID);
   });
 
-  it('has made a payment like any other, on the terms of when the page was opened', async () => {
+  it("has made a payment like any other, on the terms at the page's opening", async () => {
     const { open, pay, notice, account, altered, first, partyId, payment, registersAnew } = house();
     Object.assign(account, { refundAfterDays: 14, connectedPaymentAccount: 'acct_1' });
     const opened = await open();
@@ -357,7 +357,7 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
-  it('raises an alarm when the processor has received what the page was not over', async () => {
+  it("raises an alarm when the received amount differs from the page's", async () => {
     const { open, altered, aggregates, partyId, clock, payment } = house();
     const { checkoutSessionId } = await open();
     const received = { intentId: `pi_${partyId}`, amountCents: 50, currency: 'usd' };
@@ -373,7 +373,7 @@ describe('a renter at a hosted checkout', () => {
   it.each([
     [500, PAID],
     [3_500, null],
-  ])('pays again within the guard only once all was given back: %s of 3500 cents', async (refundedCents, refusal) => {
+  ])('pays again within the guard only after a full refund: %s of 3500 cents', async (refundedCents, refusal) => {
     const { open, pay, notice, aggregates, partyId, payment, registersAnew, told, first } = house();
     const opened = await open();
     await pay(opened);
@@ -391,8 +391,8 @@ describe('a renter at a hosted checkout', () => {
     else expect(await open()).toMatchObject({ url: expect.any(String) });
   });
 
-  // Nothing was pulled for it, and nothing will be.
-  it('whose session another transaction has paid for is given back by itself as a duplicate', async () => {
+  // No report was pulled for this payment, and none will be.
+  it('gets the money back as a duplicate when another transaction has paid for the session', async () => {
     const { open, pay, notice, sessions, payment } = house();
     const opened = await open();
     Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
@@ -403,8 +403,8 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
-  // As of a log from before payments were recorded: that money is old, and an operator judges it.
-  it('that was paid more than a day before is not given back by itself as a duplicate', async () => {
+  // A log from before payments were recorded has such old payments. An operator decides about them.
+  it('gets nothing back automatically for a duplicate that was paid more than a day ago', async () => {
     const { open, aggregates, partyId, clock, sessions, payment } = house();
     const { checkoutSessionId } = await open();
     Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
@@ -416,8 +416,8 @@ describe('a renter at a hosted checkout', () => {
     expect((await payment()).map(({ type }) => type)).toEqual(['PaymentMadeAtCheckout']);
   });
 
-  // Addresses to return to and whatever the caller says of people are personal.
-  it('leaves nothing personal in the log, and in the vault only as long as the page is open', async () => {
+  // The return addresses and the caller's notes are personal data.
+  it('leaves no personal data in the log, and keeps it in the vault only while the page is open', async () => {
     const { open, pay, notice, history, kept } = house();
     const opened = await open();
     expect([...kept.values()].map((value) => JSON.parse(Buffer.from(value).toString()))).toEqual([
@@ -429,7 +429,7 @@ describe('a renter at a hosted checkout', () => {
     expect(JSON.stringify(await history())).not.toMatch(/canary|example\.test|https?:/i);
   });
 
-  it('is refused before anything is stored: unknown, no price, no place at the processor', async () => {
+  it('is refused before anything is stored when the renter is unknown or the price is too low', async () => {
     const { open, account, calls, kept, types } = house();
     await expect(open({ renterId: 'unknown' })).rejects.toMatchObject({ code: 'checkout.renter_unknown' });
     account.feeCents = 49;
@@ -437,7 +437,7 @@ describe('a renter at a hosted checkout', () => {
     expect([await types(), kept.size, calls.admitted.size]).toEqual([[], 0, 0]);
   });
 
-  it('may be sent there once the settings are right, although the processor refused them first', async () => {
+  it('is sent to the page after the settings are corrected, although the processor refused them first', async () => {
     const { open, account, types, kept } = house();
     account.connectedPaymentAccount = 'acct_missing1';
     await expect(open()).rejects.toMatchObject({ code: 'checkout.misconfigured' });
@@ -450,7 +450,7 @@ describe('a renter at a hosted checkout', () => {
     ['customerEmail', { email: 'o\u2019neil@example.com' }],
     ['successUrl', { successUrl: 'https://' }],
     ['cancelUrl', { cancelUrl: 'https://' }],
-  ])('hears which field only the processor refuses: %s, and is sent there without it', async (field, wrong) => {
+  ])('learns that the processor refuses the field %s, and is sent to the page without it', async (field, wrong) => {
     const { open, pay } = house();
     for (let time = 0; time < 2; time++)
       await expect(open(wrong)).rejects.toMatchObject({
@@ -469,20 +469,20 @@ describe('a renter at a hosted checkout', () => {
     },
   );
 
-  it('does not pay while wrong answers lock them out', async () => {
+  it('cannot pay during a lock after wrong answers', async () => {
     const { open, facts, types } = house();
     facts.lockedUntil = '2026-02-01T00:00:00.000Z';
     await expect(open()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: facts.lockedUntil } });
     expect(await types()).toEqual([]);
   });
 
-  it('does not pay where no report could be pulled', async () => {
+  it('cannot pay when the account may not pull reports', async () => {
     const { open, facts } = house();
     facts.provisioned = false;
     await expect(open()).rejects.toMatchObject({ code: 'account.not_live' });
   });
 
-  it('does not pay where the bureau cannot be asked about them, once they are verified', async () => {
+  it('cannot pay when the bureau cannot identify the verified renter', async () => {
     const { open, facts, sessions, history } = house();
     facts.reportCanBeHad = false;
     await expect(open()).rejects.toMatchObject({ code: 'payment.report_not_available' });
@@ -491,14 +491,14 @@ describe('a renter at a hosted checkout', () => {
     expect((await open()).url).toContain('http');
   });
 
-  it('does not pay where nobody has to', async () => {
+  it('cannot pay when no payment is required', async () => {
     const { open, sessions } = house();
     Object.assign(sessions[0] as object, { paymentStatus: 'NOT_REQUIRED' });
     await expect(open()).rejects.toMatchObject({ code: 'payment.not_required' });
   });
 });
 
-it('what the newest checkout says of the report is the default of its reader', async () => {
+it('the report flags of the newest checkout are the default for readers of the report', async () => {
   const { aggregates, open, partyId, flags } = house();
   const checkouts = new CheckoutDirectory(aggregates);
   expect(await checkouts.reportFlags(partyId)).toEqual({});
@@ -513,7 +513,7 @@ it('what the newest checkout says of the report is the default of its reader', a
 describe('a page that cannot be made', () => {
   const AWAY = { code: 'service.unavailable' };
 
-  it('is in no way of the next request where its words cannot be sent', async () => {
+  it('does not block the next request when its text cannot be sent', async () => {
     const { open, pay, types, kept } = house();
     for (let time = 0; time < 2; time++)
       await expect(open({ description: 'half a character \ud83d' })).rejects.toMatchObject(AWAY);
@@ -521,7 +521,7 @@ describe('a page that cannot be made', () => {
     expect(await pay(await open())).toBe(303);
   });
 
-  it('is in no way of the next request where the processor keeps a failure under its key', async () => {
+  it('does not block the next request when the processor keeps a failure under its key', async () => {
     const { open, pay, types } = house();
     await sandbox.control('kept-failures', { calls: 1 });
     await expect(open()).rejects.toMatchObject(AWAY);
@@ -529,7 +529,7 @@ describe('a page that cannot be made', () => {
     expect(await pay(await open())).toBe(303);
   });
 
-  it('is in no way of the next request where an earlier process has left it with an answer that cannot be read', async () => {
+  it('does not block the next request when an earlier process left it with an unreadable answer', async () => {
     const { open, pay, processor, types } = house();
     const create = processor.createCheckout;
     processor.createCheckout = async () => ({ kind: 'unintelligible' });
@@ -540,7 +540,7 @@ describe('a page that cannot be made', () => {
     expect(await pay(await open())).toBe(303);
   });
 
-  it('is in no way of the next request where the processor keeps a failure of its expiry', async () => {
+  it('does not block the next request when the processor keeps a failure of its expiry', async () => {
     const { open, payable } = house();
     await open();
     await sandbox.control('kept-failures', { calls: 1 });
@@ -550,7 +550,7 @@ describe('a page that cannot be made', () => {
 });
 
 describe('a second request', () => {
-  it('replaces an open page: at the processor first, so that the page in the other tab takes no money', async () => {
+  it('replaces an open page at the processor first, so that the page in the other tab takes no money', async () => {
     const { open, pay, payable, types, charged } = house();
     const first = await open();
     const second = await open();
@@ -566,14 +566,14 @@ describe('a second request', () => {
     ]);
   });
 
-  it('finds the page paid of which no notice came, and is refused: 409 in time, and the session knows', async () => {
+  it('is refused with 409 when it finds the page paid without a notice, and the session gets the payment', async () => {
     const { open, pay, told, types, charged } = house();
     await pay(await open());
     await expect(open()).rejects.toMatchObject(PAID);
     expect([(await types()).at(-1), told.length, await charged()]).toEqual(['CheckoutPaid', 1, 3_500]);
   });
 
-  it('after a decline replaces the page, and its intent is canceled with it', async () => {
+  it('replaces the page after a decline, and cancels its intent', async () => {
     const { open, pay, charged } = house();
     const first = await open();
     expect(await pay(first, { ...CARD, number: '4000000000000002' })).toBe(402);
@@ -581,7 +581,7 @@ describe('a second request', () => {
     expect([await pay(first), await pay(second), await charged()]).toEqual([400, 303, 3_500]);
   });
 
-  it('of the same attempt gets the same page', async () => {
+  it('gets the same page when it has the same attempt', async () => {
     const { open, processor } = house();
     const attempt = newId();
     const first = await open({}, attempt);
@@ -589,7 +589,7 @@ describe('a second request', () => {
     expect(processor.made.size).toBe(1);
   });
 
-  it('at the same moment: the same words get one page, others at most one that can be paid', async () => {
+  it('at the same moment gets the same page for equal texts, and otherwise at most one page can be paid', async () => {
     const same = house();
     const pages = await Promise.all([same.open(), same.open(), same.open()].map((one) => one.catch(() => null)));
     expect(new Set(pages.map((page) => page?.url)).size).toBe(1);
@@ -607,7 +607,7 @@ describe('a second request', () => {
     expect(await charged()).toBeLessThanOrEqual(3_500);
   });
 
-  it('while the processor is down is told so, and the open page stays as it is', async () => {
+  it('fails while the processor is down, and the open page stays valid', async () => {
     const { open, payable, types } = house();
     const first = await open();
     await sandbox.control('outage', { seconds: 600 });
@@ -617,8 +617,8 @@ describe('a second request', () => {
     expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  // It would be charged for a report that the renter has, or had: the next one takes another registration.
-  it('is refused while the newest session is paid, after the guard too', async () => {
+  // The charge would be for a report that the renter has or had. Only a new registration leads to another report.
+  it('is refused while the newest session is paid, also after the guard', async () => {
     const { open, pay, notice, clock, registersAnew, processor } = house();
     const first = await open();
     await pay(first);
@@ -631,8 +631,8 @@ describe('a second request', () => {
   });
 });
 
-describe('who dies in between', () => {
-  it('before the processor was asked: the same request again leads to one page', async () => {
+describe('a process that dies during an opening', () => {
+  it('before the call leaves an opening that the repeated request turns into one page', async () => {
     const { open, calls, processor, types } = house();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -642,7 +642,7 @@ describe('who dies in between', () => {
     expect(calls.admitted.size).toBe(0);
   });
 
-  it('after the processor was asked: the same request again gets the page that was made', async () => {
+  it('after the call leaves a page that the repeated request gets', async () => {
     const { open, processor, types } = house();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -651,7 +651,7 @@ describe('who dies in between', () => {
     expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  it('after the processor was asked: another request has the page expired that nobody was given', async () => {
+  it('after the call leaves a page that another request expires', async () => {
     const { open, processor, payable } = house();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -660,8 +660,8 @@ describe('who dies in between', () => {
     expect(await payable()).toEqual([second.checkoutSessionId]);
   });
 
-  // The processor refuses another wish under the same key.
-  it('after the processor was asked, and the renter registers anew: the same request again gets the page that was made', async () => {
+  // The processor refuses other parameters under the same key.
+  it('after the call leaves a page that the repeated request gets, although the renter has registered again', async () => {
     const { open, processor, registersAnew } = house();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -673,27 +673,30 @@ describe('who dies in between', () => {
   it.each([
     ['before the processor was asked', 0],
     ['after the processor was asked', 1],
-  ])('%s: what nobody asks for again is made and ends by itself, and the vault keeps nothing', async (_name, made) => {
-    const { open, calls, processor, clock, lookUp, types, kept } = house();
-    calls.dead = made === 0;
-    processor.dying = made;
-    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
-    clock.pass(59);
-    await lookUp();
-    expect([processor.made.size, kept.size]).toEqual([made, 1]);
-    clock.pass(1);
-    await lookUp();
-    expect((await types()).slice(1)).toEqual(['CheckoutLookedUp', 'CheckoutSessionCreated']);
-    const [id] = processor.made;
-    expect(processor.made.size).toBe(1);
-    await sandbox.post(`/v1/checkout/sessions/${id}/expire`);
-    clock.pass(60);
-    await lookUp();
-    expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutExpired', 0]);
-  });
+  ])(
+    '%s leaves an opening that the look-up makes and later sees expire, and the vault keeps nothing',
+    async (_name, made) => {
+      const { open, calls, processor, clock, lookUp, types, kept } = house();
+      calls.dead = made === 0;
+      processor.dying = made;
+      await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+      clock.pass(59);
+      await lookUp();
+      expect([processor.made.size, kept.size]).toEqual([made, 1]);
+      clock.pass(1);
+      await lookUp();
+      expect((await types()).slice(1)).toEqual(['CheckoutLookedUp', 'CheckoutSessionCreated']);
+      const [id] = processor.made;
+      expect(processor.made.size).toBe(1);
+      await sandbox.post(`/v1/checkout/sessions/${id}/expire`);
+      clock.pass(60);
+      await lookUp();
+      expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutExpired', 0]);
+    },
+  );
 });
 
-it('what nobody asks for again, and the processor would not have, is given up', async () => {
+it('an opening without another request is given up when the processor refuses it', async () => {
   const { open, account, calls, clock, lookUp, types, kept } = house();
   account.connectedPaymentAccount = 'acct_missing1';
   calls.dead = true;
@@ -703,8 +706,8 @@ it('what nobody asks for again, and the processor would not have, is given up', 
   expect([(await types()).slice(1), kept.size]).toEqual([['CheckoutLookedUp', 'CheckoutAbandoned'], 0]);
 });
 
-describe('what nobody told of', () => {
-  it('is found by looking: paid', async () => {
+describe('a page without a notice', () => {
+  it('is found paid by the look-up', async () => {
     const { open, pay, lookUp, clock, types, told } = house();
     await pay(await open());
     clock.pass(59);
@@ -718,7 +721,7 @@ describe('what nobody told of', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('is found by looking: not paid yet, and then expired', async () => {
+  it('is found unpaid by the look-up, and later expired', async () => {
     const { open, lookUp, clock, types, kept } = house();
     const { checkoutSessionId } = await open();
     clock.pass(60);
@@ -730,7 +733,7 @@ describe('what nobody told of', () => {
     expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutExpired', 0]);
   });
 
-  it('is looked for again later when the processor is away', async () => {
+  it('is looked up again later when the processor is unavailable', async () => {
     const { open, pay, lookUp, clock, types } = house();
     await pay(await open());
     clock.pass(60);
@@ -743,7 +746,7 @@ describe('what nobody told of', () => {
     expect((await types()).at(-1)).toBe('CheckoutPaid');
   });
 
-  it('changes nothing when it is about a session that is not ours, or not this one', async () => {
+  it('is not changed by a notice about another session', async () => {
     const { open, pay, notice, types, partyId } = house();
     const opened = await open();
     await pay(opened);
@@ -755,8 +758,8 @@ describe('what nobody told of', () => {
   });
 });
 
-describe('who registers anew', () => {
-  it('within the guard need not pay again: the new session is told, and none that is older', async () => {
+describe('a renter who registers again', () => {
+  it('within the guard need not pay again, and only the new session gets the payment', async () => {
     const { open, pay, notice, registersAnew, told, first, clock } = house();
     const opened = await open();
     await pay(opened);
@@ -767,7 +770,7 @@ describe('who registers anew', () => {
     await expect(open()).rejects.toMatchObject(PAID);
   });
 
-  it('after the guard pays again, and may', async () => {
+  it('after the guard must pay again, and may', async () => {
     const { open, pay, notice, registersAnew, told, clock } = house();
     const opened = await open();
     await pay(opened);
@@ -788,8 +791,8 @@ describe('who registers anew', () => {
     expect(told).toMatchObject([{ sessionId: second, status: 'SUCCEEDED' }]);
   });
 
-  // There was no checkout yet that the registration could be noted in.
-  it('while the very first page is being opened has paid for the new session', async () => {
+  // The registration cannot be recorded in a checkout that does not exist yet.
+  it('while the first page is being opened has paid for the new session', async () => {
     const { open, pay, notice, registersAnew, told, facts, clock } = house();
     let second = '';
     facts.meanwhile = async () => {
@@ -803,15 +806,15 @@ describe('who registers anew', () => {
   });
 });
 
-describe('a person who was erased', () => {
-  it('is not sent to pay', async () => {
+describe('an erased person', () => {
+  it('is not sent to a page', async () => {
     const { open, erased, sessions, types } = house();
     erased.add((sessions[0] as ScreeningFacts).subjectId);
     await expect(open()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
     expect(await types()).toEqual([]);
   });
 
-  it('cannot be charged any more: the open page is expired by the next look', async () => {
+  it('cannot be charged, since the next look-up expires the open page', async () => {
     const { open, pay, erased, sessions, lookUp, clock, types, payable } = house();
     const opened = await open();
     erased.add((sessions[0] as ScreeningFacts).subjectId);
@@ -820,7 +823,7 @@ describe('a person who was erased', () => {
     expect([(await types()).at(-1), await payable(), await pay(opened)]).toEqual(['CheckoutExpired', [], 400]);
   });
 
-  it('who was erased while the processor was asked: whoever registers anew is not in the way of that', async () => {
+  it('does not block a new registration when the erasure came during an opening', async () => {
     const { open, calls, erased, sessions, registered, types } = house();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -831,7 +834,7 @@ describe('a person who was erased', () => {
     expect((await types()).slice(1)).toEqual(['CheckoutAbandoned', 'CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  it('who was erased while the processor was asked is not asked for again', async () => {
+  it('gets no page from the look-up when the erasure came during an opening', async () => {
     const { open, calls, erased, sessions, lookUp, clock, types } = house();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });

@@ -66,11 +66,11 @@ const DECLINED = intent('requires_payment_method', { lastErrorCode: 'card_declin
 const FREE: FeeTerms = { fixedByAccount: null, saidByGrant: null, most: null };
 
 describe('a payment', () => {
-  it('is opened once, however often it is asked for', () => {
+  it('is opened once, however often it is requested', () => {
     given(payment).when(OPEN).then(OPENED).when(OPEN).then();
   });
 
-  it('learns its intent with the first look at the processor', () => {
+  it('learns its intent with the first read at the processor', () => {
     given(payment, OPENED)
       .when(observe(intent('requires_payment_method')))
       .then(CREATED)
@@ -78,7 +78,7 @@ describe('a payment', () => {
       .then();
   });
 
-  it('counts for a newer session once it has succeeded, was not refunded as a whole and counts for the one that is named', () => {
+  it('is carried over to a newer session when it has succeeded, was not refunded and counts for the named session', () => {
     const carry: PaymentCommand = { kind: 'carry-over', from: 'session', to: 'newer' };
     const carried: PaymentEvent = { type: 'PaymentCarriedOver', data: { sessionId: 'newer' } };
     given(payment, OPENED, CREATED).when(carry).then();
@@ -94,7 +94,7 @@ describe('a payment', () => {
       .then();
   });
 
-  it('says once of each amount or currency that nobody asked for', () => {
+  it('records each amount or currency once that was not requested', () => {
     const altered = (amountCents: number, currency = 'usd'): PaymentEvent => ({
       type: 'PaymentIntentAltered',
       data: { amountCents, currency },
@@ -116,7 +116,7 @@ describe('a payment', () => {
       .then(altered(3_600, 'eur'));
   });
 
-  it('takes no notice of an intent that is not its own', () => {
+  it('ignores an intent that is not its own', () => {
     given(payment, OPENED, CREATED)
       .when(observe(intent('succeeded', { id: 'pi_other' })))
       .then();
@@ -134,19 +134,19 @@ describe('a payment', () => {
       .then(SUCCEEDED);
   });
 
-  it('is of the amount and the currency that were received, whatever it was opened with', () => {
+  it('has the received amount and currency, whatever it was opened with', () => {
     const received = { receivedCents: 3_400, currency: 'eur' };
     const { state } = given(payment, OPENED, CREATED).when(observe(intent('succeeded', received))).decided;
     expect(state).toMatchObject({ status: 'SUCCEEDED', price: { amountCents: 3_400 }, currency: 'eur' });
   });
 
-  it('never goes back from succeeded, whatever is seen later', () => {
+  it('stays succeeded, whatever status is seen later', () => {
     const paid = given(payment, OPENED, CREATED, SUCCEEDED);
     for (const status of ['requires_payment_method', 'requires_action', 'processing', 'canceled', 'succeeded'] as const)
       paid.when(observe(intent(status))).then();
   });
 
-  it('notes a refund as what was given back in all, and stays succeeded', () => {
+  it('records the total of its refunds, and stays succeeded', () => {
     const refunded = given(payment, OPENED, CREATED, SUCCEEDED)
       .when(observe(intent('succeeded', { refundedCents: 1_000 })))
       .then({ type: 'PaymentRefunded', data: { refundedCents: 1_000 } })
@@ -157,7 +157,7 @@ describe('a payment', () => {
     expect(refunded.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
   });
 
-  describe('that is given back', () => {
+  describe('with a refund', () => {
     const REQUEST: PaymentCommand = {
       kind: 'request-refund',
       sessionId: 'session',
@@ -175,7 +175,7 @@ describe('a payment', () => {
     const paid = given(payment, OPENED, CREATED, SUCCEEDED);
     const refundOf = (cents: number): PaymentCommand => observe(intent('succeeded', { refundedCents: cents }));
 
-    it('records one request, and the reason that came first', () => {
+    it('records one request with the first reason', () => {
       paid
         .when(REQUEST)
         .then(REQUESTED)
@@ -183,14 +183,14 @@ describe('a payment', () => {
         .then();
     });
 
-    it('is refused before it has succeeded', () => {
+    it('is refused before the payment has succeeded', () => {
       for (const before of [[OPENED], [OPENED, CREATED], [OPENED, { type: 'PaymentCanceled', data: {} } as const]])
         given(payment, ...before)
           .when(REQUEST)
           .thenRefused('payment.not_completed');
     });
 
-    it('is returned when the processor has given the whole back, and stays succeeded', () => {
+    it('is returned when the processor has refunded all of it, and stays succeeded', () => {
       const returned = paid.when(REQUEST).then(REQUESTED).when(refundOf(3_500)).then(WHOLE);
       expect(returned.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
       expect(isReturned(returned.state as Payment)).toBe(true);
@@ -198,7 +198,7 @@ describe('a payment', () => {
       expect(lookAt(returned.state, '2026-03-01T12:00:00.000Z')).toBeNull();
     });
 
-    it('is not returned by a part, whose record names no reason', () => {
+    it('is not returned by a partial refund, which has no reason', () => {
       const part = paid
         .when(REQUEST)
         .then(REQUESTED)
@@ -208,7 +208,7 @@ describe('a payment', () => {
       expect(isRefundOpen(part.state)).toBe(true);
     });
 
-    it('is returned at once when the processor had given all of it back before', () => {
+    it('is returned at once when the processor had refunded all of it before the request', () => {
       const returned = paid
         .when(refundOf(3_500))
         .then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
@@ -217,7 +217,7 @@ describe('a payment', () => {
       expect(isReturned(returned.state as Payment)).toBe(true);
     });
 
-    it('is refunded and not returned where the session keeps its report', () => {
+    it('is refunded but not returned when the session keeps its report', () => {
       const refunded = paid
         .when({ ...REQUEST, keepsReport: true } as PaymentCommand)
         .then({ type: 'PaymentRefundRequested', data: { reasonCode: 'report_unavailable', keepsReport: true } })
@@ -226,8 +226,8 @@ describe('a payment', () => {
       expect([isRefunded(refunded.state as Payment), isReturned(refunded.state as Payment)]).toEqual([true, false]);
     });
 
-    // The consumer may have paid again by then, and the processor would only refuse: a person has to see to it.
-    it('stays given back when the bank sends the refund back, which is told once each time and is asked for no more', () => {
+    // The consumer may have paid again by then, and the processor would only refuse. A person has to look into it.
+    it('stays returned when the bank reverses the refund, and records each reversal once', () => {
       const reversed: PaymentEvent = { type: 'PaymentRefundReversed', data: { refundedCents: 0 } };
       const again = paid
         .when(REQUEST)
@@ -249,7 +249,7 @@ describe('a payment', () => {
         .then(reversed);
     });
 
-    it('is asked for under another key after the processor has refused, and less and less often', () => {
+    it('gets a new key after each refusal by the processor, with growing pauses', () => {
       const since = '2026-03-01T12:00:00.000Z';
       const delays: number[] = [];
       const keys: string[] = [];
@@ -271,7 +271,7 @@ describe('a payment', () => {
       expect(keys.slice(0, 3)).toEqual(['txn_id:refund', 'txn_id:refund:1', 'txn_id:refund:2']);
     });
 
-    describe('by itself', () => {
+    describe('that is automatic', () => {
       const refusedAt = new Date('2026-03-01T12:00:00.000Z');
       const PLAN: PaymentCommand = { kind: 'plan-refund', sessionId: 'session', refusedAt };
       const delayed: PaymentEvent = {
@@ -283,18 +283,18 @@ describe('a payment', () => {
         data: { refundAt: '2026-03-15T12:00:00.000Z' },
       };
 
-      it('is due so many days after the first refusal', () => {
+      it('is due a number of days after the first refusal of the report', () => {
         const planned = given(payment, delayed, CREATED, SUCCEEDED).when(PLAN).then(PLANNED);
         planned.when({ ...PLAN, refusedAt: new Date('2026-03-09T12:00:00.000Z') }).then();
         expect(lookAt(planned.state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-15T12:00:00.000Z'));
       });
 
-      it('is never due where the account had set nothing when it was opened, nor before it is paid', () => {
+      it('is never due when the account had no such setting at the opening, or before the payment', () => {
         paid.when(PLAN).then();
         given(payment, delayed, CREATED).when(PLAN).then();
       });
 
-      it('is planned for the session that the payment counts for now, and begins again there', () => {
+      it('is planned for the session that the payment counts for, and is planned again after it is carried over', () => {
         const carried = given(payment, delayed, CREATED, SUCCEEDED, PLANNED)
           .when({ kind: 'carry-over', from: 'session', to: 'newer' })
           .then({ type: 'PaymentCarriedOver', data: { sessionId: 'newer' } });
@@ -303,7 +303,7 @@ describe('a payment', () => {
         carried.when({ ...PLAN, sessionId: 'newer' }).then(PLANNED);
       });
 
-      it('is due no more once the plan is dropped, or the refund is requested', () => {
+      it('is no longer due after the plan is dropped or a refund is requested', () => {
         const planned = given(payment, delayed, CREATED, SUCCEEDED).when(PLAN).then(PLANNED);
         const dropped = planned.when({ kind: 'drop-refund-plan' }).then({ type: 'PaymentRefundPlanDropped', data: {} });
         expect(lookAt(dropped.state, '2026-03-01T12:00:00.000Z')).toBeNull();
@@ -311,7 +311,7 @@ describe('a payment', () => {
       });
     });
 
-    it('is never charged twice without a refund between, whatever comes in whatever order', () => {
+    it('is never charged twice without a refund in between, whatever the order of events', () => {
       const cents = fc.constantFrom(0, 1_000, 3_500);
       const steps = fc.oneof(
         fc.record({ what: fc.constant('pay' as const), refunded: cents, basedOn: fc.nat(9) }),
@@ -341,7 +341,7 @@ describe('a payment', () => {
           };
           for (const step of sequence) {
             if (step.what === 'open') {
-              // As `CreateIntent` does: the next transaction follows one that is canceled or returned.
+              // `CreateIntent` does the same: the next transaction follows a canceled or returned one.
               if (state.status !== 'NONE' && (state.canceled || isReturned(state))) {
                 ordinal += 1;
                 state = payment.initial;
@@ -363,7 +363,7 @@ describe('a payment', () => {
     });
   });
 
-  describe('that was made at a hosted checkout', () => {
+  describe('from a hosted checkout', () => {
     const made = {
       ...{ sessionId: 'session', reference: 'chk_renter_0', ordinal: 0, amountCents: 3_500, currency: 'usd' },
       ...{ paymentIntentId: 'pi_1', applicationFeeCents: 100, connectedAccount: null, refundAfterDays: 14 },
@@ -378,7 +378,7 @@ describe('a payment', () => {
       ...more,
     });
 
-    it('is recorded once, has succeeded, and is named as account holders know it', () => {
+    it('is recorded once as succeeded, with the id that account holders know', () => {
       const { state } = given(payment).when(TAKE).then(MADE).when(TAKE).then();
       expect(state).toMatchObject({ status: 'SUCCEEDED', sessionId: 'session', paymentIntentId: 'pi_1' });
       expect(transactionIdOf('id', 'chk_renter_0')).toBe('chk_renter_0');
@@ -389,20 +389,17 @@ describe('a payment', () => {
     it.each([
       [3_400, 'usd'],
       [3_500, 'eur'],
-    ])(
-      'says that it was altered when %s %s was received instead of what the checkout was over',
-      (amountCents, currency) => {
-        const altered: PaymentEvent = { type: 'PaymentIntentAltered', data: { amountCents, currency } };
-        const data = { ...made, amountCents, currency };
-        given(payment)
-          .when({ kind: 'take-from-checkout', ...data, asked })
-          .then({ type: 'PaymentMadeAtCheckout', data }, altered)
-          .when(observe(intent('succeeded', { amountCents, receivedCents: amountCents, currency })))
-          .then();
-      },
-    );
+    ])("records an alteration when %s %s was received instead of the checkout's amount", (amountCents, currency) => {
+      const altered: PaymentEvent = { type: 'PaymentIntentAltered', data: { amountCents, currency } };
+      const data = { ...made, amountCents, currency };
+      given(payment)
+        .when({ kind: 'take-from-checkout', ...data, asked })
+        .then({ type: 'PaymentMadeAtCheckout', data }, altered)
+        .when(observe(intent('succeeded', { amountCents, receivedCents: amountCents, currency })))
+        .then();
+    });
 
-    it('counts for each further session once, the newest of which the refund is decided for', () => {
+    it('counts once for each further session, and the newest session decides about the refund', () => {
       const extended = given(payment, MADE).when(extend('session')).then().when(extend('newer')).then(EXTENDED);
       extended.when(extend('newer')).then().when(extend('session')).then();
       extended.when(request('session')).then();
@@ -414,7 +411,7 @@ describe('a payment', () => {
         .then();
     });
 
-    it('counts for no further session once all of it was given back, and after a part of it for each', () => {
+    it('counts for no further session after a full refund, and for each after a partial one', () => {
       given(payment, MADE, { type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
         .when(extend('newer'))
         .then();
@@ -423,7 +420,7 @@ describe('a payment', () => {
         .then(EXTENDED);
     });
 
-    it('is planned to be given back, and no more so once the renter has registered again', () => {
+    it('has its planned refund dropped when the renter registers again', () => {
       const refusedAt = new Date('2026-03-01T12:00:00.000Z');
       const plan = (sessionId: string): PaymentCommand => ({ kind: 'plan-refund', sessionId, refusedAt });
       const planned: PaymentEvent = { type: 'PaymentRefundPlanned', data: { refundAt: '2026-03-15T12:00:00.000Z' } };
@@ -433,14 +430,14 @@ describe('a payment', () => {
     });
   });
 
-  it('believes no observation that may have been overtaken, except success', () => {
+  it('ignores an observation that may be outdated, unless it is a success', () => {
     const processing = given(payment, OPENED, CREATED, { type: 'PaymentProcessing', data: {} });
     processing.when(observe(intent('requires_action'), 2)).then();
     processing.when(observe(intent('requires_action'), 3)).then({ type: 'PaymentActionRequired', data: {} });
     processing.when(observe(intent('succeeded'), 0)).then(SUCCEEDED);
   });
 
-  it('is over for good when the processor has canceled it', () => {
+  it('ends when the processor has canceled it', () => {
     const canceled = given(payment, OPENED, CREATED)
       .when(observe(intent('canceled')))
       .then({ type: 'PaymentCanceled', data: {} });
@@ -449,7 +446,7 @@ describe('a payment', () => {
     canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0, intentCents: 3_500 }).then();
   });
 
-  it('is over when the processor refuses to make its intent, and only then', () => {
+  it('ends when the processor refuses to make its intent, and only then', () => {
     given(payment, OPENED)
       .when({ kind: 'abandon' })
       .then({ type: 'PaymentCanceled', data: {} })
@@ -459,7 +456,7 @@ describe('a payment', () => {
     given(payment).when({ kind: 'abandon' }).then();
   });
 
-  it('is looked up by one of those that want to, and only while something may come of it', () => {
+  it('is looked up by one process at a time, and only while it can still change', () => {
     const look = (basedOn: number): PaymentCommand => ({ kind: 'look-up', basedOn });
     given(payment, OPENED, CREATED)
       .when(look(2))
@@ -486,14 +483,14 @@ describe('a payment', () => {
     [[CREATED, SUCCEEDED], []],
     [[CREATED, { type: 'PaymentCanceled', data: {} }], []],
   ] as const)(
-    'is looked up ever less often, for a month in all, each time counted from the last: %j',
+    'is looked up with growing pauses for a month in all, each counted from the last: %j',
     (events, seconds) => {
       let since = '2026-03-01T12:00:00.000Z';
       let { state } = given(payment, OPENED, ...events);
       const looks: number[] = [];
       for (let at = lookAt(state, since); at !== null; at = lookAt(state, since)) {
         looks.push((at.getTime() - Date.parse(since)) / 1_000);
-        // However late it comes to be done.
+        // The look-up may come later than planned.
         since = new Date(at.getTime() + 5_000_000).toISOString();
         state = payment.evolve(state, { type: 'PaymentLookedUp', data: {} });
       }
@@ -502,7 +499,7 @@ describe('a payment', () => {
     },
   );
 
-  it('is looked up soon again when something has changed', () => {
+  it('is looked up soon after a change', () => {
     const { state } = given(
       payment,
       OPENED,
@@ -514,7 +511,7 @@ describe('a payment', () => {
     expect(lookAt(state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-01T12:01:00.000Z'));
   });
 
-  it('takes another amount while it is open, and keeps what it was opened with', () => {
+  it('takes another amount while it is open, and keeps the amount that it was opened with', () => {
     const changed = given(payment, OPENED, CREATED)
       .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0, intentCents: 3_500 })
       .then()
@@ -531,8 +528,8 @@ describe('a payment', () => {
       .then();
   });
 
-  // Guarantee: an amount that the caller was told is the one that the intent is over, or is chosen anew.
-  it('chooses an amount again that another change at the processor has overtaken', () => {
+  // Guarantee: the intent has the amount that the caller was told, or the amount is chosen again.
+  it('chooses an amount again when another change at the processor has replaced it', () => {
     const chosen = { amountCents: 4_000, applicationFeeCents: 0 };
     given(payment, OPENED, CREATED, { type: 'PaymentAmountChosen', data: { ...chosen, change: 1 } })
       .when({ kind: 'choose-amount', ...chosen, intentCents: 4_000 })
@@ -541,7 +538,7 @@ describe('a payment', () => {
       .then({ type: 'PaymentAmountChosen', data: { ...chosen, change: 2 } });
   });
 
-  it('succeeds once whatever the processor is seen to say in which order', () => {
+  it('succeeds once, whatever the processor reports in any order', () => {
     const statuses = fc.constantFrom<IntentStatus>(
       'requires_payment_method',
       'requires_confirmation',
@@ -574,7 +571,7 @@ describe('a payment', () => {
     );
   });
 
-  it('has the same id for the same transaction of the same session', () => {
+  it('has one id for each transaction of a session', () => {
     expect(paymentId('session', 0)).toBe(paymentId('session', 0));
     expect(new Set([paymentId('session', 0), paymentId('session', 1), paymentId('other', 0)]).size).toBe(3);
   });
@@ -599,7 +596,7 @@ describe('a price', () => {
   const refused = (amountCents: number, applicationFeeCents: number, feeCents: number): string | undefined =>
     refusalOf(() => admitPrice({ amountCents, applicationFeeCents }, feeCents, FREE)).detail.field;
 
-  it('is at least the fee of the account and 50 cents, at most 99,999,999 cents', () => {
+  it('is at least the fee of the account and 50 cents, and at most 99,999,999 cents', () => {
     expect(() => admitPrice({ amountCents: 50, applicationFeeCents: 0 }, 0, FREE)).not.toThrow();
     expect(() => admitPrice({ amountCents: 99_999_999, applicationFeeCents: 1_000_000 }, 3_500, FREE)).not.toThrow();
     expect([
@@ -611,7 +608,7 @@ describe('a price', () => {
     ]).toEqual(Array(5).fill('payment.amount'));
   });
 
-  it('has a fee within the amount, at most 1,000,000 cents', () => {
+  it('has an application fee of at most the amount and 1,000,000 cents', () => {
     expect(() => admitPrice({ amountCents: 60, applicationFeeCents: 60 }, 0, FREE)).not.toThrow();
     expect([refused(60, 61, 0), refused(60, -1, 0), refused(9_000_000, 1_000_001, 0), refused(60, 0.5, 0)]).toEqual(
       Array(4).fill('payment.applicationFee'),
@@ -620,7 +617,7 @@ describe('a price', () => {
 });
 
 describe('splitting the funds', () => {
-  it('gives the platform the fee and the connected account the rest', () => {
+  it('gives the platform the application fee and the connected account the rest', () => {
     expect(splitFunds(3_500, 500, 'acct_1')).toEqual({
       destination: 'acct_1',
       applicationFeeCents: 500,
@@ -629,7 +626,7 @@ describe('splitting the funds', () => {
     });
   });
 
-  it('leaves everything with the platform where no account is connected', () => {
+  it('gives the platform everything when no account is connected', () => {
     expect(splitFunds(3_500, 500, null)).toEqual({
       destination: null,
       applicationFeeCents: null,
@@ -638,7 +635,7 @@ describe('splitting the funds', () => {
     });
   });
 
-  it('never makes or loses a cent', () => {
+  it('never creates or loses a cent', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 99_999_999 }),
@@ -656,13 +653,13 @@ describe('splitting the funds', () => {
     );
   });
 
-  it('refuses what is not whole cents or more than the amount', () => {
+  it('refuses an application fee that is negative, fractional or above the amount', () => {
     expect(() => splitFunds(100, 101, null)).toThrow(RangeError);
     expect(() => splitFunds(100.5, 0, null)).toThrow(RangeError);
     expect(() => splitFunds(100, -1, 'acct_1')).toThrow(RangeError);
   });
 
-  it("has the application fee that the account fixes, else the grant's, else the page's", () => {
+  it('uses the application fee of the account, else of the grant, else of the page', () => {
     const [account, grant] = [
       { ...FREE, fixedByAccount: 100 },
       { ...FREE, saidByGrant: 200 },
@@ -678,12 +675,12 @@ describe('splitting the funds', () => {
     expect(refusalOf(() => applicationFeeOf(300, grant)).detail.field).toBe('payment.applicationFee');
   });
 
-  it('has a fee within the bound of the account, and covers a fee that is fixed', () => {
+  it("limits the application fee to the account's maximum, and requires an amount that covers a fixed fee", () => {
     expect(
       refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail
         .field,
     ).toBe('payment.applicationFee');
-    // The bound was lowered after the grant was minted.
+    // The maximum was lowered after the grant was minted.
     expect(() =>
       admitPrice({ amountCents: 3_500, applicationFeeCents: 700 }, 0, { ...FREE, saidByGrant: 700, most: 500 }),
     ).not.toThrow();

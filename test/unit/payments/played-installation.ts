@@ -1,5 +1,5 @@
-// An installation in memory, of one account and one person: the real deciders, use cases and event handlers of sessions, payments and
-// reports over one log. The processor and the bureau are played. Processes die, and run into each other, where a test says so.
+// An installation in memory, with one account and one person. The deciders, use cases and event handlers of sessions, payments and reports are real,
+// over one log. The processor and the bureau are fakes. A test can let processes die or interrupt each other.
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { categoryOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -82,26 +82,26 @@ import { CallsAtOnce } from '../../support/external-calls.js';
 import { type IntentsOnly } from '../../support/intents-only.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
-/** How a call to a vendor goes wrong, and whether what it asked for was done all the same. */
+/** The failure of a call to a vendor. `isDone`: the vendor has done the work all the same. */
 export interface Trouble {
   readonly kind: 'unavailable' | 'timed-out' | 'unintelligible' | 'not-made' | 'refused' | 'session-over';
   readonly isDone: boolean;
 }
 
-/** What becomes of one process. Its effects are counted from 0: appends, calls to vendors, and what it puts into the vault. */
+/** The fate of one process. Its effects are counted from 0: appends, calls to vendors, and writes to the vault. */
 export interface Fate {
-  /** It dies at that effect: before it happens, or right after. */
+  /** It dies at this effect, before or right after it. */
   readonly dies: { readonly at: number; readonly isDone: boolean } | null;
-  /** What happens just before that effect, in another process. */
+  /** Another process acts just before this effect. */
   readonly meanwhile: { readonly at: number; readonly act: (other: PlayedProcess) => Promise<void> } | null;
-  /** Of its first calls, in order. */
+  /** The failures of its first calls, in order. */
   readonly troubles: readonly (Trouble | null)[];
 }
 export const UNTROUBLED: Fate = { dies: null, meanwhile: null, troubles: [] };
 
 class ProcessDied extends Error {}
 
-/** Nothing is stored of an append whose process died before it. */
+/** An append of a dead process stores nothing. */
 class LogInMemory extends EventStore {
   readonly all: RecordedEvent[] = [];
   private readonly streams = new Map<string, RecordedEvent[]>();
@@ -167,7 +167,7 @@ class LogInMemory extends EventStore {
   }
 }
 
-/** Folds what is read, as the real ones do for what is not stored. */
+/** Folds a document when it is read, as the real read models do for a missing one. */
 class FoldedReadModels extends ReadModels {
   constructor(private readonly log: EventStore) {
     super();
@@ -193,7 +193,7 @@ class FoldedReadModels extends ReadModels {
   override async applyNow(): Promise<void> {}
 }
 
-/** What is at the processor. Nobody can pay an intent whose secret was not handed out. */
+/** The processor's records. An intent can be paid only when its secret was handed out. */
 export class ProcessorsBooks {
   readonly intents = new Map<string, PaymentIntent>();
   readonly answers = new Map<string, IntentVerdict | RefundVerdict>();
@@ -204,7 +204,7 @@ export class ProcessorsBooks {
   }
 }
 
-/** One process of the service, new for each thing that is done. */
+/** One process of the service. Each act runs in a new one. */
 export class PlayedProcess {
   private effects = 0;
   private calls = 0;
@@ -298,7 +298,7 @@ export class PlayedProcess {
     ];
   }
 
-  /** As the event processor does right after an append: what fails is done by the subscription. */
+  /** Runs inline handlers after an append, as the event processor does. The subscription repeats a failed event. */
   private async handleInline(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events)
       for (const handler of this.handlers)
@@ -353,7 +353,7 @@ export class PlayedProcess {
     } as unknown as Vault;
   }
 
-  /** Null: the call goes well. */
+  /** Null when the call succeeds. */
   private nextTrouble(): Trouble | null {
     return this.fate.troubles[this.calls++] ?? null;
   }
@@ -378,7 +378,7 @@ export class PlayedProcess {
   private playedProcessor(): IntentsOnly {
     const { intents, answers } = this.house.processor;
     const books = this.house.processor;
-    /** `make` does it and gives the answer, which the processor keeps under its key. */
+    /** `make` does the work and returns the answer, which the processor keeps under its key. */
     const keyed = <Verdict extends IntentVerdict | RefundVerdict>(
       { attemptId: key }: VendorCall,
       make: () => Verdict,
@@ -396,7 +396,7 @@ export class PlayedProcess {
         const kind = trouble.kind === 'session-over' ? 'unavailable' : trouble.kind;
         const made = isDone && kind !== 'unavailable' && kind !== 'refused' ? make() : null;
         const verdict = (kind === 'refused' ? { kind, code: 'resource_missing' } : { kind }) as Verdict;
-        // Trouble on the way keeps the answer of what was made; a refusal and a failure are kept themselves.
+        // When the connection fails, the processor keeps the answer to the work. It also keeps a refusal and a failure.
         if (kind === 'not-made' || kind === 'refused') answers.set(key, verdict);
         else if (made !== null) answers.set(key, made);
         return verdict;
@@ -475,7 +475,7 @@ function follows({ categories, types }: EventHandler, { type, stream }: Recorded
   return types.has(type) && categories.includes(categoryOf(stream));
 }
 
-/** A refusal, a death and what the processor does not take are what may happen. Anything else is a bug. */
+/** Domain errors, deaths and errors of the processor are expected. Any other error is a bug. */
 function noteUnexpected(error: unknown): void {
   const mayBe =
     error instanceof DomainError ||
@@ -492,12 +492,12 @@ export class PlayedInstallation {
   readonly bureau = { isFrozen: false, pulled: new Set<string>() };
   readonly accounts: Accounts;
   readonly erased = new Set<string>();
-  /** Oldest first. */
+  /** The oldest is first. */
   readonly sessions: string[] = [];
-  /** The transactions whose secrets were handed out, with the intents that they are for. */
+  /** The transactions whose secrets were handed out, with their intents. */
   readonly handedOut = new Map<string, string>();
   private readonly context: CallerContext;
-  /** How many events of the log each handler has handled. */
+  /** The number of events that each handler has handled. */
   private readonly places = new Map<string, number>();
 
   constructor(refundAfterDays: number | null) {
@@ -522,12 +522,12 @@ export class PlayedInstallation {
     this.accounts = { find: async () => account, mayReachVendors: () => true } as unknown as Accounts;
   }
 
-  /** Of the person since the last erasure. */
+  /** The subject of the person since the last erasure. */
   private get subject(): string {
     return `subject ${this.erased.size}`;
   }
 
-  /** Does it in a process of that fate. */
+  /** Runs the act in a process with this fate. */
   async run(act: (process: PlayedProcess) => Promise<unknown>, fate: Fate = UNTROUBLED): Promise<void> {
     this.clock.pass(1);
     await act(new PlayedProcess(this, fate)).catch(noteUnexpected);
@@ -543,7 +543,7 @@ export class PlayedInstallation {
     await aggregates.execute(screeningSession, sessionId, command, this.context);
   }
 
-  /** `isKnown`: whether the bureau knows the person by the vendor's token. */
+  /** `isKnown`: the bureau knows the person by the vendor's token. */
   async judge(
     { aggregates, vault }: PlayedProcess,
     sessionId: string,
@@ -591,14 +591,14 @@ export class PlayedInstallation {
     await refundAsOperator.execute(new RefundAsOperator(transactionId, refund, this.context));
   }
 
-  /** What the bureau knows the person by in that session is gone, or cannot be opened. */
+  /** Removes the session's reference at the bureau, or makes it unreadable. */
   loseReference(sessionId: string, how: 'gone' | 'unopenable'): void {
     const entry = `${this.subject} ${secretsEntry(sessionId)}`;
     if (how === 'gone') this.kept.delete(entry);
     else if (this.kept.has(entry)) this.kept.set(entry, how);
   }
 
-  /** The person comes back under another subject. */
+  /** Erases the person, who returns under another subject. */
   async erase({ aggregates }: PlayedProcess): Promise<void> {
     const subjectId = this.subject;
     this.erased.add(subjectId);
@@ -606,7 +606,7 @@ export class PlayedInstallation {
       await aggregates.execute(screeningSession, sessionId, { kind: 'end-erased', subjectId }, this.context);
   }
 
-  /** The event handler goes on from where it was until it fails, and so may do again what it did `again` events before. */
+  /** The event handler continues from its place until it fails. `again` is the number of earlier events that it repeats. */
   async follow({ handlers }: PlayedProcess, name: string, again = 0): Promise<void> {
     const handler = handlers.find((one) => one.name === name);
     if (handler === undefined) throw new Error(`There is no handler ${name}`);
@@ -618,14 +618,14 @@ export class PlayedInstallation {
     }
   }
 
-  /** Every recovery job once. */
+  /** Runs every recovery job once. */
   async recover({ lookUp, settleReport }: PlayedProcess): Promise<void> {
     const { signal } = new AbortController();
     for (const id of this.log.ids('payment')) await lookUp.execute(new LookUpPayment(id, signal));
     for (const id of this.log.ids('report')) await settleReport.execute(new SettleReport(id, signal));
   }
 
-  /** Follows the log and recovers what died while that much time passes. */
+  /** Follows the log and recovers interrupted work while this much time passes. */
   async settle(...seconds: readonly number[]): Promise<void> {
     for (const pause of seconds) {
       this.clock.pass(pause);
@@ -636,7 +636,7 @@ export class PlayedInstallation {
     }
   }
 
-  /** The log with short names instead of ids, for whoever reads of a failure. */
+  /** The log with short names instead of ids, for a person who reads about a failure. */
   story(): string {
     const names = new Map(this.sessions.map((id, index) => [id, `<session ${index}>`]));
     const named = (id: string): string => {

@@ -1,8 +1,8 @@
-// Where the processor's page may send a renter back to.
+// The addresses that the processor's page may send a renter back to.
 import { describe, expect, it } from '@jest/globals';
 import { faultOfRedirect } from '../../../src/modules/payments/http/direct/redirect-address.js';
 
-describe('an address to return to', () => {
+describe('a return address', () => {
   it.each([
     'https://app.example.test/paid',
     'https://app.example.test',
@@ -11,11 +11,11 @@ describe('an address to return to', () => {
     'https://app.example.test/{CHECKOUT_SESSION_ID}/x?again={CHECKOUT_SESSION_ID}#{CHECKOUT_SESSION_ID}',
     'https://[2001:db8::1]/x',
     'https://192.0.2.1/x',
-  ])('is good in live and test: %s', (address) => {
+  ])('is valid in live and test: %s', (address) => {
     expect([faultOfRedirect(address, 'live'), faultOfRedirect(address, 'test')]).toEqual([null, null]);
   });
 
-  it('over http is for test only', () => {
+  it('with http is valid only in test', () => {
     const address = 'http://localhost:5173/done?session={CHECKOUT_SESSION_ID}';
     expect(faultOfRedirect(address, 'test')).toBeNull();
     expect(faultOfRedirect(address, 'live')).toBe('must begin with https');
@@ -47,18 +47,18 @@ describe('an address to return to', () => {
     'data:text/html,x',
     'ftp://app.example.test/',
     'intent://app.example.test/',
-  ])('is none: %j', (address) => {
+  ])('is not valid: %j', (address) => {
     expect(faultOfRedirect(address, 'test')).toBe('must be an absolute https address');
   });
 
   it.each(['https://jo:secret@app.example.test/', 'https://jo@app.example.test/', 'https://@app.example.test/'])(
-    'holds no credentials: %s',
+    'must not contain credentials: %s',
     (address) => {
       expect(faultOfRedirect(address, 'test')).toBe('must not hold credentials');
     },
   );
 
-  it('has 2,048 characters at most', () => {
+  it('has at most 2,048 characters', () => {
     const start = 'https://app.example.test/';
     expect(faultOfRedirect(start + 'x'.repeat(2_048 - start.length), 'live')).toBeNull();
     expect(faultOfRedirect(start + 'x'.repeat(2_049 - start.length), 'live')).toBe('must have at most 2048 characters');

@@ -1,4 +1,4 @@
-// A refund that is requested while the payment is carried over to a newer session. The sessions and the reports are played.
+// A refund is requested while the payment is carried over to a newer session. The sessions and the reports are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A paid payment. As often as there are newer sessions, ending the pulls carries it over to the next of them. */
+/** A paid payment. Each end of pulls carries it over to the next of the newer sessions. */
 async function paid(newer: readonly string[]) {
   const sessionId = newId();
   const id = paymentId(sessionId, 0);
@@ -71,13 +71,13 @@ async function paid(newer: readonly string[]) {
   return { sessionId, ended, refund: () => request.of(id, { reasonCode: 'other', evenIfReleased: false }, CONTEXT) };
 }
 
-it('a payment that is carried over while the pulls end is given back for the newer session', async () => {
+it('a payment that is carried over while the pulls end is refunded for the newer session', async () => {
   const { sessionId, ended, refund } = await paid(['newer']);
   expect(await refund()).toMatchObject({ sessionId: 'newer', refund: { reasonCode: 'other', keepsReport: false } });
   expect(ended).toEqual([sessionId, 'newer']);
 });
 
-/** A payment at a hosted checkout that counts for three sessions; of the reports of some it is said how they are. */
+/** A payment at a hosted checkout that counts for three sessions. `reports` has the states of their reports. */
 async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'payment.report_under_way'>>) {
   const sessions: Readonly<Record<string, string>> = Object.fromEntries(
     ['first', 'second', 'third'].map((name) => [name, `${name}-${newId()}`]),
@@ -107,7 +107,7 @@ async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'pay
   const request = new RequestRefund(aggregates, screenings, pulls, {} as Accounts);
   return {
     ended,
-    /** As from the report of a session whose pulls have ended. */
+    /** Records the refund after the pulls of one session have ended. */
     hear: (name: string) => request.record(id, sessions[name] ?? '', { reasonCode: 'other' }, CONTEXT),
     refund: async (evenIfReleased = false) => {
       const { refund } = await request.of(id, { reasonCode: 'other', evenIfReleased }, CONTEXT);
@@ -116,14 +116,14 @@ async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'pay
   };
 }
 
-it('what was paid at a checkout is given back for each session that it counts for, the newest last', async () => {
+it('a payment at a checkout is refunded for each of its sessions, the newest last', async () => {
   const { ended, refund } = await paidAtCheckout({});
   expect(await refund()).toEqual({ keepsReport: false, others: ['first', 'second'] });
   expect(ended).toEqual(['first', 'second', 'third']);
 });
 
-// The end of the pulls is in the log before the refund is: who hears of it there may record the refund first.
-it('it is given back for each of them by who hears first that the pulls of the newest have ended', async () => {
+// The log has the end of the pulls before the refund, so the event handler may record the refund first.
+it('a payment at a checkout is refunded by the event handler when the pulls of the newest session have ended', async () => {
   const { ended, refund, hear } = await paidAtCheckout({});
   await hear('first');
   expect(ended).toEqual([]);
@@ -131,22 +131,28 @@ it('it is given back for each of them by who hears first that the pulls of the n
   expect(await refund()).toEqual({ keepsReport: false, others: ['first', 'second'] });
 });
 
-it.each(['first', 'second', 'third'])('it is refused while the report of the %s session is pulled', async (name) => {
-  const { ended, refund } = await paidAtCheckout({ [name]: 'payment.report_under_way' });
-  await expect(refund()).rejects.toMatchObject({ code: 'payment.report_under_way' });
-  expect(ended).not.toContain('third');
-});
+it.each(['first', 'second', 'third'])(
+  'a refund is refused while the report of the %s session is being pulled',
+  async (name) => {
+    const { ended, refund } = await paidAtCheckout({ [name]: 'payment.report_under_way' });
+    await expect(refund()).rejects.toMatchObject({ code: 'payment.report_under_way' });
+    expect(ended).not.toContain('third');
+  },
+);
 
 it.each([
   ['first', { keepsReport: false, others: ['second'] }],
   ['third', { keepsReport: true, others: ['first', 'second'] }],
-])('it is refused once the report of the %s session is released; an operator gives it back', async (name, given) => {
-  const { refund } = await paidAtCheckout({ [name]: 'released' });
-  await expect(refund()).rejects.toMatchObject({ code: 'payment.report_released' });
-  expect(await refund(true)).toEqual(given);
-});
+])(
+  'a refund is refused after the report of the %s session was released, but an operator may make it',
+  async (name, given) => {
+    const { refund } = await paidAtCheckout({ [name]: 'released' });
+    await expect(refund()).rejects.toMatchObject({ code: 'payment.report_released' });
+    expect(await refund(true)).toEqual(given);
+  },
+);
 
-it('a payment that is carried over each time is refused as unavailable, and given back on the next request', async () => {
+it('a refund is refused as unavailable when the payment is carried over each time, and made at the next request', async () => {
   const { refund } = await paid(['newer', 'newest']);
   await expect(refund()).rejects.toMatchObject({ code: 'service.unavailable' });
   expect(await refund()).toMatchObject({ sessionId: 'newest', refund: { reasonCode: 'other' } });

@@ -1,10 +1,10 @@
-// The sandbox's answers have every field that the processor's API requires of such an object.
+// The sandbox's answers have every field that the processor's API requires.
 import { expect, it } from '@jest/globals';
 import { chargeObject, sessionObject } from '../../../src/vendors/stripe/double/objects.js';
 
 const intent = { id: 'pi_1', currency: 'usd', metadata: {} } as unknown as Parameters<typeof chargeObject>[1];
 
-it('a charge has what is required of one', () => {
+it('a charge has the required fields', () => {
   const at = { id: 'ch_1', amount: 100, refunded: 0, created: 0, decline: null } as const;
   expect(chargeObject({ ...at, status: 'succeeded' }, intent)).toMatchObject({
     amount_captured: 100,
@@ -15,7 +15,7 @@ it('a charge has what is required of one', () => {
   expect(chargeObject({ ...at, status: 'failed' }, intent)).toMatchObject({ amount_captured: 0, captured: false });
 });
 
-it('a checkout session has what is required of one', () => {
+it('a checkout session has the required fields', () => {
   const session = { id: 'cs_1', status: 'open', created: 0, expiresAt: 0 } as unknown as Parameters<
     typeof sessionObject
   >[0];

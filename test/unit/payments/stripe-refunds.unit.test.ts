@@ -1,4 +1,4 @@
-// How the processor's account of refunds is read (docs/contract/server.md#refunds).
+// How the processor's refunds are read (docs/contract/server.md#refunds).
 import { describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
 import { readIntent, readParts } from '../../../src/vendors/stripe/payment-wire.js';
@@ -18,13 +18,13 @@ const answer = (fields: object): Stripe.Response<Stripe.PaymentIntent> =>
     ...fields,
   }) as unknown as Stripe.Response<Stripe.PaymentIntent>;
 
-describe('what was given back of an intent', () => {
+describe('the refunded amount of an intent', () => {
   const refund = (status: string, amount: number) => ({ object: 'refund', status, amount });
   const read = (amountRefunded: number, refunds?: object): unknown =>
     readIntent(answer({ latest_charge: { amount_refunded: amountRefunded, ...(refunds && { refunds }) } }), () => true);
   const list = (data: object[], more = false) => ({ object: 'list', data, has_more: more });
 
-  // The sum of the charge may count a refund that failed, or leave it out.
+  // The sum in the charge may or may not include a failed refund.
   it.each([
     ['made', 3_500, list([refund('succeeded', 3_500)]), 3_500],
     ['on its way', 3_500, list([refund('pending', 3_500)]), 3_500],
@@ -34,7 +34,7 @@ describe('what was given back of an intent', () => {
     ['canceled in part', 3_500, list([refund('canceled', 500), refund('succeeded', 3_000)]), 3_000],
     ['one of more than are listed', 3_500, list([refund('failed', 500)], true), 3_500],
     ['not listed', 3_500, undefined, 3_500],
-  ])('is told right where a refund is %s', (_which, sum, refunds, refundedCents) => {
+  ])('is correct when a refund is %s', (_which, sum, refunds, refundedCents) => {
     expect(read(sum, refunds)).toMatchObject({ kind: 'intent', intent: { refundedCents } });
   });
 });
@@ -49,7 +49,7 @@ describe('the parts of an intent', () => {
       { transfer_data: { destination: 'acct_1' }, application_fee_amount: 100 },
       { reverse_transfer: true, refund_application_fee: true },
     ],
-  ])('come back with the refund of one %s', (_whose, fields, parts) => {
+  ])('are reversed by the refund of one %s', (_whose, fields, parts) => {
     expect(readParts(answer(fields), 'pi_1')).toEqual({
       kind: 'parts',
       parameters: { payment_intent: 'pi_1', ...parts },
@@ -61,7 +61,7 @@ describe('the parts of an intent', () => {
     { object: 'charge' },
     { application_fee_amount: '100' },
     { lastResponse: { statusCode: 201 } },
-  ])('are not read from %j', (fields) => {
+  ])('cannot be read from %j', (fields) => {
     expect(readParts(answer(fields), 'pi_1')).toEqual({ kind: 'unintelligible' });
   });
 });

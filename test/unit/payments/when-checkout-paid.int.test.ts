@@ -1,5 +1,5 @@
-// Which sessions the payment of a hosted checkout counts for: of long streams, and of logs from before payments were recorded as such. The
-// sessions are played.
+// The sessions that the payment of a hosted checkout counts for, in long streams and in logs from before payments were recorded. The sessions are
+// fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A renter who has paid in session S1. `paid`: the sessions that the log says were paid by it. */
+/** A renter who has paid in session S1. `paid`: the sessions that it paid for according to the log. */
 function renter(...paid: readonly string[]) {
   const partyId = newId();
   const [stream, reference] = [`checkout-${partyId}`, checkoutReference(partyId, 0)];
@@ -73,8 +73,8 @@ function renter(...paid: readonly string[]) {
   };
 }
 
-// The newest event alone is loaded of a stream that is so long.
-it('a checkout that was opened 200 events ago and is paid now has made a payment', async () => {
+// Only the newest event of such a long stream is loaded.
+it('a checkout that is paid 200 events after its opening has made a payment', async () => {
   const { stream, opens, pays, history, handle, payment } = renter();
   await opens();
   const [first] = await history();
@@ -85,14 +85,14 @@ it('a checkout that was opened 200 events ago and is paid now has made a payment
   expect(await payment()).toMatchObject({ status: 'SUCCEEDED', sessionId: 'S1' });
 });
 
-// The recording of payments walks the whole log once.
-it('each session that an old log says was paid by a checkout is one that its payment counts for', async () => {
+// The event handler of payments reads the whole log once.
+it('a payment counts for each session that an old log marks as paid by the checkout', async () => {
   const { opens, pays, registers, history, handle, payment } = renter('S1', 'S2', 'S3', 'S4');
   await opens();
   await pays();
   await registers('S2', 10);
   await registers('S3', 20);
-  // After the guard, in which the renter was verified again.
+  // Registered after the guard, and verified again.
   await registers('S4', 90);
   await registers('S5', 100);
   for (let time = 0; time < 2; time += 1) await handle(await history());

@@ -1,4 +1,4 @@
-// A report that the bureau refuses, and the payment that it was to be pulled for. Sessions and reports are played.
+// The bureau refuses a report that was paid for. Sessions and reports are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** `statuses`: of the sessions that it counts for; of a verified one a report may come. */
+/** `statuses`: the states of the sessions that the payment counts for. A verified session may still get a report. */
 function paid(statuses: Readonly<Record<string, string>> = {}) {
   const readModels = { applyNow: async () => undefined } as unknown as ReadModels;
   const aggregates = new AggregateStore(store, readModels, new SystemClock(), { appendConflict: () => undefined });
@@ -67,8 +67,8 @@ function paid(statuses: Readonly<Record<string, string>> = {}) {
   };
 }
 
-// Of a stream that is so long the newest event alone is loaded.
-it('a report that is refused 200 events after the payment: the refund is planned', async () => {
+// Only the newest event of such a long stream is loaded.
+it('a refund is planned when the report is refused 200 events after the payment', async () => {
   const { takes, history, refuse } = paid();
   await takes();
   const [first] = await history();
@@ -83,10 +83,13 @@ it.each([
   ['second', { first: 'BLOCKED' }, 'PaymentRefundPlanned'],
   ['first', { second: 'OTP_PENDING' }, 'PaymentExtended'],
   ['first', { second: 'EXPIRED' }, 'PaymentRefundPlanned'],
-])('a report of the %s session that is refused, %j: the history ends with %s', async (sessionId, statuses, end) => {
-  const { takes, extends: extend, history, refuse } = paid(statuses);
-  await takes();
-  await extend('second');
-  await refuse(sessionId);
-  expect((await history()).at(-1)?.type).toBe(end);
-});
+])(
+  'after a refused report of the %s session, with the others %j, the last event is %s',
+  async (sessionId, statuses, end) => {
+    const { takes, extends: extend, history, refuse } = paid(statuses);
+    await takes();
+    await extend('second');
+    await refuse(sessionId);
+    expect((await history()).at(-1)?.type).toBe(end);
+  },
+);

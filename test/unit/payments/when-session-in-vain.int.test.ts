@@ -1,4 +1,4 @@
-// A paid session that ends without a report to come: the refund is planned. Sessions and reports are played.
+// A paid session ends without a possible report, and a refund is planned. Sessions and reports are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The end of the payment's history after the session has come to be so. */
+/** The last event of the payment after the session has reached this state. */
 async function last(
   status: string,
   prospect: ReportProspect,
@@ -106,11 +106,11 @@ it.each([
   ['ERROR', 'none'],
   ['VERIFIED', 'none'],
   ['VERIFIED', 'person-erased'],
-] as const)('a paid session that is %s, prospect %s: the refund is planned', async (status, prospect) => {
+] as const)('a refund is planned when a paid session is %s with the prospect %s', async (status, prospect) => {
   expect(await last(status, prospect)).toEqual(PLANNED);
 });
 
-it('a session that goes on, whose report may come or came, or whose payment moved on: none is planned', async () => {
+it('no refund is planned when the session goes on, the report exists or may come, or the payment was carried over', async () => {
   expect(await last('OTP_PENDING', 'none')).toMatchObject({ type: 'PaymentSucceeded' });
   expect(await last('VERIFIED', 'possible')).toMatchObject({ type: 'PaymentSucceeded' });
   expect(await last('VERIFIED', 'none', { expiresAt: '2026-03-02T12:00:00.000Z' })).toMatchObject({
@@ -119,8 +119,8 @@ it('a session that goes on, whose report may come or came, or whose payment move
   expect(await last('BLOCKED', 'none', { carriedTo: newId() })).toMatchObject({ type: 'PaymentCarriedOver' });
 });
 
-// The report of an earlier session, which the renter may not have asked for yet, is what was paid for too.
-it('a session of several that the payment counts for: the refund is planned once none of them can have a report', async () => {
+// The payment also covers an earlier session's report, which the renter may not have requested yet.
+it('a refund for several sessions is planned when none of them can have a report', async () => {
   for (const older of ['VERIFIED', 'OTP_PENDING'])
     expect(await last('EXPIRED', 'none', { older })).toMatchObject({ type: 'PaymentExtended' });
   expect(await last('EXPIRED', 'none', { older: 'BLOCKED' })).toEqual(PLANNED);

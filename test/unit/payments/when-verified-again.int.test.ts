@@ -1,4 +1,4 @@
-// A person who paid in vain and is verified again: what each session hears of the payment. The sessions are played.
+// A person paid without getting a report and is verified again. Each session gets its news of the payment. The sessions are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ afterAll(async () => {
 const METADATA = { accountId: newId(), environment: 'test', $correlationId: 'request' } as RecordedEvent['metadata'];
 const CONTEXT = { ...systemContext('payments', METADATA), correlationId: 'request', causationId: 'request' };
 
-/** Sessions that note what they hear, and what the newer one is paid by. A session of this id dies when it is told. */
+/** Sessions that record their news, and the transaction that pays for the newer one. The process dies once when it informs the session `dying`. */
 function played(inVain: readonly PaidSession[], partyId: string | null, dying?: string) {
   const told: (readonly [string, PaymentNews['status'], string, number])[] = [];
   const left = new Set([dying]);
@@ -77,7 +77,7 @@ const KINDS = {
     for (const command of commands) await aggregates.execute(payment, id, command, CONTEXT);
     return { id, transactionId: transactionIdOf(id), partyId: null };
   },
-  /** `newer`: registered after the guard. */
+  /** `newer`: sessions registered after the guard. */
   'a hosted checkout': async (sessionId: string, ...newer: readonly string[]) => {
     const partyId = newId();
     const reference = checkoutReference(partyId, 0);
@@ -104,19 +104,19 @@ const KINDS = {
 };
 
 describe.each(Object.entries(KINDS))('%s', (_kind, paidFor) => {
-  it.each(['nobody', 'newer', 'older'] as const)(
-    'counts for the newer session and then for the older one no more, where %s dies in between',
+  it.each(['neither', 'newer', 'older'] as const)(
+    'counts for the newer session first and then no longer for the older one, when informing %s fails once',
     async (dying) => {
       const [older, newer] = [newId(), newId()];
       const { id, transactionId, partyId } = await paidFor(older, newer);
       const { told, screenings } = played(
         [{ sessionId: older, transactionId }],
         partyId,
-        { nobody: undefined, newer, older }[dying],
+        { neither: undefined, newer, older }[dying],
       );
       const progressed = new WhenPaymentProgressed(aggregates, screenings);
       const again = new WhenVerifiedAgain(aggregates, screenings, new EndPulls(aggregates));
-      // What fails comes again, as from the subscription.
+      // The subscription repeats a failed event.
       for (let time = 0; time < 2; time++) {
         await again.handle(verifiedIn(newer)).catch(() => undefined);
         const carried = (await store.readStream(`payment-${id}`)).at(-1)!;
@@ -152,13 +152,13 @@ describe('a hosted checkout', () => {
     return { told, state: (await aggregates.load(payment, id)).state };
   };
 
-  it('counts for no session but the newest, and for none where it was not in vain', async () => {
+  it('counts for the newest session only, and does not move when its session has a report', async () => {
     const [older, newer] = [newId(), newId()];
     expect((await verify(older, [newer, newId()])).told).toEqual([]);
     expect((await verify(older, [newer], false)).told).toEqual([]);
   });
 
-  it('that counts for two sessions within the guard counts for the newest alone once the older was in vain', async () => {
+  it('that counts for two sessions counts only for the newest after the older one ended without a report', async () => {
     const [older, newer] = [newId(), newId()];
     const { id, transactionId, partyId } = await KINDS['a hosted checkout'](older, newer);
     await aggregates.execute(payment, id, { kind: 'extend', to: newer, newer: [] }, CONTEXT);
