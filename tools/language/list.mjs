@@ -72,6 +72,8 @@ export const FINISHED_FOLDERS = [
   'test/unit/reports',
   'test/unit/screening',
   'test/unit/webhooks',
+  'test/unit/roles',
+  'test/unit/redis',
   'test/unit/payments',
   'test/unit/observability',
   'test/unit/lmdb',

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('a connection whose every use ends in time', () => {
-  it('keeps no use that gave up while Redis stays away', async () => {
+describe('a connection with a time limit for every use', () => {
+  it('forgets the uses that timed out while Redis was unavailable', async () => {
     const redis = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 20 });
     redis.on('error', () => undefined);
     try {

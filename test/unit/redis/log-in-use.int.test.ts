@@ -29,34 +29,34 @@ async function looks(): Promise<number> {
   return Number(/cmdstat_zrangebyscore:calls=(\d+)/.exec(await server.client().info('commandstats'))?.[1] ?? 0);
 }
 
-describe('processes over one Redis', () => {
+describe('processes that share one Redis', () => {
   it('start when they have the same log', async () => {
     for (let count = 0; count < 3; count++) await processOn('one').start();
     expect(await server.client().zcard('log-in-use')).toBe(3);
   });
 
-  it('refuse to start while another one, however long, runs on another log', async () => {
+  it('refuse to start while a process runs on another log', async () => {
     await processOn('one').start();
     await processOn('one').start();
     expect(await processOn('another').start()).toBe(false);
     expect(await processOn('on').start()).toBe(false);
   });
 
-  it('start on another log once the others were stopped', async () => {
+  it('start on another log when the others have stopped', async () => {
     for (let count = 0; count < 2; count++) await processOn('one').start();
     for (const one of started) await one.stop();
     expect(await processOn('another').start()).toBe(true);
     expect(await server.client().zrange('log-in-use', '0', '-1')).toEqual([expect.stringMatching(/^another /)]);
   });
 
-  it('start on another log once those that were killed no longer count', async () => {
+  it('start on another log when the entries of killed processes have expired', async () => {
     await processOn('one').start();
-    // Its client is gone with it, and nothing is renewed.
+    // The killed process no longer renews its entry.
     clearInterval((started[0] as unknown as { renewing: NodeJS.Timeout }).renewing);
     expect(await processOn('another').start()).toBe(true);
   });
 
-  it('are not ready when another log came while Redis had forgotten them, and are again when that one is gone', async () => {
+  it('are not ready when another log was claimed after Redis lost their entry, and are ready again when it is released', async () => {
     const told: boolean[] = [];
     const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
@@ -73,18 +73,18 @@ describe('processes over one Redis', () => {
     expect(one.complaint).toBeNull();
   });
 
-  it('must end when another log came meanwhile and stays', async () => {
+  it('must end when another log was claimed in the meantime and stays', async () => {
     const told: boolean[] = [];
     const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
     await server.flush();
-    // As one that was stopped for longer than killed ones count, and goes on.
+    // The entry of a process that was suspended until its own entry expired, and now continues.
     await server.client().zadd('log-in-use', Date.now() + 60_000, 'another process');
     await until('it is told to end', () => told.length === 2);
     expect(told).toEqual([false, true]);
   });
 
-  it('refuse to start when Redis goes away after they heard of another log', async () => {
+  it('refuse to start when Redis fails after they have seen another log', async () => {
     await processOn('one').start();
     const before = await looks();
     const starting = processOn('another').start();
@@ -94,13 +94,13 @@ describe('processes over one Redis', () => {
     await server.startAgain();
   });
 
-  it('must end when they started while Redis was away, and others run on another log', async () => {
+  it('must end when they started without Redis and others run on another log', async () => {
     await processOn('one').start();
     await server.kill9();
     const told: boolean[] = [];
     const late = processOn('another', (mustEnd) => told.push(mustEnd));
     expect(await late.start()).toBe(true);
-    // It asks again only when the others are back: whoever came first would stay.
+    // It asks again only when the others are back, since the first to claim the log keeps it.
     clearInterval((late as unknown as { renewing: NodeJS.Timeout }).renewing);
     await server.startAgain();
     await processOn('one').start();
@@ -111,7 +111,7 @@ describe('processes over one Redis', () => {
     expect(told).toEqual([true]);
   });
 
-  it('start while Redis is away, and claim the log when it is back', async () => {
+  it('start while Redis is unavailable, and claim the log when it is back', async () => {
     await server.kill9();
     await processOn('one').start();
     await server.startAgain();

@@ -47,7 +47,7 @@ async function makeReplica(of: Redis = admin): Promise<void> {
 }
 
 describe('the health of Redis', () => {
-  it('is refused with the reason when Redis is a replica, and well when it is none any more', async () => {
+  it('fails with the reason when Redis is a replica, and passes when it is a primary again', async () => {
     const health = healthOf(connected());
     expect(await health.complaint()).toBeNull();
     await makeReplica();
@@ -56,13 +56,13 @@ describe('the health of Redis', () => {
     await until('it is well again', async () => (await health.complaint().catch(() => '')) === null);
   });
 
-  it('is refused with the reason when the memory is used up', async () => {
+  it('fails with the reason when the memory is full', async () => {
     const health = healthOf(connected());
     await admin.config('SET', 'maxmemory', '100kb');
     expect(await health.complaint()).toMatch(/^Redis refuses to write: OOM /);
   });
 
-  it('is refused with the reason when Redis has another one', async () => {
+  it('fails with the reason of Redis when writes are refused for another reason', async () => {
     const health = healthOf(connected());
     await admin.acl('SETUSER', 'reader', 'on', '>word', '~*', '+@all', '-set');
     const reader = connected(`redis://reader:word@127.0.0.1:${server.port}`);
@@ -70,7 +70,7 @@ describe('the health of Redis', () => {
     expect(await health.complaint()).toBeNull();
   });
 
-  it('says so before writes fail now and then', async () => {
+  it('fails before single writes begin to fail', async () => {
     const health = healthOf(connected());
     const used = Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1]);
     await admin.config('SET', 'maxmemory', String(used + 600_000));
@@ -79,19 +79,22 @@ describe('the health of Redis', () => {
     expect(await health.complaint()).toBeNull();
   });
 
-  it.each(['allkeys-lru', 'volatile-ttl'])('is refused when the policy becomes %s, and says which', async (policy) => {
-    const warned: unknown[] = [];
-    const health = healthOf(connected(), { warned });
-    expect(await health.policyComplaint()).toBeNull();
-    await admin.config('SET', 'maxmemory-policy', policy);
-    for (let look = 0; look < 2; look++)
-      expect(await health.complaint()).toMatch(new RegExp(`maxmemory-policy is ${policy}`));
-    expect(warned).toHaveLength(1);
-    await admin.config('SET', 'maxmemory-policy', 'noeviction');
-    expect(await health.complaint()).toBeNull();
-  });
+  it.each(['allkeys-lru', 'volatile-ttl'])(
+    'fails with the name of the policy when the policy becomes %s',
+    async (policy) => {
+      const warned: unknown[] = [];
+      const health = healthOf(connected(), { warned });
+      expect(await health.policyComplaint()).toBeNull();
+      await admin.config('SET', 'maxmemory-policy', policy);
+      for (let look = 0; look < 2; look++)
+        expect(await health.complaint()).toMatch(new RegExp(`maxmemory-policy is ${policy}`));
+      expect(warned).toHaveLength(1);
+      await admin.config('SET', 'maxmemory-policy', 'noeviction');
+      expect(await health.complaint()).toBeNull();
+    },
+  );
 
-  it('outside production warns of a policy that was there at the start, and refuses one that came later', async () => {
+  it('warns of a policy from the start outside production, and fails when the policy changes', async () => {
     const warned: unknown[] = [];
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const health = healthOf(connected(), { production: false, warned });
@@ -101,7 +104,7 @@ describe('the health of Redis', () => {
     expect(await health.policyComplaint()).toMatch(/volatile-lru/);
   });
 
-  it('is taken as it is where Redis tells nothing of its memory, and needs no CONFIG', async () => {
+  it('accepts a Redis without memory figures, and does not need CONFIG', async () => {
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await admin.acl('SETUSER', 'managed', 'on', '>word', '~*', '+@all', '-config');
     await admin.acl('SETUSER', 'silent', 'on', '>word', '~*', '+@all', '-info');
@@ -110,7 +113,7 @@ describe('the health of Redis', () => {
     expect(await as('silent').policyComplaint()).toBeNull();
   });
 
-  it('throws where Redis does not answer, in less than a scrape waits', async () => {
+  it('throws before a scrape times out when Redis does not answer', async () => {
     const health = healthOf(connected());
     expect(await health.complaint()).toBeNull();
     server.freeze();
@@ -118,7 +121,7 @@ describe('the health of Redis', () => {
     server.resume();
   });
 
-  it('is in the metrics: what is used, the limit, and how long commands take', async () => {
+  it('sets the metrics of used memory, its limit and the duration of commands', async () => {
     const metrics = new Metrics();
     await admin.config('SET', 'maxmemory', '80000000');
     await healthOf(connected(server.url, metrics), { metrics }).complaint();
@@ -129,7 +132,7 @@ describe('the health of Redis', () => {
   });
 });
 
-describe('connections, after the address leads to another server', () => {
+describe('connections whose address leads to another server', () => {
   let other: RedisServer;
   let door: Server;
   let leadsTo: RedisServer;
@@ -153,7 +156,7 @@ describe('connections, after the address leads to another server', () => {
     await other.stop();
   });
 
-  it('are renewed by the first write that a replica refuses: plain, in scripts, in pipelines, and those of BullMQ', async () => {
+  it('are renewed by the first write that a replica refuses, in plain commands, scripts, pipelines and BullMQ', async () => {
     const url = `redis://127.0.0.1:${(door.address() as { port: number }).port}`;
     const [plain, scripted, piped, queued] = [
       connected(url),
@@ -192,7 +195,7 @@ describe('connections, after the address leads to another server', () => {
     await queue.close();
   });
 
-  it('are renewed no more than once a second while the address leads to a replica, which goes on answering', async () => {
+  it('are renewed at most once a second while the address leads to a replica', async () => {
     const redis = connected();
     await redis.connect();
     await redis.get('warm');

@@ -5,7 +5,7 @@ import { connectionTo, workerConnection } from '../../../src/adapters/redis/conn
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** Some are told when a connection breaks; a worker that asks again at once tells without end. */
+/** A broken connection causes some errors. A worker that retries without a pause causes endless errors. */
 const MANY = 1_000;
 
 describe('the connection of workers', () => {
@@ -22,14 +22,14 @@ describe('the connection of workers', () => {
     await server.stop();
   });
 
-  it('lets a busy worker rest while Redis is away, and go on when it is back', async () => {
+  it('lets a busy worker pause while Redis is unavailable, and continue when it is back', async () => {
     let done = 0;
     let errors = 0;
     const queue = new Queue('jobs', { connection: redis });
     queue.on('error', () => undefined);
     const worker = new Worker('jobs', async () => void (done += 1), { connection: redis, runRetryDelay: 20 });
     worker.on('error', () => {
-      // Nothing else would be heard any more, the end of this test included.
+      // An endless loop of errors would also keep this test from ending.
       if (++errors === MANY) void worker.close(true);
     });
     await queue.addBulk(Array.from({ length: 5_000 }, () => ({ name: 'job', data: {} })));

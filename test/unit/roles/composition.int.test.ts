@@ -1,4 +1,4 @@
-// The service as it is composed for each role: what such a process starts by itself, and what its feature modules declare.
+// The service as it is composed for each role: the parts that such a process starts, and the declarations of its feature modules.
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const PROJECTOR = ['Projector'];
 const API = ['demo accounts'];
 const WORKER = ['CallWorkers', 'Dispatcher', 'EventProcessor', 'Scheduler', 'mail notice'];
 
-describe('the service, composed', () => {
+describe('the composed service', () => {
   let redis: RedisServer;
   let folder: string;
   let modules: TestingModule[] = [];
@@ -77,7 +77,7 @@ describe('the service, composed', () => {
     ['worker', [...EVERY_ROLE, ...WORKER]],
     ['projector', [...EVERY_ROLE, ...PROJECTOR]],
     ['investigation', [...EVERY_ROLE, ...PROJECTOR, ...API]],
-  ])('ROLE=%s starts exactly its parts', async (role, expected) => {
+  ])('starts exactly the parts of ROLE=%s', async (role, expected) => {
     const module = await compose(role);
     const started: string[] = [];
     for (const { instance, token } of discoveryOf(module).getProviders()) {
@@ -95,12 +95,12 @@ describe('the service, composed', () => {
     ['worker', true],
     ['projector', false],
     ['investigation', false],
-  ])('ROLE=%s has workers of vendor calls and deliveries: %s', async (role, workers) => {
+  ])('ROLE=%s has workers for vendor calls and deliveries: %s', async (role, workers) => {
     const module = await compose(role);
     expect([has(module, CallWorkers), has(module, Dispatcher)]).toEqual([workers, workers]);
   });
 
-  it.each(['api', 'worker', 'projector'])('ROLE=%s knows every read model', async (role) => {
+  it.each(['api', 'worker', 'projector'])('ROLE=%s has every read model', async (role) => {
     const projections = declaredIn(discoveryOf(await compose(role)), Projections);
     expect(projections.map(({ name }) => name)).toEqual([
       'account',
@@ -119,7 +119,7 @@ describe('the service, composed', () => {
     ]);
   });
 
-  it.each(['api', 'worker'])('ROLE=%s knows the event handlers and recovery jobs of every module', async (role) => {
+  it.each(['api', 'worker'])('ROLE=%s has the event handlers and recovery jobs of every module', async (role) => {
     const handlers = jest.spyOn(EventProcessor.prototype, 'on');
     const timers = jest.spyOn(RedisScheduler.prototype, 'every');
     await compose(role);
@@ -148,7 +148,7 @@ describe('the service, composed', () => {
     ]);
   });
 
-  it('publishes what every module declares, and calls vendors for every use case that does', async () => {
+  it('has every declared publisher, and a worker for every use case that calls a vendor', async () => {
     const module = await compose('worker');
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
@@ -188,7 +188,7 @@ describe('the service, composed', () => {
     ]);
   });
 
-  it('has one worker at every queue of vendor calls: another would take jobs that it does not know', async () => {
+  it('has one worker at every queue of vendor calls, since a second one would take jobs that it does not know', async () => {
     const run = jest.spyOn(Worker.prototype, 'run');
     const workers = (await compose('worker')).get(CallWorkers, { strict: false });
     expect(run).not.toHaveBeenCalled();
@@ -204,7 +204,7 @@ describe('the service, composed', () => {
     await workers.stop();
   });
 
-  it('ends what runs, then the workers of vendors, and closes last what these record in', async () => {
+  it('stops its roles first, then the workers of vendor calls, and closes the stores that these need last', async () => {
     const ended = [
       jest.spyOn(RoleRunner.prototype, 'onApplicationShutdown'),
       jest.spyOn(CallWorkers.prototype, 'stop'),

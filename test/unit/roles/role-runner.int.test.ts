@@ -1,4 +1,4 @@
-// What a process of a role starts, in which order, and when workers have to wait.
+// The parts that a process starts for its roles, their order, and the cases in which workers have to wait.
 import 'reflect-metadata';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
@@ -81,7 +81,7 @@ describe('the runner of a role', () => {
     return { runner: module.get(RoleRunner), close: () => module.close() };
   }
 
-  it('starts the parts of its roles: read models before the API, workers last, the log looked at before all of them', async () => {
+  it('checks the log, then starts the read models, then the API and last the workers', async () => {
     const { runner } = await runnerOf('every-role', 'projector', 'api', 'worker');
     await runner.start();
     expect(happened).toEqual([
@@ -99,19 +99,19 @@ describe('the runner of a role', () => {
     ['api', ['start demo']],
     ['projector', ['start projector']],
     ['worker', ['prepare queue', 'start queue', 'start timers']],
-  ] as const)('starts for %s nothing of another role', async (role, started) => {
+  ] as const)('starts for %s only the parts of that role', async (role, started) => {
     const { runner } = await runnerOf('every-role', role);
     await runner.start();
     expect(happened).toEqual(['start the disk', 'look at the log', ...started]);
   });
 
-  it('starts nothing by itself, and stops nothing that was not started', async () => {
+  it('starts nothing before it is told to, and stops only the parts that were started', async () => {
     const { close } = await runnerOf('every-role', 'worker');
     await close();
     expect(happened).toEqual([]);
   });
 
-  it('stops in the opposite order', async () => {
+  it('stops the parts in reverse order', async () => {
     const { runner, close } = await runnerOf('every-role', 'projector', 'worker');
     await runner.start();
     happened = [];
@@ -119,7 +119,7 @@ describe('the runner of a role', () => {
     expect(happened).toEqual(['stop timers', 'stop queue', 'stop projector', 'stop the disk']);
   });
 
-  it('has all workers end their intake at once, however long one waits for what it has under way', async () => {
+  it('makes all workers stop taking work at once, even when one is slow to finish', async () => {
     const { runner, close } = await runnerOf('every-role', 'projector', 'worker');
     await runner.start();
     happened = [];
@@ -132,7 +132,7 @@ describe('the runner of a role', () => {
     expect(happened.slice(0, 4)).toEqual(['end intake of timers', 'stop queue', 'timers are over', 'stop projector']);
   });
 
-  it('lets what appends by itself wait until the log is accepted, and starts it once', async () => {
+  it('starts the parts that append only when the log is accepted, and only once', async () => {
     const { runner } = await runnerOf('every-role', 'api', 'worker');
     complaint = 'The log is shorter than it was.';
     await runner.start();
@@ -146,7 +146,7 @@ describe('the runner of a role', () => {
     expect(happened).toEqual(['look at the log']);
   });
 
-  it('looks at the log also while a worker takes long to begin', async () => {
+  it('checks the log also while a worker is slow to start', async () => {
     const { runner, close } = await runnerOf('every-role', 'worker');
     let prepared = (): void => undefined;
     prepare = () => new Promise((resolve) => (prepared = resolve));
@@ -171,7 +171,7 @@ describe('the runner of a role', () => {
     expect(happened.slice(-3)).toEqual(['prepare queue', 'start queue', 'start timers']);
   });
 
-  it('tries again when a worker could not start, leaves alone what had started, and stops each once', async () => {
+  it('tries again when a worker could not start, leaves the started ones running, and stops each once', async () => {
     const { runner, close } = await runnerOf('every-role', 'worker');
     startTimers = () => {
       throw new Error('Redis is away');

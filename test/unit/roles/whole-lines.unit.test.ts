@@ -8,8 +8,8 @@ beforeAll(async () => {
   ({ passWholeLines } = (await import(script)) as { passWholeLines: typeof passWholeLines });
 });
 
-describe('what several processes write to one stream', () => {
-  it('is not mixed up within a line, and its unfinished end is kept', async () => {
+describe('lines from several processes in one stream', () => {
+  it('are not mixed with each other, and an unfinished last line is kept', async () => {
     const to = new PassThrough();
     const [one, other] = [new PassThrough(), new PassThrough()];
     passWholeLines(one, to);
@@ -25,7 +25,7 @@ describe('what several processes write to one stream', () => {
     expect(text.split('\n').sort()).toEqual(['', 'first half', 'other', 'second', 'unfinished']);
   });
 
-  it('is not read while nobody takes it, and goes on afterwards', async () => {
+  it('are not read while the target takes nothing, and go on afterwards', async () => {
     let takes: (() => void) | null = null;
     const taken: string[] = [];
     const to = new Writable({
@@ -41,7 +41,7 @@ describe('what several processes write to one stream', () => {
     await until('the first is being taken', () => taken.length === 1);
     expect(from.isPaused()).toBe(true);
     from.write('two\n');
-    // The process that writes is told to wait.
+    // The writing process is told to wait.
     expect(from.write('a line that is longer than what waits\n')).toBe(false);
     for (let lines = 1; lines < 3; lines++) {
       (takes as (() => void) | null)?.();
