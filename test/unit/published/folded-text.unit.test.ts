@@ -1,4 +1,4 @@
-// One spelling for what people type and paste: docs/contract/general.md#text.
+// Text that people type or paste gets one spelling: docs/contract/general.md#text.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Applicant } from '../../../src/kernel/applicant.js';
@@ -8,7 +8,7 @@ import { REAL_WORLD } from '../../support/real-world.js';
 
 it.each(REAL_WORLD.folded)('%j is folded to %j', (given, written) => expect(folded(given)).toBe(written));
 
-it('folding twice changes nothing', () =>
+it('folding a folded text changes nothing', () =>
   fc.assert(
     fc.property(
       fc.array(
@@ -21,15 +21,17 @@ it('folding twice changes nothing', () =>
     ),
   ));
 
-it.each(REAL_WORLD.phones.taken)('the phone number %j is %s', (given, digits) =>
+it.each(REAL_WORLD.phones.taken)('the phone number %j becomes %s', (given, digits) =>
   expect(phoneDigits(given)).toBe(digits),
 );
 
-it.each(REAL_WORLD.phones.refused)('what is no formatting stays in the phone number %j', (given) =>
+it.each(REAL_WORLD.phones.refused)('characters that are not formatting stay in the phone number %j', (given) =>
   expect(phoneDigits(given)).not.toMatch(/^(?!1|00)\d{10}$/),
 );
 
-it.each(REAL_WORLD.zips.taken)('the postal code %j is %s', (given, written) => expect(zipCode(given)).toBe(written));
+it.each(REAL_WORLD.zips.taken)('the postal code %j becomes %s', (given, written) =>
+  expect(zipCode(given)).toBe(written),
+);
 
 describe('an applicant', () => {
   const applicant: Applicant = {
@@ -50,7 +52,7 @@ describe('an applicant', () => {
     jscPayload: ' fp ',
   };
 
-  it('is told to the vendor folded, and everything else as it is', () => {
+  it('is sent to the vendor with its texts folded and everything else unchanged', () => {
     expect(foldedApplicant(applicant)).toEqual({
       ...applicant,
       firstName: 'Ada',
@@ -66,7 +68,7 @@ describe('an applicant', () => {
     });
   });
 
-  it('keeps what only the vendor may judge', () => {
+  it('keeps values that only the vendor may judge', () => {
     const odd = { phoneNumber: '+65 6123 4567', ssn: '666-12-3456', address: { state: 'nowhere', zip: 'x' } };
     expect(foldedApplicant({ userType: 'AGENT', jscPayload: 'fp', ...odd })).toEqual({
       userType: 'AGENT',

@@ -1,5 +1,5 @@
-// Everything that is published has exactly the fields of the catalogue, thin, with an id that follows from the stored event.
-// The stored samples of test/unit/upcasting are what is translated here: what was ever stored can be published.
+// Each published event has exactly the fields of the catalogue, carries few data and has an id that follows from the stored event. The test
+// translates the stored samples of test/unit/upcasting, since every event ever stored can be published.
 import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const known = [...samples].flatMap(([name, sample]) => {
   const publisher = PUBLISHERS.find(({ category }) => category === categoryOf(sample.event.stream));
   return publisher?.types.has(sample.event.type) ? [{ name, sample, publisher }] : [];
 });
-/** A refund that was made at the processor, a refusal of before its time was kept, and failures after which another pull may follow. */
+/** A refund made at the processor, a refusal from before its time was kept, and failures that another pull may follow. */
 const UNTOLD = [
   'PaymentRefunded',
   'ReportPullFailed',
@@ -60,7 +60,7 @@ describe('the publishers', () => {
     expect(new Set(PUBLISHERS.map(({ category }) => category)).size).toBe(PUBLISHERS.length);
   });
 
-  it('publish no refund that was made at the processor, no refusal of before its time was kept, and no failure that may pass', () => {
+  it('publish no event for a refund made at the processor, a refusal without its time or a failure that may pass', () => {
     const untold = known.filter(({ name }) => UNTOLD.includes(name));
     expect(untold.map(({ sample, publisher }) => publisher.publish(historyOf(sample), LINKS))).toEqual(
       UNTOLD.map(() => null),
@@ -101,17 +101,17 @@ describe('the publishers', () => {
     }
   });
 
-  it.each(publishable)('$name: is the same event when it is translated again, and JSON leaves it as it is', (one) => {
+  it.each(publishable)('$name: is the same event when it is translated again, and survives JSON unchanged', (one) => {
     expect(publish(one)).toEqual(publish(one));
     expect(JSON.parse(JSON.stringify(publish(one)))).toEqual(publish(one));
   });
 
-  it.each(publishable)('$name: names no address where the service has none', (one) => {
+  it.each(publishable)('$name: contains no address when the service has none', (one) => {
     expect(JSON.stringify(publish(one, NO_LINKS))).not.toContain('_url');
   });
 
-  // Outside production no live traffic reaches a vendor, so that this cannot be seen in a delivery there.
-  it.each(publishable)('$name: tells live from test', (one) => {
+  // Outside production no live traffic reaches a vendor, so a delivery there cannot show this.
+  it.each(publishable)('$name: distinguishes live from test', (one) => {
     const live = historyOf(one.sample).map((event) => ({
       ...event,
       metadata: { ...event.metadata, environment: 'live' as const },
@@ -124,7 +124,7 @@ describe('the publishers', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('publish nothing of other events', () => {
+  it('ignore all other events', () => {
     for (const sample of samples.values()) {
       const publisher = PUBLISHERS.find(({ category }) => category === categoryOf(sample.event.stream));
       if (publisher && !publisher.types.has(sample.event.type))

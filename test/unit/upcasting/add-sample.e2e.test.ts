@@ -1,4 +1,4 @@
-// `npm run samples -- add`: what it writes is a sample as those that are there.
+// A sample written by `npm run samples -- add` has the same form as the others.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,11 +21,11 @@ const read = (name: string): Sample => JSON.parse(readFileSync(join(folder, `${n
 const add = (...args: string[]): { readonly status: number | null; readonly stderr: string } =>
   spawnSync(process.execPath, ['scripts/samples.mjs', 'add', ...args, '--folder', folder], { encoding: 'utf8' });
 
-describe('a sample that is added', () => {
+describe('an added sample', () => {
   cpSync(join(import.meta.dirname, 'samples'), folder, { recursive: true });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has the fields of the one that is there and the new ones, the right links, and the state it leads to', () => {
+  it('has the fields of the existing sample and the new ones, valid links and the resulting state', () => {
     expect(add('CreditDebited.noted', '{"note":"a new field"}')).toMatchObject({ status: 0 });
     const [known, added] = [read('CreditDebited'), read('CreditDebited.noted')];
     expect(added.after).toEqual(known.after);
@@ -37,7 +37,7 @@ describe('a sample that is added', () => {
     expect(added.state).toEqual(JSON.parse(JSON.stringify(fold(credit, history as RecordedEvent<CreditEvent>[]))));
   });
 
-  it('may follow samples that are named, for a type that has none', () => {
+  it('follows the named samples when its type has none', () => {
     expect(add('CreditForgiven', '{"credits":1}')).toMatchObject({ status: 1 });
     expect(add('CreditForgiven', '{"credits":1}', '--after', 'CreditAdded')).toMatchObject({ status: 0 });
     const { event } = read('CreditForgiven');
@@ -45,7 +45,7 @@ describe('a sample that is added', () => {
     expect(event.metadata.chain.prev).toBe(read('CreditAdded').event.metadata.chain.hash);
   });
 
-  it('never takes the place of one that is there', () => {
+  it('never replaces an existing sample', () => {
     expect(add('CreditDebited')).toMatchObject({ status: 1, stderr: expect.stringContaining('never edited') });
   });
 });

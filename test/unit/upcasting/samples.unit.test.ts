@@ -1,7 +1,7 @@
-// Every event type that may ever have been stored has a sample here, as the log keeps it. Stored types and shapes never
-// change silently: a type without a sample, a sample that is no longer read as it was, and an event that is emitted in
-// another shape than its samples fail. A sample is never edited; a new version, or a new optional field, is a new file
-// `<Type>.json` or `<Type>.<variant>.json`: the events before it (`after`), the event, and what the aggregate then is.
+// Every event type that may ever have been stored has a sample here, as the log keeps it. Stored types and shapes never change silently. The test
+// fails for a type without a sample, for a sample that is read differently, and for an emitted event of another shape. A sample is never edited. A
+// new version, or a new optional field, is a new file `<Type>.json` or `<Type>.<variant>.json`. The file has the earlier events (`after`), the event,
+// and the resulting state of the aggregate.
 import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,14 +44,14 @@ import * as reports from '../reports/histories.js';
 import * as webhooks from '../webhooks/histories.js';
 import { answerKba, answerOtp, at, record, resend, SUBMIT } from '../screening/sessions.js';
 
-/** Facts that others look for, and that change nothing of what the aggregate decides by. */
+/** Facts for other readers, which do not change the state of their aggregate. */
 const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set([
   'DashboardTokenIssued',
   'ScreeningCompleted',
   'WebhookHealthNotified',
 ]);
 
-/** Types of earlier releases, which are read and emitted no more. */
+/** Types of earlier releases, which are still read but no longer emitted. */
 const RETIRED: ReadonlySet<string> = new Set(['DeliveryAttemptStarted']);
 
 interface Sample {
@@ -79,7 +79,7 @@ const emittedTypes = domainFiles
   .sort();
 
 const asRecorded = (event: Sample['event']): RecordedEvent => ({ ...event, position: '' });
-/** Up to and with the event, as the application reads them. */
+/** The events up to and including the sample, as the application reads them. */
 const history = ({ after, event }: Sample): RecordedEvent[] =>
   [...after.map((name) => samples.get(name)!.event), event].map((one) => UPCASTING.apply(asRecorded(one)));
 
@@ -102,7 +102,7 @@ describe('stored events', () => {
     expect([...deciders.keys()]).toEqual(expect.arrayContaining(['screening', 'person', 'account', 'access_key']));
   });
 
-  it('have a type of their own each', () => {
+  it('each have their own type', () => {
     expect(emittedTypes).toEqual([...new Set(emittedTypes)]);
   });
 
@@ -111,13 +111,13 @@ describe('stored events', () => {
     expect(emittedTypes.filter((type) => !sampled.has(type))).toEqual([]);
   });
 
-  it.each([...samples])('%s: is of a type that is emitted, or is read as one', (name, { event }) => {
+  it.each([...samples])('%s: has a type that is emitted, or is read as one', (name, { event }) => {
     expect(name === event.type || name.startsWith(`${event.type}.`)).toBe(true);
     expect(emittedTypes).toContain(UPCASTING.apply(asRecorded(event)).type);
   });
 
   it.each([...samples])(
-    '%s: is stored as any event is, and its link of the chain still verifies',
+    '%s: has the form of a stored event, and its chain link verifies',
     (_name, { after, event }) => {
       const { chain, ...metadata } = event.metadata;
       expect(Object.keys(event)).toEqual(['id', 'stream', 'revision', 'type', 'data', 'metadata']);
@@ -141,12 +141,12 @@ describe('stored events', () => {
     },
   );
 
-  it.each([...samples])('%s: is read as it was', (_name, sample) => {
+  it.each([...samples])('%s: leads to the state in the sample', (_name, sample) => {
     const category = categoryOf(sample.event.stream);
     const decider = deciders.get(category);
     if (!decider) throw new Error(`No decider reads ${category}`);
     expect(fold(decider, history(sample))).toMatchObject(sample.state);
-    // Without it the aggregate would be another, unless the event says nothing about the aggregate.
+    // Without the event the state must differ, unless the event does not change it.
     if (!decider.stateless && !SAYS_NOTHING_ABOUT_STATE.has(sample.event.type))
       expect(fold(decider, history(sample).slice(0, -1))).not.toEqual(fold(decider, history(sample)));
   });
@@ -173,7 +173,7 @@ describe('stored events', () => {
   });
 });
 
-/** The same fields of the same kinds; what may be null may be anything else, what may be empty may hold anything. */
+/** Compares names and types of fields. Null matches any value, and an empty list matches any list. */
 function sameShape(one: unknown, other: unknown): boolean {
   if (one === null || other === null) return true;
   if (Array.isArray(one) && Array.isArray(other))
@@ -186,7 +186,7 @@ function sameShape(one: unknown, other: unknown): boolean {
   );
 }
 
-/** One emission of each event type at least, from commands. */
+/** Emits each event type at least once, by commands. */
 function everyEvent(): DomainEvent[] {
   const events: DomainEvent[] = [];
   const run = <State, Command, Event extends DomainEvent>(

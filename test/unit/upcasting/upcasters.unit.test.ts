@@ -26,7 +26,7 @@ const CHAIN = [
 ];
 
 describe('upcasting', () => {
-  it('reads every old version as the newest, one step after the other', () => {
+  it('reads every old version as the newest, one step after another', () => {
     const upcasting = new Upcasting(CHAIN);
     expect(upcasting.apply(stored('Thing', { id: 'a' }))).toEqual({
       ...stored('Thing.v3', { id: 'a', amount: 1, cents: 100 }),
@@ -34,7 +34,7 @@ describe('upcasting', () => {
     expect(upcasting.apply(stored('Thing.v2', { amount: 3 }))).toEqual(stored('Thing.v3', { amount: 3, cents: 300 }));
   });
 
-  it('leaves id, stream, revision, position, metadata and chain as they were stored', () => {
+  it('leaves id, stream, revision, position, metadata and chain as stored', () => {
     const event = stored('Thing');
     const { type: _type, data: _data, ...rest } = new Upcasting(CHAIN).apply(event);
     const { type: _oldType, data: _oldData, ...before } = event;
@@ -42,7 +42,7 @@ describe('upcasting', () => {
     expect(event).toEqual(stored('Thing'));
   });
 
-  it('hands on the newest version and types it does not know untouched', () => {
+  it('passes on the newest version and unknown types unchanged', () => {
     const upcasting = new Upcasting(CHAIN);
     for (const event of [stored('Thing.v3', { cents: 5 }), stored('Other')]) expect(upcasting.apply(event)).toBe(event);
     const event = stored('Thing');
@@ -55,19 +55,19 @@ describe('upcasting', () => {
     );
   });
 
-  it('refuses circles at the start, however long', () => {
+  it('refuses a circle of any length at the start', () => {
     expect(() => new Upcasting([step('A', 'A')])).toThrow('circle');
     expect(() => new Upcasting([step('A', 'B'), step('B', 'A')])).toThrow('circle');
     expect(() => new Upcasting([step('Start', 'A'), step('A', 'B'), step('B', 'C'), step('C', 'A')])).toThrow('circle');
   });
 
-  it('lets two old types become the same new one', () => {
+  it('lets two old types become the same new type', () => {
     const upcasting = new Upcasting([step('A', 'C'), step('B', 'C'), step('C', 'D')]);
     expect(['A', 'B', 'C'].map((type) => upcasting.apply(stored(type)).type)).toEqual(['D', 'D', 'D']);
   });
 });
 
-describe('the event store as the application sees it', () => {
+describe('the upcasting event store', () => {
   const raw = {
     readStream: async () => [stored('Thing.v2', { amount: 1 })],
     readAll: async () => [stored('Thing.v2', { amount: 2 }), stored('Other')],
@@ -81,7 +81,7 @@ describe('the event store as the application sees it', () => {
   } as unknown as EventStore;
   const store = new UpcastingEventStore(raw, new Upcasting(CHAIN));
 
-  it('has every read pass the upcasters', async () => {
+  it('upcasts the events of every read', async () => {
     expect(await store.readStream('thing-1')).toEqual([stored('Thing.v3', { amount: 1, cents: 100 })]);
     expect(await store.readAll(null, 10)).toEqual([stored('Thing.v3', { amount: 2, cents: 200 }), stored('Other')]);
     const batches: EventBatch[] = [];
@@ -92,7 +92,7 @@ describe('the event store as the application sees it', () => {
     ]);
   });
 
-  it('writes as told, and shows audits what is stored', async () => {
+  it('appends unchanged, and gives audits the stored events', async () => {
     expect(await store.append('thing-1', 4, [{} as NewEvent])).toEqual({ outcome: 'appended', revision: 5 });
     expect(await store.head()).toBe('9');
     expect(await store.raw.readStream('thing-1')).toEqual([stored('Thing.v2', { amount: 1 })]);

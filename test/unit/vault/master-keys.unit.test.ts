@@ -7,14 +7,14 @@ const one = randomBytes(32).toString('base64');
 const two = randomBytes(32).toString('base64');
 
 describe('master keys', () => {
-  it('protect with the first and open with all of them', () => {
+  it('encrypt with the first key and decrypt with every key', () => {
     const keys = MasterKeys.parse(`new:${two}, old:${one}`);
     expect(keys.currentId).toBe('new');
     expect(keys.derive('sealing', 'old')).toEqual(MasterKeys.parse(`old:${one}`).derive('sealing'));
     expect(keys.derive('sealing')).not.toEqual(keys.derive('sealing', 'old'));
   });
 
-  it('give every purpose a key of its own', () => {
+  it('derive a separate key for every purpose', () => {
     const keys = MasterKeys.parse(`a:${one}`);
     expect(keys.derive('sealing')).toHaveLength(32);
     expect(keys.derive('sealing')).toEqual(keys.derive('sealing'));
@@ -22,7 +22,7 @@ describe('master keys', () => {
     expect(keys.derive('sealing').toString('base64')).not.toBe(one);
   });
 
-  it('refuse a key that nobody configured', () => {
+  it('refuse an unknown key', () => {
     expect(() => MasterKeys.parse(`a:${one}`).derive('sealing', 'b')).toThrow("'b' is not among");
   });
 
@@ -36,7 +36,7 @@ describe('master keys', () => {
     ['characters that a decoder would skip', `a:*${one}`],
     ['the same id twice', `a:${one},a:${two}`],
     ['a trailing comma', `a:${one},`],
-  ])('refuse %s without repeating it', (_, text) => {
+  ])('refuse %s without repeating the text', (_, text) => {
     let message = '';
     try {
       MasterKeys.parse(text);
@@ -47,7 +47,7 @@ describe('master keys', () => {
     expect(message).not.toContain(one.slice(0, 8));
   });
 
-  it('show nothing when printed or turned into JSON', () => {
+  it('reveal nothing when they are printed or turned into JSON', () => {
     const keys = MasterKeys.parse(`a:${one}`);
     keys.derive('sealing');
     expect(inspect(keys, { depth: 9, showHidden: true }) + JSON.stringify(keys)).not.toMatch(

@@ -20,14 +20,14 @@ const opened = async (settings: Readonly<Record<string, VendorSettings>>, vendor
 };
 
 describe('the vendor registry', () => {
-  it('finds every folder, and offers for each capability at least the vendor of those who chose none', async () => {
+  it('finds every folder, and offers at least the default vendor for each capability', async () => {
     expect(found.map(({ id }) => id)).toEqual(['idv', 'stripe', 'voie']);
     const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     for (const capability of CAPABILITIES) expect(registry.offering(capability)).toContain(FIRST_VENDORS[capability]);
     await registry.close();
   });
 
-  it('gives test traffic no live vendor: without a sandbox it has none', async () => {
+  it('never gives test traffic a live vendor, and without a sandbox gives it none', async () => {
     const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     expect(registry.of('identity', { environment: 'live' })).not.toBeNull();
     expect(registry.of('identity', { environment: 'test' })).toBeNull();
@@ -35,7 +35,7 @@ describe('the vendor registry', () => {
     await registry.close();
   });
 
-  it('does not offer a vendor that is not set up', async () => {
+  it('does not offer a vendor without settings', async () => {
     const acme: Vendor = defineVendor({
       id: 'acme',
       capabilities: { credit: { operations: { pullReport: 'idempotent' }, sessionsOf: ['idv'] } },
@@ -55,7 +55,7 @@ describe('the vendor registry', () => {
     await Promise.all([without.close(), live.close()]);
   });
 
-  it('closes all vendors at once: none waits for what another waits for', async () => {
+  it('closes all vendors at the same time, so that no vendor waits for another', async () => {
     let bothClose: () => void = () => undefined;
     const both = new Promise<void>((resolve) => (bothClose = resolve));
     let closing = 0;
@@ -84,13 +84,13 @@ describe('a vendor folder', () => {
     return at;
   };
 
-  it('is refused when the vendor has another name than its folder', async () => {
+  it("is refused when the vendor's id differs from the folder's name", async () => {
     await expect(findVendors(folder('acme', { id: 'other', capabilities: {}, settings: {} }))).rejects.toThrow(
       'The vendor in the folder acme calls itself other',
     );
   });
 
-  it('is refused when it would be asked again for what it executes twice', async () => {
+  it('is refused when an operation that is not idempotent would be repeated', async () => {
     const twice = {
       id: 'twice',
       capabilities: { credit: { operations: { pullReport: 'at-most-once' } } },
