@@ -1,4 +1,4 @@
-// Every route says who judges its callers, so that no body is read before (docs/contract/general.md#bodies), the routes to come as well.
+// Every route, also a future one, declares its authenticator, so that no body is read before the check (docs/contract/general.md#bodies).
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { RequestMethod } from '@nestjs/common';
 import { SURFACES } from '../../src/surfaces/all.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
-/** What anybody may fetch: public keys, and what a signed link names. GETs, whose bodies are never read. */
+/** Any caller may fetch these: public keys, and a document by its signed link. They are GETs, whose bodies are never read. */
 const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 
 async function openRoutes(): Promise<string[]> {
@@ -31,7 +31,7 @@ async function openRoutes(): Promise<string[]> {
 }
 
 describe('routes', () => {
-  it('have their callers judged before bodies are read', async () => {
+  it('authenticate their callers before bodies are read', async () => {
     expect((await openRoutes()).sort()).toEqual(OPEN);
   });
 });

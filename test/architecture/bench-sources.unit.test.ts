@@ -1,4 +1,4 @@
-// Guarantee: the benchmarks start. They run compiled, of these folders alone, and no other suite runs them.
+// Guarantee: the benchmarks start. They run compiled from these folders, and no other suite runs them.
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -9,7 +9,7 @@ const { include: folders } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.bench.
 };
 const isCompiled = (path: string): boolean => folders.some((folder) => path.startsWith(`${folder}/`));
 
-/** What a file imports when it runs; types are gone by then. */
+/** The imports of a file at run time, without its types. */
 function importedBy(path: string): string[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
   return [
@@ -19,7 +19,7 @@ function importedBy(path: string): string[] {
   );
 }
 
-it('all that the benchmarks import is compiled for them', () => {
+it('every file that the benchmarks import is compiled for them', () => {
   const reached = new Set(['test/bench/run.ts', 'test/bench/verifying.ts']);
   for (const path of reached) if (isCompiled(path)) for (const imported of importedBy(path)) reached.add(imported);
   expect(reached.size).toBeGreaterThan(100);

@@ -1,4 +1,4 @@
-// The lint rule that no function crosses a module: only deciders decide. Tried on samples that break it.
+// The lint rule that only deciders decide: no such function crosses a module. It is tried on samples that break it.
 import { ESLint, Linter } from 'eslint';
 import { describe, expect, it } from '@jest/globals';
 import { parser } from 'typescript-eslint';
@@ -18,7 +18,7 @@ async function faultsIn(path: string, code: string): Promise<string[]> {
 
 const USE_CASE = 'src/modules/parties/application/register-party.ts';
 
-describe('a function that decides', () => {
+describe('a function named decide', () => {
   it.each([
     ['a property', 'const change = { decider, id, decide: (state: State) => decider.decide(command, state) };'],
     ['a method', 'const change = { decider, decide(state: State) { return []; } };'],
@@ -41,13 +41,13 @@ describe('a function that decides', () => {
   });
 
   it.each(['src/modules/parties/domain/party-decider.ts', 'src/platform/aggregates/aggregate-store.ts'])(
-    'belongs in %s',
+    'is allowed in %s',
     async (path) => {
       expect(await faultsIn(path, 'const decider = { decide: () => [] };')).toEqual([]);
     },
   );
 
-  it('may be called, and taken from its decider', async () => {
+  it('may be called, and read from its decider', async () => {
     const code = 'const { decide } = decider; if (decider.decide(command, state).length === 0) leave();';
     expect(await faultsIn(USE_CASE, code)).toEqual([]);
   });

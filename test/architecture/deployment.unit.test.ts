@@ -1,4 +1,4 @@
-// The container files, as far as they can be judged without a container engine.
+// The container files, checked without a container engine.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
@@ -39,7 +39,7 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services)).toEqual(expect.arrayContaining(['eventstore', 'redis', 'sandbox']));
   });
 
-  it('runs all roles in one container with the embedded store, when asked to', () => {
+  it('runs all roles in one container with the embedded store in the embedded profile', () => {
     const { command = [], profiles, environment, depends_on: needed = {} } = services['embedded']!;
     expect([profiles, environment?.['EVENT_STORE'], Object.keys(needed)]).toEqual([
       ['embedded'],
@@ -53,9 +53,9 @@ describe('docker-compose.yml', () => {
     expect(ports!.size).toBe(processes.length);
   });
 
-  it('checks the health of every service, and waits for it', () => {
+  it('checks the health of every service, and dependents wait for it', () => {
     for (const [name, { healthcheck, build, depends_on: needed = {} }] of Object.entries(services)) {
-      // Our own image brings its check along.
+      // Our own image has a health check.
       expect([name, healthcheck !== undefined || build !== undefined]).toEqual([name, true]);
       for (const [other, { condition }] of Object.entries(needed)) {
         expect([name, other, condition]).toEqual([name, other, 'service_healthy']);
@@ -66,7 +66,7 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(needed)).toEqual(expect.arrayContaining(['eventstore', 'redis']));
   });
 
-  it('keeps everything that must last in a named volume, Redis with its append-only file', () => {
+  it('keeps all lasting data in a named volume, and gives Redis an append-only file', () => {
     for (const [name, service] of Object.entries(services)) {
       const mounted = (service.volumes ?? []).map((volume) => volume.split(':')[0]!);
       expect([name, mounted.length]).toEqual([name, 1]);
@@ -75,7 +75,7 @@ describe('docker-compose.yml', () => {
     expect(services['redis']?.command?.join(' ')).toContain('--appendonly yes');
   });
 
-  it('starts everything again, bounds what it writes to the log, and gives our own image no rights that it does not need', () => {
+  it('restarts every service, limits its log files and drops rights that our image does not need', () => {
     for (const [name, { restart, logging, build, cap_drop: dropped, security_opt: security }] of Object.entries(
       services,
     )) {
@@ -88,7 +88,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives no secret a default', () => {
+  it('has no default for a secret', () => {
     const environments = Object.values(services).flatMap(({ environment = {} }) => Object.entries(environment));
     const secrets = environments.filter(([name]) => /KEY|SECRET|PASSWORD|CREDENTIAL/.test(name));
     expect(secrets.map(([name]) => name)).toEqual(
@@ -97,7 +97,7 @@ describe('docker-compose.yml', () => {
     for (const [name, value] of secrets) expect([name, value]).toEqual([name, expect.stringMatching(/^\$\{\w+:-\}$/)]);
   });
 
-  it('lets other containers reach metrics and the internal port, and this machine the API and the sandbox only', () => {
+  it('gives other containers metrics and the internal port, and publishes only the API and the sandbox on this machine', () => {
     for (const { environment } of roles)
       expect(environment).toMatchObject({ METRICS_HOST: '0.0.0.0', INTERNAL_HOST: '0.0.0.0' });
     const published = Object.entries(services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
@@ -108,7 +108,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('lets browsers load what the embedded component needs from the sandbox', () => {
+  it('lets browsers load the scripts of the embedded component from the sandbox', () => {
     for (const { environment } of roles)
       expect(environment).toMatchObject({
         PROCESSOR_JS_URL: expect.stringContaining('-http://localhost:3001/browser/processor.js}'),
@@ -127,7 +127,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the Dockerfile', () => {
-  it('names one exact version of Node, with which tests run too, and no flag that Docker before 25 refuses', () => {
+  it('uses one exact version of Node that the tests use too, and no flag that Docker before 25 refuses', () => {
     const bases = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)].map(([, from, name]) => ({ from, name }));
     const foreign = bases.filter(({ from }) => !bases.some(({ name }) => name === from));
     const { optionalDependencies: nodes } = JSON.parse(readFileSync('tools/node24/package.json', 'utf8')) as {
@@ -138,7 +138,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile).not.toContain('--start-interval');
   });
 
-  it('makes images that run as an ordinary user and check their own health, the service last', () => {
+  it('makes images that run as an ordinary user and check their own health, with the service as the last one', () => {
     expect([...stages.keys()].at(-1)).toBe('service');
     for (const stage of OWN_IMAGES) {
       expect(stage).toMatch(/\nUSER node\n/);
@@ -147,8 +147,8 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('puts only production dependencies and what was compiled into the image', () => {
-    // npm installs two development packages all the same. That the service does without them: test/e2e/ops/image.int.test.ts.
+  it('puts only production dependencies and compiled code into the image', () => {
+    // npm still installs two development packages. test/e2e/ops/image.int.test.ts shows that the service does not need them.
     expect(dockerfile).toMatch(
       / AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev && rm -r node_modules\/typescript node_modules\/prettier\n/,
     );
@@ -158,15 +158,15 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('keeps the doubles of vendors in the sandbox image alone, which compose runs', () => {
-    // That the service starts without them: test/e2e/ops/image.int.test.ts.
+  it("keeps the vendors' doubles in the sandbox image, which compose runs", () => {
+    // test/e2e/ops/image.int.test.ts shows that the service starts without them.
     expect(sandboxStage).toContain('COPY --from=build /app/dist dist\n');
     expect(serviceStage).toContain('COPY --from=build /app/dist-service dist\n');
     expect(services['sandbox']?.build).toMatchObject({ target: 'sandbox' });
     for (const { build } of [...roles, services['embedded']!]) expect(build).toMatchObject({ target: 'service' });
   });
 
-  it('brings the browser code that it serves, and not the demo page', () => {
+  it('includes the browser code that each image serves, and no demo page', () => {
     const brought = OWN_IMAGES.map((stage) => [...stage.matchAll(/^COPY --from=build \/app\/(dist-web\S*) (\S+)$/gm)]);
     expect(brought.map((copies) => copies.map(([, from]) => from))).toEqual([
       ['dist-web/embed', 'dist-web/frame'],
@@ -175,14 +175,14 @@ describe('the Dockerfile', () => {
     for (const [, from, to] of brought.flat()) expect(to).toBe(from);
   });
 
-  it('brings the browser that prints PDFs', () => {
+  it('includes the browser that prints PDFs', () => {
     expect(serviceStage).toMatch(
       /\nRUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell /,
     );
     expect(serviceStage.indexOf(' chromium-headless-shell ')).toBeLessThan(serviceStage.indexOf('\nUSER node'));
   });
 
-  it('copies only what exists and .dockerignore lets through', () => {
+  it('copies only existing files that .dockerignore admits', () => {
     const letThrough = readFileSync('.dockerignore', 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('!'))

@@ -1,5 +1,5 @@
-// The callbacks, error codes and warnings of the embedded component, compared in both directions with what integrators were promised,
-// with their document, and with the tests that cause them in a browser.
+// The callbacks, error codes and warnings of the embedded component. They are compared in both directions with the promises to integrators, with the
+// document, and with the browser tests that cause them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -15,10 +15,10 @@ const sources = filesBelow('web')
 const browserTests = filesBelow('test/e2e/embedded')
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
-/** The API says these; the page passes them on. */
+/** The API returns these codes, and the page passes them on. */
 const OF_THE_API = readFileSync('docs/errors.md', 'utf8');
 
-/** Rows of the tables under a heading of the document, by each name in the first cell. */
+/** The table rows under a heading of the document, by each name in the first cell. */
 function rowsUnder(heading: string): readonly (readonly [name: string, cells: readonly string[]])[] {
   const [, section = ''] = page.split(new RegExp(`^## ${heading}$`, 'm'));
   const rows = (section.split(/^## /m)[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
@@ -30,7 +30,7 @@ function rowsUnder(heading: string): readonly (readonly [name: string, cells: re
 }
 
 describe('the catalogue of the embedded component', () => {
-  it('has the promised error codes, each with what was promised of trying again', () => {
+  it('has the promised error codes, each with the promised value of `recoverable`', () => {
     const known = Object.fromEntries(
       Object.entries(COMPONENT_ERRORS).map(([code, { recoverable }]) => [code, recoverable]),
     );
@@ -47,12 +47,12 @@ describe('the catalogue of the embedded component', () => {
     ]);
   });
 
-  it('has no error code or warning that nothing causes', () => {
+  it('has only error codes and warnings that occur', () => {
     const caused = (code: string): boolean => sources.includes(`'${code}'`) || OF_THE_API.includes(`\`${code}\``);
     expect([...Object.keys(EMBEDDED_CODES), ...WARNING_CODES].filter((code) => !caused(code))).toEqual([]);
   });
 
-  it('is what its document tells, row by row', () => {
+  it('equals its document, row by row', () => {
     const errors = new Map(rowsUnder('Errors'));
     expect([...errors.keys()].sort()).toEqual(Object.keys(EMBEDDED_CODES).sort());
     const words = { true: 'true', false: 'false', null: '', server: 'true only for 5xx' };
@@ -67,7 +67,7 @@ describe('the catalogue of the embedded component', () => {
         expect([name, told.get(name)?.at(-1)]).toEqual([name, expect.stringContaining(webhook)]);
   });
 
-  it('is caused in a browser, every entry of it', () => {
+  it('has a browser test for every entry', () => {
     const names = [...Object.keys(CALLBACK_WEBHOOKS), ...Object.keys(EMBEDDED_CODES), ...WARNING_CODES];
     expect(names.filter((name) => !browserTests.includes(name))).toEqual([]);
   });

@@ -27,7 +27,7 @@ const specified = [
 ];
 
 describe('the error catalogue', () => {
-  it.each(specified)('says $code with the specified status', ({ code, status, recoverable }) => {
+  it.each(specified)('has $code with the specified status', ({ code, status, recoverable }) => {
     const said = faces.filter((face) => face.code === code);
     expect(said.length).toBeGreaterThan(0);
     for (const face of said) {
@@ -36,22 +36,22 @@ describe('the error catalogue', () => {
     }
   });
 
-  it('says nothing that is not specified', () => {
+  it('has only specified codes', () => {
     const known = new Set(specified.map(({ code }) => code));
     expect(faces.map(({ code }) => code).filter((code) => !known.has(code))).toEqual([]);
   });
 
-  it('says one code with one status, whatever the condition', () => {
+  it('has one status for each code', () => {
     const statuses = new Map<string, Set<number>>();
     for (const { code, status } of faces) statuses.set(code, (statuses.get(code) ?? new Set()).add(status));
     expect([...statuses].filter(([, of]) => of.size > 1)).toEqual([]);
   });
 
-  it('is what docs/errors.md shows, line for line', () => {
+  it('equals docs/errors.md, line for line', () => {
     expect(readFileSync('docs/errors.md', 'utf8')).toBe(errorsDocument(SURFACES.all));
   });
 
-  it('has no condition that nothing in the code refuses with', () => {
+  it('has only error codes that the source uses', () => {
     const sources = filesBelow('src')
       .filter((file) => !/(?:error-codes|string-codes|numeric-codes)\.ts$/.test(file))
       .map((file) => readFileSync(file, 'utf8'))

@@ -1,5 +1,4 @@
-// The import rules of .dependency-cruiser.cjs: each is broken by a fixture of its name. `npm run lint:imports` sees that the code
-// keeps them.
+// Each import rule of .dependency-cruiser.cjs is broken by a fixture with the rule's name. `npm run lint:imports` checks the code itself.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

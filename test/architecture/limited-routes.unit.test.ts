@@ -1,4 +1,4 @@
-// Every route says beside itself which limits against abuse it asks, or why it has none (docs/contract/general.md#limits-against-abuse).
+// Every route declares its limits against abuse, or why it has none (docs/contract/general.md#limits-against-abuse).
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { Limited } from '../../src/platform/http/limited.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
 const LIMITS = Object.keys(readConfig({ REDIS_URL: 'redis://127.0.0.1:6379' }).limits);
-/** What changes something and has no limit of its own. */
+/** Routes that change state and have no limit of their own. */
 const WITHOUT = [
   'POST GrantsController.mint',
   'POST RetiredWebhookController.retired',
@@ -53,7 +53,7 @@ async function routes(): Promise<Route[]> {
 }
 
 describe('routes', () => {
-  it('of every surface are listed, and each declares its limits', async () => {
+  it('are found on every surface, and each declares its limits', async () => {
     const all = await routes();
     expect(all.length).toBeGreaterThan(60);
     expect(all.filter(({ declared }) => declared === undefined).map(({ name }) => name)).toEqual([]);
@@ -64,7 +64,7 @@ describe('routes', () => {
     expect(named.filter((name) => !LIMITS.includes(name))).toEqual([]);
   });
 
-  it('that change something have a limit, but for those that are listed here', async () => {
+  it('that change state have a limit, except for the listed ones', async () => {
     const without = (await routes()).filter(({ changes, declared }) => changes && !(declared && 'by' in declared));
     expect(without.map(({ name }) => name).sort()).toEqual(WITHOUT);
   });

@@ -1,4 +1,4 @@
-// Every number of the direct API, compared in both directions with what integrators were promised.
+// Every number of the direct API, compared in both directions with the promises to integrators.
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../src/kernel/domain-error.js';
@@ -38,44 +38,47 @@ function refused(code: number | null, step: VendorStep, reply: Partial<VendorRep
 }
 
 const fileCodes = CREDIT_FILE_CODES.flatMap(({ status, codes }) => codes.map((code) => ({ code, status })));
-/** Other words are said of it at registration and where a code is sent again. */
+/** The message differs at registration and at a resend. */
 const STEPS: readonly VendorStep[] = ['registration', 'answers', 'resend', 'report'];
 const TOLD_OTHERWISE = new Map([[2502, ['registration', 'resend']]]);
 
 describe('the older catalogue', () => {
-  it.each(OLDER_CODES)('says $code with $status and its message, whatever status the vendor sends it with', (row) => {
+  it.each(OLDER_CODES)("answers $code with $status and its message, whatever the vendor's status is", (row) => {
     for (const step of STEPS.filter((one) => !TOLD_OTHERWISE.get(row.code)?.includes(one)))
       for (const status of [200, 400, 401, 422, 500, 503])
         expect(heard(refused(row.code, step, { status }))).toEqual({ ...row, field: null });
   });
 
-  it('says 2502 as a general error where nobody has answered anything', () => {
+  it('answers 2502 with a general message when no answer was given', () => {
     for (const step of ['registration', 'resend'] as const)
       expect(heard(refused(2502, step))).toMatchObject({ status: 401, code: 2502, message: 'auth general error' });
   });
 
-  it.each(fileCodes)("says $code of the credit file with $status and the file system's words", ({ code, status }) => {
-    expect(heard(refused(code, 'report', { message: 'HOUSE NUMBER REQUIRED' }))).toEqual({
-      code,
-      status,
-      field: null,
-      message: 'HOUSE NUMBER REQUIRED',
-    });
-    expect(heard(refused(code, 'report', { message: null })).message).not.toBe('');
-  });
+  it.each(fileCodes)(
+    'answers $code of the credit file with $status and the message of the credit-file system',
+    ({ code, status }) => {
+      expect(heard(refused(code, 'report', { message: 'HOUSE NUMBER REQUIRED' }))).toEqual({
+        code,
+        status,
+        field: null,
+        message: 'HOUSE NUMBER REQUIRED',
+      });
+      expect(heard(refused(code, 'report', { message: null })).message).not.toBe('');
+    },
+  );
 
-  it('has 24 and 18 of the credit file', () => {
+  it('has 24 and 18 codes of the credit file', () => {
     expect(CREDIT_FILE_CODES.map(({ codes }) => new Set(codes).size)).toEqual([24, 18]);
   });
 
-  it.each(UPSTREAM_CASES)('says $number of the vendor at $step as $code with $status', (expected) => {
+  it.each(UPSTREAM_CASES)("answers the vendor's $number at $step with $code and $status", (expected) => {
     const { number, step, code, status } = expected;
     expect(heard(refused(number, step))).toMatchObject({ code, status });
   });
 
-  it('says nothing that was not promised', () => {
+  it('has only promised codes', () => {
     const promised = [...OLDER_CODES, ...fileCodes].map(({ code }) => code);
-    // The one of the current numbers that only a vendor's answer leads to.
+    // This current number occurs only after a vendor's answer.
     expect([...CATALOGUE.keys()].sort(ascending)).toEqual([123, ...promised].sort(ascending));
     const said = (numbers: readonly number[], step: VendorStep): number[] =>
       numbers.filter((number) => ![121, 131].includes(heard(refused(number, step)).code));
@@ -98,12 +101,12 @@ describe('the current catalogue', () => {
     );
   const idv = below('/api/idv/renters/r-1');
 
-  it.each(CURRENT_CODES)('says $code with $statuses', ({ code, statuses }) => {
+  it.each(CURRENT_CODES)('answers $code with $statuses', ({ code, statuses }) => {
     const said = [...idv, heard(refused(123, 'registration'))].filter((one) => one.code === code);
     for (const status of statuses) expect(said.map((one) => one.status)).toContain(status);
   });
 
-  it('says nothing that was not promised', () => {
+  it('has only promised codes', () => {
     const older = new Map<number, NumericCode>(OLDER_CODES.map((row) => [row.code, row]));
     const odd = idv.filter(
       ({ code, status }) => !statusesOf(code).includes(status) && older.get(code)?.status !== status,
@@ -111,7 +114,7 @@ describe('the current catalogue', () => {
     expect(odd).toEqual([]);
   });
 
-  it('says below /api/pay the HTTP status, but for a wrong key and for what cannot be read', () => {
+  it('uses the HTTP status as the code below /api/pay, except for a wrong key and an unreadable body', () => {
     const said = below('/api/pay/payment/checkout-session').filter(
       ({ when }) => /^(?:request|service|account|checkout)\./.test(when) || when === 'party.locked',
     );

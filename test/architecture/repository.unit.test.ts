@@ -1,11 +1,11 @@
-// Rules about the repository's files that no linter knows. Each is tried on a sample that breaks it, so that it cannot rot unseen.
+// Rules about the repository's files that no linter checks. Each is tried on samples that break it, so that it cannot stop working unnoticed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 interface Rule {
   readonly name: string;
-  /** What is wrong with the file, one line each. */
+  /** The faults of the file, one line each. */
   readonly faultsIn: (path: string, text: string) => readonly string[];
   readonly broken: readonly { readonly path: string; readonly text: string }[];
 }
@@ -15,7 +15,7 @@ const matches = (pattern: RegExp) => (_path: string, text: string) =>
     .split('\n')
     .flatMap((line, index) => (pattern.test(line) ? [`line ${index + 1}: ${line.trim().slice(0, 160)}`] : []));
 
-/** Holds the samples that break the rules. */
+/** This file contains samples that break the rules. */
 const THIS_FILE = 'test/architecture/repository.unit.test.ts';
 
 const RULES: readonly Rule[] = [
@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    name: 'a folder says what it holds',
+    name: 'a folder is named after its content',
     faultsIn: (path) =>
       path
         .split('/')
@@ -38,17 +38,17 @@ const RULES: readonly Rule[] = [
     broken: ['utils', 'common', 'helpers', 'shared'].map((folder) => ({ path: `src/${folder}/a.ts`, text: '' })),
   },
   {
-    name: 'there are no barrels',
+    name: 'no file is an index of others',
     faultsIn: (path) => (/^index\.[cm]?[jt]s$/.test(basename(path)) ? ['an index file'] : []),
     broken: [{ path: 'src/modules/screening/index.ts', text: '' }],
   },
   {
-    name: 'a promise to do something later names its issue',
+    name: 'a note on later work names its issue',
     faultsIn: matches(/\b(?:TODO|FIXME|XXX)\b(?!.*#\d+)/),
     broken: [{ path: 'src/kernel/a.ts', text: '// TODO: later' }],
   },
   {
-    name: 'no file knows the machine or the registry it was made with',
+    name: 'no file names the machine or the registry of its author',
     faultsIn: matches(
       /(?<![\w.~}])\/(?:work|root|home\/\w+|Users\/\w+)\/|registry\.(?:npmjs|yarnpkg)|deb\.debian\.org|"resolved": "http/,
     ),
@@ -59,8 +59,8 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    name: 'people read the name of the service, screening-service, and no working title',
-    // Random numbers of tests begin with a seed.
+    name: 'texts use the name screening-service, and not the working title',
+    // Random numbers in tests begin with a seed.
     faultsIn: (path, text) => (path.startsWith('test/') ? [] : matches(/(?<![a-z])seed/i)(path, text)),
     broken: [
       { path: 'README.md', text: '# Seed' },
@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    name: 'every source file is in a room',
+    name: 'every source file is in a room of the architecture',
     faultsIn: (path) =>
       path.startsWith('src/') &&
       !/^src\/(?:(?:kernel|config|surfaces|ports|adapters|published|platform|ops|vendor-kit|external-calls)\/|challenges\/(?:domain|application)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/[^/]+\/[^/]+\.module\.ts$|modules\/(?:features\.module|stored-events\.module|surfaces\.module|erasure-evidence)\.ts$|(?:main|service|app\.module|process\.module)\.ts$)/.test(
@@ -86,7 +86,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    name: 'the root imports modules and makes nothing',
+    name: 'the root module only imports modules',
     faultsIn: (path, text) => {
       if (path !== 'src/app.module.ts') return [];
       const lines = text.split('\n').length - 1;
@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The repository's files: whatever .gitignore does not name. */
+/** The repository's files, without those that .gitignore names. */
 function filesOf(root: string): string[] {
   const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
     .split('\n')
@@ -130,7 +130,7 @@ describe.each(RULES)('$name', ({ faultsIn, broken }) => {
     expect(faults).toEqual([]);
   });
 
-  it.each(broken)('is seen to be broken by $path $text', ({ path, text }) => {
+  it.each(broken)('finds the fault in $path $text', ({ path, text }) => {
     expect(faultsIn(path, text)).not.toEqual([]);
   });
 });

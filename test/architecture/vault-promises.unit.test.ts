@@ -1,4 +1,4 @@
-// Whatever goes into the vault because of an event can be missed: the audit knows of it.
+// The audit knows every vault entry that an event promises, so a missing entry is found.
 import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { VAULT_KNOWLEDGE } from '../../src/ops/vault-knowledge.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
 
-describe('every file that puts something into the vault', () => {
+describe('every file that writes to the vault', () => {
   const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && /vault\.put\(|keepEntry\(/.test(readFileSync(join(MODULES, path), 'utf8')),
   );
@@ -17,7 +17,7 @@ describe('every file that puts something into the vault', () => {
     expect(files.length).toBeGreaterThanOrEqual(5);
   });
 
-  it.each(files)('%s declares which events promise it, and the audit knows them', async (path) => {
+  it.each(files)('%s declares the events that promise its entries, and the audit knows them', async (path) => {
     const exported = Object.values((await import(join(MODULES, path))) as Record<string, unknown>);
     const promises = exported
       .filter(

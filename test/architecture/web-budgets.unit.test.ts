@@ -1,4 +1,4 @@
-// What a page has to load: the sizes that integrators are promised, of the built browser code as it is sent.
+// The sizes of a page's downloads that integrators are promised, measured on the built browser code as it is sent.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 
 const BUILT = join(import.meta.dirname, '../../dist-web');
 
-/** Bytes after gzip of the files in a folder that end like this. */
+/** The gzipped bytes of the files in a folder with these extensions. */
 function sizeOf(folder: string, extensions: readonly string[]): number {
   const files = readdirSync(join(BUILT, folder)).filter((name) => extensions.includes(extname(name)));
   expect(files).not.toEqual([]);

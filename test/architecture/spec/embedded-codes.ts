@@ -1,4 +1,4 @@
-// What integrators of the embedded component were promised: its callbacks, error codes and warnings.
+// The promises to integrators of the embedded component: its callbacks, error codes and warnings.
 
 export const CALLBACK_WEBHOOKS: Readonly<Record<string, readonly string[]>> = {
   onPaymentSuccess: ['payment.succeeded'],
@@ -22,7 +22,7 @@ export const CALLBACK_WEBHOOKS: Readonly<Record<string, readonly string[]>> = {
   onReportShareDeclined: [],
 };
 
-/** `recoverable` null: nothing was said; `server`: only where the reply was a 5xx. */
+/** `recoverable` is null when it was not promised, and `server` when it is true only for a 5xx reply. */
 export const EMBEDDED_CODES: Readonly<Record<string, boolean | null | 'server'>> = {
   PAYMENT_REQUIRED: false,
   IFRAME_LOAD_FAILED: false,

@@ -1,4 +1,4 @@
-// The numbers that integrators of the direct API were promised, written down by hand: what its surface is compared with
+// The numbers that integrators of the direct API were promised, written by hand. The test compares the surface with them
 // (docs/contract/direct.md#errors, #older-codes).
 
 export interface NumericCode {
@@ -7,7 +7,7 @@ export interface NumericCode {
   readonly message: string;
 }
 
-/** Of the service itself, with each status that it may have. */
+/** The service's own codes, each with its possible statuses. */
 export const CURRENT_CODES: readonly { readonly code: number; readonly statuses: readonly number[] }[] = [
   { code: 121, statuses: [400, 413] },
   { code: 123, statuses: [503] },
@@ -23,18 +23,18 @@ export const CURRENT_CODES: readonly { readonly code: number; readonly statuses:
   { code: 341, statuses: [409] },
 ];
 
-/** Where that table is silent. */
+/** Statuses that the table of errors does not mention. */
 export const ADDED_STATUSES: readonly { readonly code: number; readonly statuses: readonly number[] }[] = [
-  // An unknown path, content that cannot be had, a conflict, too many requests, plain HTTP.
+  // An unknown path, content in another type, a conflict, too many requests, plain HTTP.
   { code: 121, statuses: [404, 406, 409, 429, 403] },
-  // A request that came too late, a URL or headers that are too long, an encoding, an expectation.
+  // A late request, a URL or headers that are too long, an encoding, an expectation.
   { code: 121, statuses: [408, 414, 431, 415, 417] },
-  // Ours to mend, but known.
+  // Failures of the service or the vendor that have a status of their own.
   { code: 130, statuses: [503] },
   { code: 131, statuses: [504] },
 ];
 
-/** Of older interfaces. */
+/** Codes of older interfaces. */
 export const OLDER_CODES: readonly NumericCode[] = [
   { code: 1001, status: 500, message: 'internal error with details' },
   { code: 1004, status: 500, message: 'invalid request' },
@@ -104,7 +104,7 @@ export const OLDER_CODES: readonly NumericCode[] = [
   { code: 9999, status: 500, message: 'eviction search unavailable' },
 ];
 
-/** 10000 plus the number of the credit-file system, whose words are the message. */
+/** 10000 plus the number of the credit-file system, which also gives the message. */
 export const CREDIT_FILE_CODES: readonly { readonly status: number; readonly codes: readonly number[] }[] = [
   {
     status: 500,
@@ -125,12 +125,12 @@ export const CREDIT_FILE_CODES: readonly { readonly status: number; readonly cod
 const EVERYWHERE = ['registration', 'answers', 'resend', 'reauthentication'] as const;
 export type IdentityStep = (typeof EVERYWHERE)[number];
 
-/** What is said of the identity vendor's own numbers, and in which steps. */
+/** The codes for the identity vendor's own numbers, and the steps in which they apply. */
 export const UPSTREAM_NUMBERS: readonly {
   readonly numbers: readonly number[];
   readonly code: number;
   readonly steps?: readonly IdentityStep[];
-  /** Where it is not the one of the code. */
+  /** Set when the status differs from that of the code. */
   readonly status?: number;
 }[] = [
   { numbers: [10], code: 2010 },
@@ -158,7 +158,7 @@ export const UPSTREAM_NUMBERS: readonly {
   { numbers: [1004], code: 1004, steps: ['reauthentication'], status: 400 },
 ];
 
-/** Every number of the identity vendor, in each step. */
+/** Every number of the identity vendor in each step. */
 export const UPSTREAM_CASES = UPSTREAM_NUMBERS.flatMap(({ numbers, code, steps = EVERYWHERE, status }) =>
   numbers.flatMap((number) =>
     steps.map((step) => ({

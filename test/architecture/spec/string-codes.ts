@@ -1,13 +1,13 @@
-// The codes that integrators were promised, surface by surface, written down by hand: what the catalogue is compared with.
+// The codes that integrators were promised on each surface, written by hand. The test compares the catalogue with them.
 
 export interface SpecifiedCode {
   readonly code: string;
   readonly status: number;
-  /** Undefined where the source does not say. */
+  /** Undefined when the source does not specify it. */
   readonly recoverable?: boolean;
 }
 
-/** Of screening sessions: docs/contract/platform.md#submission, #codes-and-answers, #ends-of-a-session. */
+/** Codes of screening sessions: docs/contract/platform.md#submission, #codes-and-answers, #ends-of-a-session. */
 export const SCREENING_CODES: readonly SpecifiedCode[] = [
   { code: 'VALIDATION_ERROR', status: 400, recoverable: true },
   { code: 'VALIDATION_INVALID_FIELD_FORMAT', status: 400, recoverable: true },
@@ -28,7 +28,7 @@ export const SCREENING_CODES: readonly SpecifiedCode[] = [
   { code: 'ACCOUNT_NOT_PROVISIONED', status: 409, recoverable: false },
 ];
 
-/** Of the token exchange: docs/contract/platform.md#token-exchange. */
+/** Codes of the token exchange: docs/contract/platform.md#token-exchange. */
 export const TOKEN_CODES: readonly SpecifiedCode[] = [
   { code: 'MISSING_KEY', status: 401 },
   { code: 'INVALID_KEY', status: 401 },
@@ -40,7 +40,7 @@ export const TOKEN_CODES: readonly SpecifiedCode[] = [
   { code: 'INTERNAL_ERROR', status: 500 },
 ];
 
-/** Decisions 1.2, 1.4 and 3.6. */
+/** Codes of every surface: docs/contract/general.md#errors, #idempotency-keys. */
 export const GENERIC_CODES: readonly SpecifiedCode[] = [
   { code: 'VALIDATION_ERROR', status: 400 },
   { code: 'AUTH_UNAUTHORIZED', status: 401 },
@@ -56,7 +56,7 @@ export const GENERIC_CODES: readonly SpecifiedCode[] = [
   { code: 'ATTEMPT_IN_PROGRESS', status: 409, recoverable: true },
 ];
 
-/** Of reports and their sharing: docs/contract/platform.md#checks-before-a-report, #sharing. */
+/** Codes of reports and their sharing: docs/contract/platform.md#checks-before-a-report, #sharing. */
 export const REPORT_CODES: readonly SpecifiedCode[] = [
   { code: 'AUTH_UNAUTHORIZED', status: 401 },
   { code: 'AUTH_FORBIDDEN', status: 403 },
@@ -76,7 +76,7 @@ export const REPORT_CODES: readonly SpecifiedCode[] = [
   { code: 'ACCOUNT_NOT_LIVE', status: 409 },
 ];
 
-/** Decisions 4.3, 4.5, 8 and 13.1. */
+/** Codes of payments and income sessions: docs/contract/platform.md#payments, #income-sessions. */
 export const PAYMENT_AND_INCOME_CODES: readonly SpecifiedCode[] = [
   { code: 'PAYMENT_NOT_FOUND', status: 404 },
   { code: 'PAYMENT_ALREADY_COMPLETED', status: 409 },
@@ -85,7 +85,7 @@ export const PAYMENT_AND_INCOME_CODES: readonly SpecifiedCode[] = [
   { code: 'INCOME_REPORT_NOT_READY', status: 400 },
 ];
 
-/** Of the management of webhooks: docs/contract/webhooks.md#endpoint. */
+/** Codes of webhook management: docs/contract/webhooks.md#endpoint. */
 export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
   { code: 'WEBHOOK_ENDPOINT_EXISTS', status: 409 },
   { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', status: 404 },
@@ -94,7 +94,7 @@ export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
   { code: 'WEBHOOK_REDELIVERY_TOO_SOON', status: 429 },
 ];
 
-/** Ours, where neither document has a word for what is the case. */
+/** Codes that were added for cases without a promised one. */
 export const ADDED_CODES: readonly SpecifiedCode[] = [
   { code: 'PAYMENT_NOT_REQUIRED', status: 409 },
   { code: 'PAYMENT_NOT_COMPLETED', status: 409, recoverable: false },
