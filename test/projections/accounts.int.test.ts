@@ -1,4 +1,4 @@
-// Accounts and keys as they are read: on a real event store and a real Redis.
+// Accounts and keys are read from a real event store, with a real Redis.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const OPERATOR = {
 } as const;
 const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
 
-/** acme verifies identities, and gives reports on those alone; idv and voie are there as ever. */
+/** acme verifies identities and gives reports only on those people. idv and voie are present as usual. */
 class PlayedVendors extends Vendors {
   override offering(capability: string): readonly string[] {
     return capability === 'income' ? ['voie'] : ['acme', 'idv'];
@@ -47,7 +47,7 @@ class PlayedVendors extends Vendors {
   }
 }
 
-describe('accounts and keys as they are read', () => {
+describe('the directories of accounts and keys', () => {
   const vendors = new VendorRules(new PlayedVendors());
   const clock = new SetClock(Date.now());
   let folder: string;
@@ -88,7 +88,7 @@ describe('accounts and keys as they are read', () => {
   const deactivate = (keyId: string) =>
     new DeactivateKeyHandler(aggregates).execute(new DeactivateKey(keyId, OPERATOR));
 
-  it('an account is found with its settings, which may be a second old', async () => {
+  it('find an account with its settings, which may be a second old', async () => {
     const parentId = await open();
     const accountId = await open({ feeCents: 3_500, payer: 'consumer', prepaidBilling: true }, parentId);
     const facts = {
@@ -108,7 +108,7 @@ describe('accounts and keys as they are read', () => {
     expect(await accounts.find(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
   });
 
-  it('who belongs to whom, and what a key is, are read from the log, whatever a copy in Redis says', async () => {
+  it('read the parent of an account and the facts of a key from the log, whatever Redis has', async () => {
     const [owner, stranger] = [await open(), await open()];
     const { keyId, key } = await issue(stranger, PUBLISHABLE);
     const client = redis.client();
@@ -120,7 +120,7 @@ describe('accounts and keys as they are read', () => {
     expect(await keys.publishable(key)).toMatchObject({ keyId, accountId: stranger });
   });
 
-  it('an account that was never opened is absent, and is found as soon as it is opened', async () => {
+  it('do not find an account that was never opened, and find it as soon as it is opened', async () => {
     expect(await accounts.find(newId())).toBeNull();
     const id = newId();
     expect(await accounts.find(id)).toBeNull();
@@ -128,7 +128,7 @@ describe('accounts and keys as they are read', () => {
     expect(await accounts.find(id)).not.toBeNull();
   });
 
-  it('an account has the first vendors until it chooses others, which this installation must have', async () => {
+  it('give an account the default vendors until it chooses others, which this installation must have', async () => {
     const accountId = await open();
     const vendorsOf = async (id: string): Promise<unknown> => (await accounts.read(id))?.vendors;
     expect(await vendorsOf(accountId)).toEqual({ identity: 'idv', credit: 'idv', income: 'voie' });
@@ -152,14 +152,14 @@ describe('accounts and keys as they are read', () => {
     });
   });
 
-  it('an account cannot have a credit vendor without reports on whom its identity vendor verifies', async () => {
+  it('refuse a credit vendor that cannot report on people verified by the identity vendor', async () => {
     const refused = { code: 'request.invalid', detail: { field: 'credit-vendor' } };
     await expect(open({ vendors: { identity: 'acme' } })).rejects.toMatchObject(refused);
     const accountId = await open();
     await expect(set(accountId, { vendors: { credit: 'acme' } })).rejects.toMatchObject(refused);
   });
 
-  it('an account cannot be opened beneath one that does not exist, and a key not issued to one', async () => {
+  it('refuse an account under an unknown parent, and a key for an unknown account', async () => {
     await expect(open({}, newId())).rejects.toMatchObject({
       code: 'request.invalid',
       detail: { field: 'parent' },
@@ -167,13 +167,13 @@ describe('accounts and keys as they are read', () => {
     await expect(issue(newId(), { kind: 'secret' })).rejects.toMatchObject({ code: 'request.not_found' });
   });
 
-  it('test traffic reaches vendors wherever the test environment has its own', async () => {
+  it('let test traffic reach vendors when the test environment has vendors', async () => {
     const plain = (await accounts.find(await open()))!;
     const without = new AccountDirectory(null as never, { production: true, testVendors: false }, clock);
     expect([accounts.mayReachVendors(plain, 'test'), without.mayReachVendors(plain, 'test')]).toEqual([true, false]);
   });
 
-  it('live traffic reaches vendors only in production and from provisioned accounts', async () => {
+  it('let live traffic reach vendors only in production and from provisioned accounts', async () => {
     const plain = (await accounts.find(await open()))!;
     const provisioned = (await accounts.find(await open({ provisionedForLive: true })))!;
     const elsewhere = new AccountDirectory(null as never, { production: false, testVendors: true }, clock);
@@ -182,7 +182,7 @@ describe('accounts and keys as they are read', () => {
     expect([plain, provisioned].map((account) => elsewhere.mayReachVendors(account, 'live'))).toEqual([false, false]);
   });
 
-  it('a secret or API key opens its door until the very moment it is deactivated', async () => {
+  it('admit a secret or API key until it is deactivated', async () => {
     const accountId = await open();
     const secret = await issue(accountId, { kind: 'secret' }, 'live');
     const api = await issue(accountId, { kind: 'api', clientClass: 'first_party' });
@@ -203,7 +203,7 @@ describe('accounts and keys as they are read', () => {
     expect(await keys.authenticate('api', api.key)).toBeNull();
   });
 
-  it('no other text opens it', async () => {
+  it('refuse every other text', async () => {
     const accountId = await open();
     const { keyId, key } = await issue(accountId, { kind: 'secret' });
     const { key: publishable } = await issue(accountId, PUBLISHABLE);
@@ -226,7 +226,7 @@ describe('accounts and keys as they are read', () => {
     expect(await keys.publishable(key)).toBeNull();
   });
 
-  it('a publishable key is known as of at most 30 seconds ago', async () => {
+  it('give facts of a publishable key that are at most 30 seconds old', async () => {
     const accountId = await open();
     const { keyId, key } = await issue(accountId, PUBLISHABLE);
     expect(await keys.publishable(key)).toEqual({
@@ -244,7 +244,7 @@ describe('accounts and keys as they are read', () => {
     expect(await keys.publishable(key)).toMatchObject({ active: false });
   });
 
-  it('a publishable key has its own limit, else that of its account', async () => {
+  it('give a publishable key its own limit, else that of its account', async () => {
     const accountId = await open({ exchangesPerMinute: 600 });
     const { keyId, key } = await issue(accountId, PUBLISHABLE);
     expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 600 });
@@ -253,14 +253,14 @@ describe('accounts and keys as they are read', () => {
     expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 5 });
   });
 
-  it('a key is never stored: neither its text nor its random part is in the log', async () => {
+  it('store neither the text of a key nor its random part', async () => {
     const { key } = await issue(await open(), { kind: 'secret' });
     const log = JSON.stringify(await store.readAll(null, 10_000));
     expect(log).not.toContain(key);
     expect(log).not.toContain(key.slice(-43));
   });
 
-  it('every fact says whose it is, where and by whom', async () => {
+  it('record the account, the environment and the actor with every event', async () => {
     const accountId = await open();
     const { keyId } = await issue(accountId, PUBLISHABLE, 'live');
     await deactivate(keyId);
@@ -270,13 +270,13 @@ describe('accounts and keys as they are read', () => {
       expect(event.metadata).toMatchObject({ accountId, environment: 'live' });
   });
 
-  it.each([accountProjection, accessKeyProjection])('$name stops at an event it does not know', ({ evolve }) => {
+  it.each([accountProjection, accessKeyProjection])('$name throws at an unknown event', ({ evolve }) => {
     expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow(
       'SomethingElse',
     );
   });
 
-  it('replayed from the log, the documents are the same', async () => {
+  it('read the same again after Redis has lost everything', async () => {
     const accountId = await open({ feeCents: 5 });
     const { keyId } = await issue(accountId, PUBLISHABLE);
     await deactivate(keyId);

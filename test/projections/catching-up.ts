@@ -1,4 +1,4 @@
-// What the tests of the projector, and of one that is killed, write into a log, and how they see that the read models have it.
+// The projector's tests write these events to a log, and wait here until the read models have them.
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { newId } from '../../src/kernel/ids.js';
@@ -7,7 +7,7 @@ import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { until } from '../support/eventually.js';
 import { append, delivered, expectedLines, opened, stamped, storedLines } from './fixtures.js';
 
-/** Resolves when the live generations hold exactly what the log says. */
+/** Resolves when the live generations equal the log. */
 export async function caughtUp(
   store: EventStore,
   redis: Redis,

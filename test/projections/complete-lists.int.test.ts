@@ -1,4 +1,4 @@
-// Lists that have what was written before, while the read models are empty, being built, behind, or of another log.
+// Complete lists contain all earlier writes, or fail while the read models are missing, being built, behind or of another log.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -48,7 +48,7 @@ describe('a complete list', () => {
     return ids;
   }
 
-  it('is empty where the log is, whatever Redis has', async () => {
+  it('is empty when the log is empty, whatever Redis has', async () => {
     await appendParcels(1);
     await project();
     await log.close();
@@ -57,7 +57,7 @@ describe('a complete list', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('is not told while there are no read models, or they are being built for the first time', async () => {
+  it('fails while the read models are missing or being built for the first time', async () => {
     await appendParcels(5);
     await expect(listed()).rejects.toBeInstanceOf(Unavailable);
     await store.lease(parcels, 'test', 60_000);
@@ -65,7 +65,7 @@ describe('a complete list', () => {
     await expect(listed()).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it('is told where they have everything, also of a log that has gone on with other things', async () => {
+  it('is returned when the read models have everything, also after unrelated events', async () => {
     const ids = await appendParcels(5);
     await project();
     expect(await listed()).toEqual(ids);
@@ -76,7 +76,7 @@ describe('a complete list', () => {
     expect([await listed(5_000), looked.mock.calls.length]).toEqual([ids, 1]);
   });
 
-  it('is not told where they are behind, or of another log', async () => {
+  it('fails when the read models are behind or of another log', async () => {
     await appendParcels(3);
     await project();
     await appendParcels(3);
@@ -88,7 +88,7 @@ describe('a complete list', () => {
     await expect(listed()).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it('has no end at which it is cut', async () => {
+  it('is never cut off', async () => {
     const many = Array.from({ length: 10_050 }, newId);
     for (let start = 0; start < many.length; start += 500)
       await Promise.all(
@@ -98,7 +98,7 @@ describe('a complete list', () => {
     expect((await listed()).length).toBe(many.length);
   });
 
-  it('has what was appended a moment ago, and is not waited for where the log has gone on since', async () => {
+  it('contains an event from a moment ago, and does not wait for later unrelated events', async () => {
     const projector = new Projector(log.store, store, [parcels], new Told(), QUICK);
     projector.start();
     const ids: string[] = [];

@@ -1,4 +1,4 @@
-// The projector where processes that write the read models are killed.
+// The projector while processes that write the read models are killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -82,7 +82,7 @@ describe('the projector', () => {
   afterAll(() => server.stop());
 
   describe('with several processes', () => {
-    it('has one writer, and another one soon after that was killed', async () => {
+    it('has one writer, and soon another one after the first was killed', async () => {
       await appendParcels(20);
       startProcess('one');
       await until(
@@ -100,7 +100,7 @@ describe('the projector', () => {
       expect((await store.generations(parcels)).live).toBe(live);
     });
 
-    it('loses and repeats nothing when writers are killed again and again in the middle of it', async () => {
+    it('loses and repeats nothing when writers are killed repeatedly during their work', async () => {
       let appending = true;
       const writing = (async (): Promise<void> => {
         while (appending) await appendParcels(40);

@@ -1,4 +1,4 @@
-// A small domain of its own for the tests of the projection engine, and what they all need around it.
+// A small domain for the tests of the projection engine, and shared helpers.
 import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ import type { AnyProjection, DocumentWrite, ProjectionStore, RebuildReport } fro
 import type { ReadModels, View } from '../../src/ports/read-models.js';
 import { until } from '../support/eventually.js';
 
-/** A parcel on its way: opened by an account, stamped any number of times, due until it is delivered. */
+/** A parcel that an account opens. It is stamped any number of times and is due until it is delivered. */
 export interface Parcel {
   readonly account: string;
   readonly stamps: number;
@@ -55,7 +55,7 @@ export const parcels: Projection<Parcel> = {
   dueAt: (doc) => doc.dueAt,
 };
 
-/** Counts the events of the same streams; a second projection of one category. */
+/** Counts the events of the same streams, as a second projection of one category. */
 export const weights: Projection<{ readonly events: number }> = {
   name: 'weights',
   version: 1,
@@ -88,7 +88,7 @@ export const opened = (account: string, dueAt?: string): NewEvent =>
 export const stamped = (): NewEvent => event('ParcelStamped');
 export const delivered = (): NewEvent => event('ParcelDelivered');
 
-/** Appends at the end of a parcel's stream and answers with its whole history, as a command handler does. */
+/** Appends to a parcel's stream and returns its whole history, as a command handler does. */
 export async function append(store: EventStore, id: string, ...events: readonly NewEvent[]): Promise<RecordedEvent[]> {
   const stream = `parcel-${id}`;
   const before = await store.readStream(stream);
@@ -97,7 +97,7 @@ export async function append(store: EventStore, id: string, ...events: readonly 
   return store.readStream(stream);
 }
 
-/** A parcel as a list shows it, by default that of the account a; null when it is not listed. */
+/** A parcel as a list has it, by default in the list of account a. Null when it is not listed. */
 export async function listed(models: ReadModels, id: string, list = 'account=a'): Promise<View<Parcel> | null> {
   const { items } = await models.list(parcels, list, { limit: 1_000 });
   return items.find((item) => item.id === id) ?? null;
@@ -111,11 +111,11 @@ export class Failures implements ReadModelsObserver {
   }
 }
 
-/** An embedded event store in a folder of its own. */
+/** An embedded event store in its own folder. */
 export class Log {
   private constructor(
     readonly store: EventStore,
-    /** As `DATA_DIR` names it. */
+    /** The folder that `DATA_DIR` would name. */
     readonly dataFolder: string,
   ) {}
 
@@ -134,7 +134,7 @@ export class Log {
   }
 }
 
-/** Everything a projector tells. */
+/** Records all that a projector reports. */
 export class Told implements ProjectorObserver {
   readonly drops: unknown[] = [];
   readonly alarms: [projection: string, error: ProjectionFailed][] = [];
@@ -173,7 +173,7 @@ export class Told implements ProjectorObserver {
   }
 }
 
-/** Short enough for a test, long enough for a busy machine. */
+/** Short for a test, and long enough for a busy machine. */
 export const QUICK: ProjectorOptions = {
   leaseMs: 600,
   intervalMs: 50,
@@ -182,7 +182,7 @@ export const QUICK: ProjectorOptions = {
   watchIntervalMs: 20,
 };
 
-/** Has projections built anew, by whoever holds their leases; their reports, in order. Fails when a projection cannot read an event. */
+/** Rebuilds projections by the holders of their leases, and returns the reports in order. Fails when a projection cannot read an event. */
 export async function rebuild(
   events: EventStore,
   store: ProjectionStore,
@@ -209,7 +209,7 @@ export async function rebuild(
   }
 }
 
-/** Everything of the live generation in short; null while there is none. */
+/** A summary of the live generation. Null before one is live. */
 export async function liveContents(
   redis: Redis,
   projection: AnyProjection,
@@ -231,13 +231,13 @@ export async function liveContents(
   };
 }
 
-/** A document in the lists: its revision, and its places in them. */
+/** A listed document: its revision, and its index entries. */
 export interface Line {
   readonly revision: number;
   readonly entries: readonly string[];
 }
 
-/** What the log says, by folding it without the engine. */
+/** The lines that follow from the log, folded without the engine. */
 export async function expectedLines(
   store: EventStore,
   projection: AnyProjection,
@@ -259,13 +259,13 @@ export async function expectedLines(
   );
 }
 
-/** Every line of the live generation, as it is stored. */
+/** Every stored line of the live generation. */
 export async function storedLines(redis: Redis, projection: AnyProjection): Promise<Map<string, Line>> {
   const stored = await redis.hgetall(new ProjectionKeys(projection).live.lines);
   return new Map(Object.entries(stored).map(([id, line]) => [id, readLine(line)]));
 }
 
-/** Lets a projector write what the log has. */
+/** Runs a projector until it has caught up with the log. */
 export async function project(
   events: EventStore,
   store: ProjectionStore,

@@ -1,12 +1,12 @@
-// What a projection remembers of its streams is bounded by their size, and what was forgotten is read from the log again.
+// A projection remembers streams up to a limit in bytes, and reads forgotten streams from the log again.
 import { expect, it } from '@jest/globals';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { GenerationWriter } from '../../src/platform/subscriptions/generation-writer.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection, Commit, ProjectionStore } from '../../src/ports/projection-store.js';
 
-it('forgets streams beyond its room, and reads them again when they go on', async () => {
-  // Three of them do not fit.
+it('forgets streams beyond its limit, and reads them again when they get events', async () => {
+  // The limit is less than three of these.
   const text = 'x'.repeat(2 ** 20);
   const projection = {
     name: 'large',
@@ -42,6 +42,6 @@ it('forgets streams beyond its room, and reads them again when they go on', asyn
     await writer.commit(null, { idle: false });
   }
   expect([...stored.values()]).toEqual(streams.map(() => ({ revision: 2, seen: 3 })));
-  // Those that were used last were still there.
+  // The most recently used streams were still remembered.
   expect(read).toHaveLength(6);
 });

@@ -70,7 +70,7 @@ const COMPLETED: IncomeOutcome = { kind: 'completed', report: REPORT };
 
 type Followed = Parameters<typeof incomeStatus.view>[0];
 
-/** Begins an inquiry once for an attempt, and answers as the test says. */
+/** Begins one inquiry for each attempt, and answers as the test says. */
 class VendorInMemory extends IncomeVendor {
   readonly inquiries = new Map<string, string>();
   readonly begun: {
@@ -78,7 +78,7 @@ class VendorInMemory extends IncomeVendor {
     readonly vendor: string | undefined;
     readonly person: string | null;
   }[] = [];
-  /** Of every call. */
+  /** The vendor of every call. */
   readonly vendors: (string | undefined)[] = [];
   outcomes: Record<IncomeRoute, IncomeOutcome> = { PAYROLL: COMPLETED, BANKING: COMPLETED };
   trouble: Exclude<IncomeStart, { kind: 'started' }> | null = null;
@@ -108,7 +108,7 @@ class VendorInMemory extends IncomeVendor {
   override async outcomeOf({ vendor }: VendorCall, inquiry: string): Promise<IncomeOutcome> {
     this.asked++;
     this.vendors.push(vendor);
-    if (![...this.inquiries.values()].includes(inquiry)) throw new Error('An inquiry that nobody began');
+    if (![...this.inquiries.values()].includes(inquiry)) throw new Error('No session began this inquiry');
     return this.trouble ?? this.outcomes[inquiry.split(':')[0] as IncomeRoute];
   }
 }
@@ -197,7 +197,7 @@ function contextOf(
   };
 }
 
-/** A process that dies at its `at`-th effect on the outside, before or after the effect. */
+/** A process that dies at its effect number `at`, before or after the effect. */
 class Mortality {
   private count = 0;
   constructor(
@@ -357,7 +357,9 @@ describe('income sessions', () => {
     throw new Error('Nothing was refused');
   };
 
-  /** Lets the time pass until the session is due, and settles it, as the sweep does; until it is over, at most so often. */
+  /**
+   * Advances the clock until the session is due and settles it, as the recovery job does. Repeats that until the session ends, at most `times` times.
+   */
   async function sweep(id: string, times = 100, by = process()): Promise<void> {
     for (let time = 0; time < times; time++) {
       const due = dueAt(await followed(id));
@@ -367,7 +369,7 @@ describe('income sessions', () => {
     }
   }
 
-  /** What was published of the session. */
+  /** The published events of the session. */
   async function published(id: string): Promise<object[]> {
     const history = await store.readStream(`income-${id}`);
     const translated = history.map((event, index) =>
@@ -378,7 +380,7 @@ describe('income sessions', () => {
     return translated.flatMap((event) => (event ? [{ type: event.type, ...event.data }] : []));
   }
 
-  it('completes by payroll: one report, one event, and a status that says so', async () => {
+  it('completes by payroll with one report, one event and the matching status', async () => {
     const id = await process().open();
     const { createdAt } = await statusOf(id);
     expect(await viewOf(id)).toEqual({
@@ -413,7 +415,7 @@ describe('income sessions', () => {
     expect(await vault.get(subject, reportEntry(id))).not.toBeNull();
   });
 
-  it('falls back from payroll to banking without an event of its own', async () => {
+  it('falls back from payroll to banking without a published event', async () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const screening = screenings.add();
     const id = await process().open({ screeningSessionId: screening.sessionId });
@@ -437,23 +439,26 @@ describe('income sessions', () => {
       { route: 'PAYROLL', vendor: 'voie', person: 'person-at-voie' },
       { route: 'BANKING', vendor: 'voie', person: 'person-at-voie' },
     ]);
-    // What belongs to the person is kept under the person.
+    // The person's data is kept under the person's subject.
     expect(await vault.get(screening.subjectId, reportEntry(id))).not.toBeNull();
   });
 
-  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s on every route fails with that reason, once', async (reason) => {
-    vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: { kind: 'failed', reason } };
-    const id = await process().open();
-    await sweep(id);
-    expect(await viewOf(id)).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
-    expect(await viewOf(id)).not.toHaveProperty('completed_at');
-    expect(await published(id)).toEqual([
-      { type: 'income_report.failed', income_session_id: id, route: 'BANKING', reason_code: reason },
-    ]);
-    expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
-  });
+  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)(
+    'fails once with the reason %s when it ends every route',
+    async (reason) => {
+      vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: { kind: 'failed', reason } };
+      const id = await process().open();
+      await sweep(id);
+      expect(await viewOf(id)).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
+      expect(await viewOf(id)).not.toHaveProperty('completed_at');
+      expect(await published(id)).toEqual([
+        { type: 'income_report.failed', income_session_id: id, route: 'BANKING', reason_code: reason },
+      ]);
+      expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
+    },
+  );
 
-  it('goes to the vendor of its screening, by the reference that vendor has, whatever the account has chosen since', async () => {
+  it("goes to the vendor of its screening with that vendor's reference, whatever the account has chosen since", async () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'acme' } });
     const id = await process().open({ screeningSessionId: sessionId });
@@ -466,7 +471,7 @@ describe('income sessions', () => {
     expect(new Set(vendor.vendors)).toEqual(new Set(['acme']));
   });
 
-  it('goes to the vendor of the account without a screening, and stays there', async () => {
+  it("goes to the account's vendor when it has no screening, and stays there", async () => {
     accounts.vendors = { ...FIRST_CHOICE, income: 'acme' };
     const id = await process().open();
     accounts.vendors = FIRST_CHOICE;
@@ -478,14 +483,14 @@ describe('income sessions', () => {
     ]);
   });
 
-  it('begins without a reference where its vendor knows nobody by a session of the identity vendor', async () => {
+  it('begins without a reference when its vendor cannot use sessions of the identity vendor', async () => {
     const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'begins-without' } });
     await process().open({ screeningSessionId: sessionId });
     expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendor: 'begins-without', person: null }]);
   });
 
   it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)(
-    'a vendor that is $kind fails nothing: the inquiry begins when it is back',
+    'a vendor that is $kind does not fail the session, and the inquiry begins when the vendor is back',
     async (trouble) => {
       vendor.trouble = trouble;
       const id = await process().open();
@@ -505,7 +510,7 @@ describe('income sessions', () => {
     },
   );
 
-  it('waits half an hour for an outcome, asking less than a hundred times, and tells nobody of the end', async () => {
+  it('waits half an hour for an outcome with fewer than a hundred questions, and publishes nothing at the end', async () => {
     vendor.outcomes.PAYROLL = { kind: 'in-progress' };
     const id = await process().open();
     const opened = Date.parse((await statusOf(id)).createdAt);
@@ -520,7 +525,7 @@ describe('income sessions', () => {
     expect(await published(id)).toEqual([]);
   });
 
-  it('finds a report that was ready while the service was away for longer than that', async () => {
+  it('finds a report that became ready during a longer outage of the service', async () => {
     const id = await process().open();
     clock.time += 7_200_000;
     await process().settle(id);
@@ -534,7 +539,7 @@ describe('income sessions', () => {
     expect(vendor.asked).toBe(asked);
   });
 
-  it('opened again under the same id is the same session', async () => {
+  it('stays the same session when it is opened again with the same id', async () => {
     const id = newId();
     await process().open({}, contextOf(), id);
     expect(await process().open({}, contextOf(), id)).toBe(id);
@@ -543,7 +548,7 @@ describe('income sessions', () => {
   });
 
   describe.each(['before', 'after'] as const)('a process that dies %s any one of its effects', (when) => {
-    it('is continued by the sweep: one inquiry for each route, one report, one event', async () => {
+    it('is continued by the recovery job with one inquiry for each route, one report and one event', async () => {
       vendor.outcomes.PAYROLL = NO_MATCH;
       let struck = 0;
       for (let effect = 0; ; effect++) {
@@ -560,7 +565,7 @@ describe('income sessions', () => {
           () => true,
         );
         if ((await eventsOf(id)).length === 0) {
-          // Dead before anything was stored: there is no session, and no inquiry.
+          // The process died before it stored anything, so neither a session nor an inquiry exists.
           expect(vendor.begun).toHaveLength(begunBefore);
           continue;
         }
@@ -584,7 +589,7 @@ describe('income sessions', () => {
         if (!mortality.struck) break;
         struck++;
       }
-      // Appends, vault entries and vendor calls of a session with a fallback.
+      // A session with a fallback has at least this many appends, vault entries and vendor calls.
       expect(struck).toBeGreaterThanOrEqual(10);
     });
   });
@@ -596,7 +601,7 @@ describe('income sessions', () => {
     });
     afterEach(() => calls.end());
 
-    /** A process that serves requests; another makes the calls. `share` is how many places an account has; 0 is no limit. */
+    /** A process that serves requests, while another makes the calls. `share` is the number of places of an account. 0 means no limit. */
     async function serving(share = 0): Promise<Process> {
       await calls.worker([process().progress], { drainMs: 1 });
       return process(undefined, await calls.caller({ timeoutMs: 60_000, share }));
@@ -609,7 +614,7 @@ describe('income sessions', () => {
       expect(await (await calls.connection()).keys('sealed:*')).toEqual([]);
     });
 
-    it('waits for the vendor to be asked when no worker can ask it now', async () => {
+    it('asks the vendor later when no worker can ask it now', async () => {
       const api = await serving();
       await calls.server.kill9();
       const id = await api.open();
@@ -620,7 +625,7 @@ describe('income sessions', () => {
       expect((await statusOf(id)).status).toBe('COMPLETED');
     });
 
-    it('leaves places to other accounts, however many sessions of one hang', async () => {
+    it('leaves places to other accounts, however many sessions of one account hang', async () => {
       const api = await serving(2);
       vendor.hanging = 2;
       const refused: string[] = [];
@@ -644,7 +649,7 @@ describe('income sessions', () => {
     });
   });
 
-  it('two processes that look at the same time record one outcome', async () => {
+  it('two processes that ask at the same time record one outcome', async () => {
     const id = await process().open();
     clock.time += 5_000;
     await Promise.all(Array.from({ length: 8 }, () => process().settle(id)));
@@ -657,7 +662,7 @@ describe('income sessions', () => {
   });
 
   it.each([true, false])(
-    'opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)',
+    'moves the details of its grant to the person, whatever process dies on the way (linked to a screening: %s)',
     async (linked) => {
       const minting = new IssueGrantHandler(
         new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }),
@@ -698,7 +703,7 @@ describe('income sessions', () => {
   );
 
   describe('the linked screening', () => {
-    it("must be the account's own, in the same environment", async () => {
+    it('must belong to the account, in the same environment', async () => {
       for (const foreign of [{ accountId: UNRELATED }, { accountId: CHILD }, { environment: 'live' }] as const) {
         expect(await refused(process().open({ screeningSessionId: screenings.add(foreign).sessionId }))).toBe(
           'screening.not_found',
@@ -709,7 +714,7 @@ describe('income sessions', () => {
     });
 
     it.each(['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'BLOCKED', 'EXPIRED', 'ERROR'] as const)(
-      'that is %s is no valid one',
+      'is refused when it is %s',
       async (status) => {
         expect(await refused(process().open({ screeningSessionId: screenings.add({ status }).sessionId }))).toBe(
           'request.invalid',
@@ -718,7 +723,7 @@ describe('income sessions', () => {
       },
     );
 
-    it('of an erased person is not found, and an open session of that person ends', async () => {
+    it('is not found when its person was erased, and an open session of that person ends', async () => {
       const screening = screenings.add();
       const id = await process().open({ screeningSessionId: screening.sessionId });
       await vault.erase(screening.subjectId);
@@ -731,14 +736,14 @@ describe('income sessions', () => {
     });
   });
 
-  it('live traffic that may not reach vendors opens nothing', async () => {
+  it('refuses live traffic that may not reach vendors', async () => {
     expect(await refused(process().open({}, contextOf(DEMO, 'live')))).toBe('account.not_live');
     expect(await refused(process().open({}, contextOf(newId())))).toBe('request.unauthenticated');
     expect(vendor.asked).toBe(0);
   });
 
   describe('the report', () => {
-    it('is told in the documented shape, and every look leaves a trace', async () => {
+    it('has the documented shape, and every look is recorded', async () => {
       const id = await process().open({}, contextOf(CHILD));
       clock.time += 5_000;
       await process().settle(id);
@@ -765,11 +770,11 @@ describe('income sessions', () => {
         })),
       );
       expect(new Set(traces.map(({ stream }) => stream)).size).toBe(2);
-      // Neither report nor inquiry is in any event.
+      // The events contain neither the report nor the inquiry.
       expect(JSON.stringify(await store.readAll(null, 10_000))).not.toMatch(/Canary|vendor-inquiry|8450000/);
     });
 
-    it('of sessions that are not completed is not ready, and leaves no trace', async () => {
+    it('is not ready for a session that is not completed, and no look is recorded', async () => {
       const open = await process().open();
       vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: NO_MATCH };
       const failed = await process().open();
@@ -779,7 +784,7 @@ describe('income sessions', () => {
       expect(await store.readAll(before, 10)).toEqual([]);
     });
 
-    it('after the person was erased is not found', async () => {
+    it('is not found after the person was erased', async () => {
       const screening = screenings.add();
       const id = await process().open({ screeningSessionId: screening.sessionId });
       await sweep(id);
@@ -789,11 +794,11 @@ describe('income sessions', () => {
     });
   });
 
-  describe('erasing the person of a session that belongs to no screening', () => {
+  describe('erasing the person of a session without a screening', () => {
     const erasures = async (id: string): Promise<number> =>
       (await eventsOf(id)).filter((type) => type === 'IncomePersonErased').length;
 
-    it('takes the report away for good; the outcome, what was told of it and the status stay', async () => {
+    it('removes the report, and keeps the outcome, the published events and the status', async () => {
       const id = await process().open();
       await sweep(id);
       expect((await process().view(id)).report).toEqual(REPORT);
@@ -823,7 +828,7 @@ describe('income sessions', () => {
       expect((await followed(id)).session.erased).toBe(true);
     });
 
-    it('again records nothing new and answers the same', async () => {
+    it('records nothing new when it is repeated, and returns the same', async () => {
       const id = await process().open();
       await sweep(id);
       const first = await process().erase(id);
@@ -832,7 +837,7 @@ describe('income sessions', () => {
       expect(await eventsOf(id)).toEqual(events);
     });
 
-    it('ends an open session, which the vendor is not asked about any more', async () => {
+    it('ends an open session, and the vendor is no longer asked', async () => {
       vendor.outcomes.PAYROLL = { kind: 'in-progress' };
       const id = await process().open();
       await process().erase(id);
@@ -850,7 +855,7 @@ describe('income sessions', () => {
     });
 
     it.each(['before', 'after'] as const)(
-      'a run that dies %s any one of its effects is finished by the next, and nothing is on record before it is true',
+      'is finished by the next run when a run dies %s any one of its effects, and is never recorded too early',
       async (when) => {
         for (let effect = 0; ; effect++) {
           const id = await process().open();
@@ -872,7 +877,7 @@ describe('income sessions', () => {
             'request.not_found',
           ]);
           if (!died) {
-            // The vault's and the log's.
+            // The two effects are one in the vault and one in the log.
             expect(effect).toBe(2);
             break;
           }
@@ -880,7 +885,7 @@ describe('income sessions', () => {
       },
     );
 
-    it('while its outcome is being asked for leaves no report behind', async () => {
+    it('leaves no report behind when the outcome is being asked for at the same time', async () => {
       const id = await process().open();
       clock.time += 5_000;
       await Promise.all([process().settle(id), process().erase(id), process().settle(id), process().erase(id)]);
@@ -889,7 +894,7 @@ describe('income sessions', () => {
       await expect(vault.get(derivedId('income-subject', id), reportEntry(id))).rejects.toThrow(SubjectErased);
     });
 
-    it('is refused when it belongs to one, which is named; nothing is erased', async () => {
+    it('is refused for a session with a screening, which the error names, and erases nothing', async () => {
       const screening = screenings.add();
       const id = await process().open({ screeningSessionId: screening.sessionId });
       await sweep(id);
@@ -915,7 +920,7 @@ describe('income sessions', () => {
     });
   });
 
-  describe('who may see a session', () => {
+  describe('access to a session', () => {
     let id: string;
     beforeAll(async () => {
       vendor = new VendorInMemory();
@@ -932,7 +937,7 @@ describe('income sessions', () => {
       ['an unrelated account', UNRELATED, 'test', false, false],
       ['its own account in another environment', CHILD, 'live', false, false],
       ['the parent in another environment', DEMO, 'live', false, false],
-    ] as const)('%s', async (_who, accountId, environment, own, server) => {
+    ] as const)('is correct for %s', async (_who, accountId, environment, own, server) => {
       expect((await statuses.findOwn(id, { accountId, environment })) !== null).toBe(own);
       expect((await statuses.findReadable(id, { accountId, environment })) !== null).toBe(server);
       for (const [reach, allowed] of [
@@ -945,7 +950,7 @@ describe('income sessions', () => {
       }
     });
 
-    it('of what was opened under a grant, pages with a token of that grant and servers', async () => {
+    it('is limited to pages with a token of the grant and to servers when it was opened under a grant', async () => {
       const grantId = newId();
       const granted = await process().open({}, contextOf(CHILD), newId(), grantId);
       clock.time += 5_000;
@@ -964,7 +969,7 @@ describe('income sessions', () => {
       expect((await process().view(granted, 'own-and-children', contextOf(CHILD))).report).toEqual(REPORT);
     });
 
-    it('nobody sees what does not exist', async () => {
+    it('answers "not found" for a session that does not exist', async () => {
       for (const unknown of [newId(), 'nonsense', '', id.toUpperCase()]) {
         expect(await statuses.findOwn(unknown, contextOf(CHILD))).toBeNull();
         expect(await statuses.findReadable(unknown, contextOf(CHILD))).toBeNull();
@@ -976,21 +981,21 @@ describe('income sessions', () => {
   describe('the read model', () => {
     const replayed = async (id: string): Promise<IncomeStatus> => incomeStatus.view(await followed(id));
 
-    it('folded from the log is what it is live, and folded twice what it is once', async () => {
+    it('equals its replay from the log, and a second replay changes nothing', async () => {
       vendor.outcomes.PAYROLL = NO_MATCH;
       const id = await process().open();
       await sweep(id);
       await process().erase(id);
       expect(await replayed(id)).toEqual(await statusOf(id));
       expect(await replayed(id)).toEqual(await replayed(id));
-      // The subscription delivers again what was applied at once: nothing goes back.
+      // The subscription delivers events again that were applied at once, and the document must not go back.
       const history = await store.readStream(`income-${id}`);
       await readModels.applyNow(history.slice(0, 3));
       await readModels.applyNow(history);
       expect(await statusOf(id)).toEqual(await replayed(id));
     });
 
-    it('names what is due and forgets what is over', () => {
+    it('has the time at which a session is due, and none after its end', () => {
       const event = {
         stream: `income-${newId()}`,
         metadata: { accountId: DEMO, environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z' },

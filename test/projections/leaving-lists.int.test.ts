@@ -1,4 +1,5 @@
-// A projection whose lists would grow without end lists what happened lately. What has left is found by its id, goes on and is rebuilt as before.
+// A projection with unbounded lists keeps only recent documents in them. A document that has left is found by its id, may continue, and is rebuilt as
+// before.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -21,7 +22,7 @@ import {
   storedLines,
 } from './fixtures.js';
 
-/** Leave their lists, except for the one with the most stamps. */
+/** Documents leave these lists, except for the one with the most stamps. */
 const cards: Projection<Parcel> = {
   ...parcels,
   name: 'cards',
@@ -31,7 +32,7 @@ const cards: Projection<Parcel> = {
     { list: listOf({ most: parcel.account }), sort: String(parcel.stamps), latestOnly: true },
   ],
 };
-/** The same, as it was 29 days ago. */
+/** The same projection as it was 29 days ago. */
 const earlier: Projection<Parcel> = { ...cards, listedForDays: 59 };
 const DAY_MS = 24 * 3_600_000;
 
@@ -79,8 +80,8 @@ describe('a projection that lists documents for thirty days', () => {
   });
   const keys = '{cards:v1}:live';
 
-  it.each(['by the job that looks after them', 'by a rebuild'])(
-    'lets them leave %s; what is due, what was lately and the latest stay, and all are found by their ids',
+  it.each(['by the retention job', 'by a rebuild'])(
+    'removes old documents %s, keeps due, recent and latest ones, and finds all by their ids',
     async (how) => {
       await project(log.store, store, [how === 'by a rebuild' ? cards : earlier]);
       if (how !== 'by a rebuild') {
@@ -102,7 +103,7 @@ describe('a projection that lists documents for thirty days', () => {
     },
   );
 
-  it('lists them again when they go on, and the latest gives way to a later one', async () => {
+  it('lists a document again when it continues, and replaces the latest by a later one', async () => {
     await project(log.store, store, [cards]);
     await append(log.store, recent, ...Array.from({ length: 4 }, () => daysAgo(0, stamped())));
     await append(log.store, over, daysAgo(0, stamped()));
@@ -116,7 +117,7 @@ describe('a projection that lists documents for thirty days', () => {
     });
   });
 
-  it('takes nothing from one that goes on while the job looks at it', async () => {
+  it('keeps a document that continues while the job reads it', async () => {
     await project(log.store, store, [earlier]);
     const redis = server.client();
     const lists = new RedisProjectionStore(redis);
@@ -133,7 +134,7 @@ describe('a projection that lists documents for thirty days', () => {
     expect((await inLists()).all).toEqual([over, waiting, recent].sort());
   });
 
-  it('lets all leave in the end, however many there are', async () => {
+  it('removes all old documents, however many there are', async () => {
     const ids = Array.from({ length: 300 }, newId);
     await Promise.all(ids.map((id) => append(log.store, id, daysAgo(40, opened('many')))));
     await project(log.store, store, [earlier]);
@@ -143,7 +144,7 @@ describe('a projection that lists documents for thirty days', () => {
     expect(await cardsIn(listOf({ account: 'many' }))).toEqual([]);
   });
 
-  it('is no difference after a rebuild, whichever side has let them go', async () => {
+  it('shows no difference after a rebuild, whichever generation has removed them', async () => {
     await project(log.store, store, [earlier]);
     for (let round = 0; round < 2; round++)
       expect(await rebuild(log.store, store, [cards])).toMatchObject([{ differences: [] }]);

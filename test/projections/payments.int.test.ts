@@ -1,4 +1,4 @@
-// Payments that nobody says anything of, on a real event store and Redis, with a processor in memory and a clock that is set.
+// Payments without a notice from the processor, on a real event store and Redis. The processor is in memory, and the test sets the clock.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ const INTENT: ObservedIntent = {
   lastErrorCode: null,
 };
 
-describe('the sweep of payments', () => {
+describe('the recovery job of payments', () => {
   const clock = new SetClock();
   let folder: string;
   let redis: RedisServer;
@@ -166,7 +166,7 @@ describe('the sweep of payments', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A payment whose intent was made now. */
+  /** Opens a payment whose intent was made now. */
   async function opened(): Promise<string> {
     const sessionId = newId();
     const id = paymentId(sessionId, 0);
@@ -205,7 +205,7 @@ describe('the sweep of payments', () => {
   const isDue = async (id: string): Promise<boolean> => (await payments.due('test', clock.now(), 100)).includes(id);
   const pass = (seconds: number): void => void (clock.time += seconds * 1_000);
 
-  it('finds out that a payment was made whose notice was lost', async () => {
+  it('finds a payment whose notice was lost', async () => {
     const id = await opened();
     processor.status = 'succeeded';
     pass(59);
@@ -223,13 +223,13 @@ describe('the sweep of payments', () => {
     expect(processor.asked).toHaveLength(1);
   });
 
-  // Metadata can be changed and removed at the processor; the intent of a payment is the one that the log has.
+  // Metadata can be changed or removed at the processor. The log decides which payment has the intent.
   it.each([
     ['names it', transactionIdOf],
-    ['names nothing', () => null],
-    ['names another', () => transactionIdOf(newId())],
-    ['names what is none of ours', () => 'chk_1'],
-  ])('is looked at once when an event of its intent %s, and its session hears of it', async (_how, named) => {
+    ['names no payment', () => null],
+    ['names another payment', () => transactionIdOf(newId())],
+    ['names a foreign object', () => 'chk_1'],
+  ])('reads a payment once when an event of its intent %s, and informs the session', async (_how, named) => {
     const id = await opened();
     processor.status = 'succeeded';
     const event: ProcessorWebhookEvent = {
@@ -256,7 +256,7 @@ describe('the sweep of payments', () => {
     expect(processor.asked).toHaveLength(1);
   });
 
-  it('whose refund came back raises one alarm, however often the processor says so', async () => {
+  it('raises one alarm when a refund is reversed, however often the processor reports it', async () => {
     const id = await opened();
     processor.status = 'succeeded';
     const follow = new FollowProcessorEvent(aggregates, processor, reconciler, payments);
@@ -283,7 +283,7 @@ describe('the sweep of payments', () => {
     expect(reversed).toEqual([id]);
   });
 
-  it('whose amount was changed at the processor raises one alarm, and counts as paid once', async () => {
+  it('raises one alarm when the amount was changed at the processor, and counts the payment once', async () => {
     const id = await opened();
     processor.amountCents = 50;
     pass(60);
@@ -295,7 +295,7 @@ describe('the sweep of payments', () => {
     expect(altered).toEqual([id]);
   });
 
-  it('goes on looking at one that is processing, ever less often', async () => {
+  it('reads a processing payment again with growing pauses', async () => {
     const id = await opened();
     processor.status = 'processing';
     pass(60);
@@ -315,7 +315,7 @@ describe('the sweep of payments', () => {
     expect((await types(id)).slice(-2)).toEqual(['PaymentLookedUp', 'PaymentSucceeded']);
   });
 
-  it('is asked once, not again and again, about one that nobody has asked about for long', async () => {
+  it('asks once about a payment that was not asked about for a long time', async () => {
     const id = await opened();
     pass(400 * 86_400);
     expect(await isDue(id)).toBe(true);
@@ -327,7 +327,7 @@ describe('the sweep of payments', () => {
   });
 
   it.each(['unavailable', 'timed-out', 'unintelligible'] as const)(
-    'does not ask again at once when the processor is %s',
+    'does not repeat the question at once when the processor is %s',
     async (kind) => {
       const id = await opened();
       processor.trouble = { kind };
@@ -343,7 +343,7 @@ describe('the sweep of payments', () => {
     },
   );
 
-  it('reports an intent that the processor has forgotten, and does not ask again at once either', async () => {
+  it('reports an intent that the processor does not know, and does not repeat the question at once', async () => {
     const id = await opened();
     processor.trouble = { kind: 'not-found' };
     pass(60);
@@ -351,7 +351,7 @@ describe('the sweep of payments', () => {
     expect(await isDue(id)).toBe(false);
   });
 
-  it('asks once when two sweeps come to a payment at the same time', async () => {
+  it('asks once when two runs reach a payment at the same time', async () => {
     const id = await opened();
     pass(60);
     await Promise.all([lookUp(id), lookUp(id), lookUp(id)]);

@@ -22,7 +22,7 @@ describe('the projection store in Redis', () => {
     log: 'first',
     writes: [{ id, ...parcel(stamps) }],
   });
-  /** By the holder of the lease, to generation 1, unless said. */
+  /** Commits with the token of the lease's holder, to generation 1 by default. */
   const take = (change: Commit, token = 'test', generation = 1) => store.commit(parcels, token, generation, change);
   const report = (generation: number): RebuildReport => ({
     projection: 'parcels',
@@ -32,7 +32,7 @@ describe('the projection store in Redis', () => {
     differences: null,
     finishedAt: '2024-05-06T07:08:09.123Z',
   });
-  /** The revision of the document and the checkpoint. */
+  /** The revision of the document, and the checkpoint. */
   const stored = async () => [
     (await storedLines(redis, parcels)).get(id)?.revision,
     (await store.checkpoint(parcels, 1))?.position,
@@ -57,13 +57,13 @@ describe('the projection store in Redis', () => {
   });
 
   describe('a commit', () => {
-    it('moves a document and the checkpoint together', async () => {
+    it('stores a document and the checkpoint together', async () => {
       expect(await take(commit(null, 'p1', 0))).toBeNull();
       expect(await stored()).toEqual([0, 'p1']);
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 
-    it('writes at most 50 documents a step, so that a reader waits for no more', async () => {
+    it('writes at most 50 documents a step, so that a reader waits for no more than one step', async () => {
       const client = server.client();
       const splitting = new RedisProjectionStore(client);
       const steps = jest.spyOn(client, 'changeIf');
@@ -74,7 +74,7 @@ describe('the projection store in Redis', () => {
       expect((await storedLines(redis, parcels)).size).toBe(writes.length);
     });
 
-    it('of many documents that loses its lease on the way leaves the checkpoint where it was, and is taken when it comes again', async () => {
+    it('keeps its old checkpoint when a large commit loses its lease halfway, and can be repeated', async () => {
       const other = server.client();
       const writes = Array.from({ length: 4_000 }, () => ({ id: newId(), ...parcel(0) }));
       const [first] = writes;
@@ -109,7 +109,7 @@ describe('the projection store in Redis', () => {
       expect(await stored()).toEqual([0, 'p1']);
     });
 
-    it('is refused from a writer that was taken over from, as is all it does, and changes nothing', async () => {
+    it('is refused like every other write of a replaced writer, and changes nothing', async () => {
       await take(commit(null, 'p1', 0));
       await store.releaseLease(parcels, 'test');
       await store.lease(parcels, 'other', 60_000);
@@ -121,12 +121,12 @@ describe('the projection store in Redis', () => {
       expect(await take(commit('p1', 'p2', 5), 'other')).toBeNull();
     });
 
-    it('is refused from a writer whose lease has run out, though nobody took over', async () => {
+    it("is refused after the writer's lease has expired, even without another holder", async () => {
       await redis.del('{parcels:v1}:lease');
       expect(await take(commit(null, 'p1', 0))).toBe('fenced');
     });
 
-    it('never takes a document or its entries back, and moves on all the same', async () => {
+    it('never replaces a document or its entries by older ones, and still moves the checkpoint', async () => {
       const due = (stamps: number, dueAt: string | null): Commit['writes'] => [
         { id, revision: stamps, state: { account: 'a', stamps, dueAt }, occurredAt },
       ];
@@ -136,7 +136,7 @@ describe('the projection store in Redis', () => {
       expect(await liveContents(redis, parcels)).toMatchObject({ entries: 2, due: 0 });
     });
 
-    it('takes thousands of documents with many entries at once, and replaces all of those', async () => {
+    it('takes thousands of documents with many entries, and replaces all of them', async () => {
       let lists = ['one', 'two', 'three'];
       const many = { ...parcels, entries: () => lists.map((list) => ({ list })) };
       const ids = Array.from({ length: 5_000 }, newId);
@@ -150,7 +150,7 @@ describe('the projection store in Redis', () => {
       expect(await liveContents(redis, parcels)).toMatchObject({ documents: 5_000, entries: 10_000 });
     });
 
-    it('says when the generation is gone', async () => {
+    it('reports a missing generation', async () => {
       await redis.del('{parcels:v1}:live:state');
       expect(await take(commit(null, 'p1', 0))).toBe('missing');
       expect(await store.checkpoint(parcels, 1)).toBeNull();
@@ -158,7 +158,7 @@ describe('the projection store in Redis', () => {
   });
 
   describe('a lease', () => {
-    it('has one holder, until it is released or runs out', async () => {
+    it('has one holder until it is released or expires', async () => {
       expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
       await store.releaseLease(parcels, 'other');
       expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
@@ -169,7 +169,7 @@ describe('the projection store in Redis', () => {
       expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
     });
 
-    it('tells of the generations and of a request', async () => {
+    it('returns the generations and a rebuild request', async () => {
       await store.beginGeneration(parcels, 'test', 2, true);
       await store.requestRebuild(parcels, 'request');
       expect(await store.lease(parcels, 'test', 60_000)).toEqual({
@@ -180,7 +180,7 @@ describe('the projection store in Redis', () => {
   });
 
   describe('generations', () => {
-    it('take the place of one another when the new one is not behind, with all they hold', async () => {
+    it('replace each other completely when the new one is not behind', async () => {
       await take(commit(null, 'p5', 0));
       await store.beginGeneration(parcels, 'test', 2, true);
       await take(commit(null, 'p4', 3), 'test', 2);
@@ -193,7 +193,7 @@ describe('the projection store in Redis', () => {
       expect(await store.lastReport(parcels)).toEqual(made);
       expect((await store.lease(parcels, 'test', 60_000))?.rebuildRequest).toBeNull();
       expect((await storedLines(redis, parcels)).get(id)?.revision).toBe(3);
-      // Whoever was writing it goes on; whoever was writing the old one does not.
+      // The writer of the new generation goes on. The writer of the old one cannot.
       expect(await take(commit('p4', 'p6', 4), 'test', 2)).toBeNull();
       expect(await take(commit('p5', 'p6', 5))).toBe('missing');
     });
@@ -201,7 +201,7 @@ describe('the projection store in Redis', () => {
     it.each([
       ['its first', []],
       ['its last', ['{parcels:v1}:building:lines', '{parcels:v1}:building:entries']],
-    ])('are promoted whole when %s entry comes or goes meanwhile', async (_, emptied) => {
+    ])('are promoted completely when %s entry is added or removed at the same time', async (_, emptied) => {
       await store.beginGeneration(parcels, 'test', 2, true);
       const [other, client] = [store, server.client()];
       if (emptied.length > 0) await take(commit(null, 'p1', 0), 'test', 2);
@@ -223,19 +223,19 @@ describe('the projection store in Redis', () => {
       expect(await redis.keys('{parcels:v1}:building:*')).toEqual([]);
     });
 
-    it('are promoted under their own number only', async () => {
+    it('are promoted only under their own number', async () => {
       await store.beginGeneration(parcels, 'test', 3, true);
       expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('fenced');
     });
 
-    it('are gone at once where they are not to be kept', async () => {
+    it('are removed at once when they are not to be kept', async () => {
       await take(commit(null, 'p1', 0));
       await store.beginGeneration(parcels, 'test', 2, false);
       expect(await store.generations(parcels)).toEqual({ live: null, building: 2 });
       expect((await storedLines(redis, parcels)).size).toBe(0);
     });
 
-    it('of an older version expire after a day, in the layout of earlier releases too, unless a process of that version goes on', async () => {
+    it('of an older version expire after a day, also in earlier layouts, unless a process of that version goes on', async () => {
       await take(commit(null, 'p1', 0));
       await redis.set('{parcels:v1.17:3}:docs', 'earlier');
       await redis.set('{parcels_more:v1}:lease', 'of another projection');
@@ -256,10 +256,10 @@ describe('the projection store in Redis', () => {
   describe('comparing generations', () => {
     beforeEach(() => store.beginGeneration(parcels, 'test', 2, true));
 
-    /** Its looks at documents that are ahead on one side follow each other quickly. */
+    /** Compares documents that are ahead on one side again after a short pause. */
     const impatient = (): RedisProjectionStore => new RedisProjectionStore(server.client(), new SystemClock(), 5);
 
-    it('names what differs, the index entries included, whatever order it came in', async () => {
+    it('lists differing documents and index entries, whatever the order of the writes', async () => {
       const ids = Array.from({ length: 700 }, newId);
       const writes = ids.map((each) => ({ id: each, ...parcel(1) }));
       await take({ ...commit(null, 'p1', 1), writes });
@@ -276,7 +276,7 @@ describe('the projection store in Redis', () => {
       expect(await impatient().differences(parcels, 1)).toHaveLength(1);
     });
 
-    it.each(['live', 'building'])('names what only the %s one has, with nothing else that differs', async (longer) => {
+    it.each(['live', 'building'])('lists a document that only the %s one has', async (longer) => {
       await take(commit(null, 'p1', 1));
       await take(commit(null, 'p1', 1), 'test', 2);
       const more = newId();
@@ -284,7 +284,7 @@ describe('the projection store in Redis', () => {
       expect(await impatient().differences(parcels, 10)).toEqual([more]);
     });
 
-    it('waits for a document that is merely ahead on one side', async () => {
+    it('waits for a document that is only ahead on one side', async () => {
       await take(commit(null, 'p1', 4));
       const differences = store.differences(parcels, 10);
       await take(commit(null, 'p1', 4), 'test', 2);

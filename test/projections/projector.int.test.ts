@@ -83,7 +83,7 @@ describe('the projector', () => {
     await server.stop();
   });
 
-  it('fills empty read models from a log that is there already, and then follows it', async () => {
+  it('fills empty read models from an existing log, and then follows the log', async () => {
     await appendParcels(300);
     const projector = start();
     await caughtUp(parcels, weights);
@@ -99,7 +99,7 @@ describe('the projector', () => {
     expect([told.drops, told.alarms, told.leaseFailures]).toEqual([[], [], []]);
   });
 
-  it('works from an empty log on', async () => {
+  it('starts with an empty log', async () => {
     start();
     await until(
       'both are live',
@@ -109,7 +109,7 @@ describe('the projector', () => {
     await caughtUp(parcels, weights);
   });
 
-  it('makes from zero exactly what it made step by step, lists and due times included', async () => {
+  it('builds the same lists and due times from the start of the log as step by step', async () => {
     start();
     for (let round = 0; round < 10; round++) await appendParcels(20);
     await caughtUp(parcels, weights);
@@ -120,7 +120,7 @@ describe('the projector', () => {
     expect([await liveContents(redis, parcels), await liveContents(redis, weights)]).toEqual(live);
   });
 
-  it('makes the same of the log when part of it comes a second time', async () => {
+  it('builds the same when it reads a part of the log twice', async () => {
     await appendParcels(100);
     const first = start();
     await caughtUp(parcels, weights);
@@ -141,7 +141,7 @@ describe('the projector', () => {
     expect(await liveContents(redis, parcels)).toEqual(again);
   });
 
-  it('saves its place and gives the lease back when it stops', async () => {
+  it('saves its checkpoint and releases the lease when it stops', async () => {
     await appendParcels(50);
     const projector = start([parcels], log.store, { ...QUICK, leaseMs: 60_000, intervalMs: 20_000 });
     await caughtUp(parcels);
@@ -153,7 +153,7 @@ describe('the projector', () => {
     expect((await store.checkpoint(parcels, live ?? 0))?.position).toBe(await log.store.head());
   });
 
-  it('moves the checkpoint of a projection that gets no events', async () => {
+  it('moves the checkpoint of a projection without events', async () => {
     start();
     await until('it is live', async () => (await liveContents(redis, parcels)) !== null);
     await log.store.append(`else-${newId()}`, 'no-stream', [opened('a')]);
@@ -164,7 +164,7 @@ describe('the projector', () => {
     });
   });
 
-  it('reads a stream from the log when what is stored of it has a hole', async () => {
+  it('reads a stream from the log when a stored document is missing', async () => {
     const [id = ''] = await appendParcels(1, 0);
     const projector = start([parcels]);
     await caughtUp(parcels);
@@ -176,11 +176,11 @@ describe('the projector', () => {
   });
 
   describe('with several processes', () => {
-    it('steps back when somebody took over while it slept', async () => {
+    it('becomes standby when another process took over during a pause', async () => {
       await appendParcels(5);
       const projector = start();
       await caughtUp(parcels, weights);
-      // As if its lease had run out during a long pause.
+      // This looks as if its lease had expired during a long pause.
       await until('another has the lease', async () => {
         await redis.del('{parcels:v1}:lease');
         return (await store.lease(parcels, 'newer', 60_000)) !== null;
@@ -194,8 +194,8 @@ describe('the projector', () => {
     });
   });
 
-  describe('when Redis loses things', () => {
-    it('builds everything anew after Redis was emptied, by itself', async () => {
+  describe('when Redis loses data', () => {
+    it('rebuilds everything by itself after Redis was emptied', async () => {
       await appendParcels(50);
       start();
       await caughtUp(parcels, weights);
@@ -206,7 +206,7 @@ describe('the projector', () => {
       expect(told.alarms).toEqual([]);
     });
 
-    it('builds everything anew after Redis was killed and its files were lost', async () => {
+    it('rebuilds everything after Redis was killed and lost its files', async () => {
       await appendParcels(50);
       start();
       await caughtUp(parcels, weights);
@@ -225,7 +225,7 @@ describe('the projector', () => {
       await caughtUp(parcels, weights);
     });
 
-    it('repairs what a Redis that came back has forgotten, without an event that would show it', async () => {
+    it('repairs what a restored Redis has lost, without a new event', async () => {
       const [id = ''] = await appendParcels(1);
       start([parcels]);
       await caughtUp(parcels);
@@ -239,7 +239,7 @@ describe('the projector', () => {
       await caughtUp(parcels);
     });
 
-    it('builds one projection anew when a part of it is gone, and does not serve the rest meanwhile', async () => {
+    it('rebuilds a projection when a part of it is missing, and does not serve the rest meanwhile', async () => {
       const [id = ''] = await appendParcels(50);
       start([parcels]);
       await caughtUp(parcels);
@@ -257,7 +257,7 @@ describe('the projector', () => {
       ]);
     });
 
-    it('begins anew when the log is another one', async () => {
+    it('starts again from the beginning when the log is another one', async () => {
       await appendParcels(50);
       const projector = start();
       await caughtUp(parcels, weights);
@@ -274,21 +274,21 @@ describe('the projector', () => {
       expect((await liveContents(redis, parcels))?.documents).toBe(60);
     });
 
-    it('begins anew when the log ends before what was projected', async () => {
+    it('starts again from the beginning when the log is shorter than the checkpoint', async () => {
       await appendParcels(20);
       const projector = start([parcels]);
       await caughtUp(parcels);
       await stop(projector);
       for (const key of await redis.keys('*:state')) await redis.hset(key, 'position', '99999999999999999999');
       start([parcels]);
-      await until('it begins anew', () => told.builds.length === 2);
+      await until('it starts again', () => told.builds.length === 2);
       await caughtUp(parcels);
       expect(told.builds[1]).toEqual(['parcels', 'foreign']);
     });
   });
 
-  describe('an event it does not know', () => {
-    it('stops that projection with an alarm, never skips it, and keeps the others going', async () => {
+  describe('an unknown event', () => {
+    it('stops its projection with an alarm, is never skipped, and does not stop the others', async () => {
       await appendParcels(5);
       const projector = start();
       await caughtUp(parcels, weights);
@@ -308,7 +308,7 @@ describe('the projector', () => {
       const eaten = (await log.store.readStream(`parcel-${id}`)).at(-1)?.position ?? '';
       expect((checkpoint?.position ?? '') < eaten).toBe(true);
 
-      // A release that knows it takes up where the other stopped.
+      // A release that knows the event continues at the place where this one stopped.
       const knowing: typeof parcels = {
         ...parcels,
         evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)),
@@ -318,7 +318,7 @@ describe('the projector', () => {
       expect(told.builds.filter(([projection]) => projection === 'parcels')).toHaveLength(1);
     });
 
-    it('stops that projection when it comes up in the first build, and the others are built', async () => {
+    it('stops its projection during the first build, and the others are built', async () => {
       const id = newId();
       await append(log.store, id, opened('a'), event('ParcelEaten'));
       await appendParcels(5);
@@ -331,7 +331,7 @@ describe('the projector', () => {
       expect((await store.generations(parcels)).live).toBeNull();
     });
 
-    it('leaves the live generation alone when it comes up in a rebuild', async () => {
+    it('leaves the live generation unchanged when it occurs in a rebuild', async () => {
       await append(log.store, newId(), opened('a'));
       const lenient: typeof parcels = {
         ...parcels,
@@ -348,7 +348,7 @@ describe('the projector', () => {
   });
 
   describe('a rebuild', () => {
-    it('loses no write and lists none late, while writers and readers of other processes go on', async () => {
+    it('loses no write and lists none late, while other processes write and read', async () => {
       await appendParcels(300);
       start();
       await caughtUp(parcels, weights);
@@ -376,7 +376,7 @@ describe('the projector', () => {
         let seen = 0;
         while (rebuilding) {
           await append(log.store, id, stamped());
-          // A list has it when the projector has come so far, and from then on.
+          // A list has the event once the projector has reached it, and keeps it.
           const revision = (await listed(reader, id, 'account=impatient'))?.revision ?? 0;
           expect(revision).toBeGreaterThanOrEqual(seen);
           seen = revision;
@@ -384,7 +384,7 @@ describe('the projector', () => {
       };
       const work = [worker(), worker(), worker(), impatient()];
       const before = await store.generations(parcels);
-      // More where the others are slow to get to work.
+      // On a slow machine the workers need more rounds.
       for (let round = 0; round < 3 || (checked <= 20 && round < 50); round++) {
         const reports = await rebuild(log.store, store, [parcels, weights]);
         expect(reports.map(({ differences }) => differences)).toEqual([[], []]);
@@ -396,7 +396,7 @@ describe('the projector', () => {
       await caughtUp(parcels, weights);
     });
 
-    it('reports a document that was not what the log says, and replaces it', async () => {
+    it('reports a document that differed from the log, and replaces it', async () => {
       const [id = ''] = await appendParcels(50);
       start();
       await caughtUp(parcels, weights);
@@ -419,12 +419,12 @@ describe('the projector', () => {
       );
     });
 
-    it('does not go live while it is behind the one it replaces', async () => {
+    it('does not go live while it is behind the generation that it replaces', async () => {
       await appendParcels(50, 2);
       let target = '';
       const [begins, proceeds] = [new AbortController(), new AbortController()];
       let isBehind = false;
-      // The past comes as far as the log went when the rebuild began, and then not at all; the present comes at once.
+      // The build waits at the place that the log had at the start of the rebuild. The live generation follows at once.
       const slow: EventStore = Object.create(log.store, {
         subscribe: {
           value: async function* (options: Parameters<EventStore['subscribe']>[0]) {
@@ -449,7 +449,7 @@ describe('the projector', () => {
       await caughtUp(parcels);
       begins.abort();
       await until('it has what was there when it was begun', () => isBehind);
-      // Longer than a comparison waits for documents that are behind.
+      // This is longer than a comparison waits for documents that are behind.
       const measured = told.lags.length;
       await until('some time has passed', () => told.lags.length > measured + 30);
       expect((await store.generations(parcels)).live).toBe(before.live);
@@ -459,7 +459,7 @@ describe('the projector', () => {
       expect(told.reports.at(-1)?.differences).toEqual([]);
     });
 
-    it('is taken up where it was when its process stopped in the middle', async () => {
+    it('continues where its process stopped', async () => {
       await appendParcels(400);
       const slow: EventStore = Object.create(log.store, {
         subscribe: {
@@ -467,7 +467,7 @@ describe('the projector', () => {
             let batches = 0;
             for await (const batch of log.store.subscribe({ ...options, batchSize: 100 })) {
               yield batch;
-              // Stays on the way until it is told to stop.
+              // The build waits here until it is told to stop.
               if (++batches === 5) return await aborted(options.signal);
             }
           },
@@ -488,7 +488,7 @@ describe('the projector', () => {
       expect(told.builds).toEqual([['parcels', 'first']]);
     });
 
-    it('lets the event loop turn after 50 events at most, also when its log comes without a pause', async () => {
+    it('yields to the event loop after at most 50 events, also when the log never pauses', async () => {
       await appendParcels(100);
       const all = await log.store.readAll(null, Infinity);
       const atOnce: EventStore = Object.create(log.store, {
@@ -539,7 +539,7 @@ describe('the projector', () => {
       expect(most).toBe(1);
     });
 
-    it('reads the log once: a projection without events is promoted where the others are', async () => {
+    it('reads the log once, and promotes a projection without events together with the others', async () => {
       await appendParcels(100);
       const promotedAt: (string | null | undefined)[] = [];
       class Watched extends RedisProjectionStore {
@@ -554,7 +554,7 @@ describe('the projector', () => {
         }
       }
       const without: AnyProjection = { ...weights, name: 'without', category: 'without' };
-      // Longer than the build takes: only commits move the checkpoint of the one without events.
+      // This is longer than the build, so only commits move the checkpoint of the one without events.
       const rarely = { ...QUICK, leaseMs: 60_000, intervalMs: 20_000 };
       start([parcels, weights, without], log.store, rarely, new Watched(server.client()));
       await until('all are built', () => told.reports.length === 3);
@@ -562,7 +562,7 @@ describe('the projector', () => {
       expect(promotedAt).toEqual([head, head, head]);
     });
 
-    it('ends with the batch at hand when it is stopped, saves its place and gives its lease back', async () => {
+    it('finishes the current batch when it is stopped, saves its checkpoint and releases its lease', async () => {
       await appendParcels(100);
       let folded = 0;
       const stops: Promise<void>[] = [];
@@ -584,7 +584,7 @@ describe('the projector', () => {
       expect(await holder()).toBeUndefined();
     });
 
-    it('of a new version leaves the old one to the processes that read it', async () => {
+    it('of a new version leaves the old version to the processes that read it', async () => {
       await appendParcels(50);
       start([parcels]);
       await caughtUp(parcels);
@@ -601,7 +601,7 @@ describe('the projector', () => {
       expect((await models.list(newer, 'account=renamed', { limit: 0 })).total).toBe(55);
     });
 
-    it('of a new version lets the old one expire though its process dies once it is promoted', async () => {
+    it('of a new version lets the old version expire although its process dies after the promotion', async () => {
       await redis.set('{parcels:v1}:live:lines', 'old');
       const dying = new RedisProjectionStore(server.client());
       const promote = dying.promote.bind(dying);

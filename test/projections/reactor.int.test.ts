@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('a reaction', () => {
+describe('an event handler', () => {
   let log: Log;
   let redis: Redis;
   let name: string;
@@ -65,7 +65,7 @@ describe('a reaction', () => {
   const everyType = async (): Promise<ReadonlySet<string>> =>
     new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
 
-  it('runs a handler marked inline on what was appended just now, and leaves what fails to the subscription', async () => {
+  it('runs inline on just appended events when it is marked so, and the subscription repeats a failure', async () => {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
     reactors.push(eventProcessor);
     const handled: string[] = [];
@@ -90,7 +90,7 @@ describe('a reaction', () => {
     expect(handled.slice(1).sort()).toEqual(['inline', 'subscribed']);
   });
 
-  it('sees what was stored before it began and what comes after, in order', async () => {
+  it('gets earlier and later events in order', async () => {
     const before = await appendSome(3);
     start(await everyType());
     await until('it has caught up', () => seen.length === 3);
@@ -99,7 +99,7 @@ describe('a reaction', () => {
     expect(seen).toEqual([...before, ...after]);
   });
 
-  it('goes on where it was after a restart', async () => {
+  it('continues after a restart', async () => {
     await appendSome(3);
     const types = await everyType();
     const first = start(types);
@@ -111,14 +111,14 @@ describe('a reaction', () => {
     expect(seen.slice(3)).toEqual(next);
   });
 
-  it('saves how far it is once a second, not for every event', async () => {
+  it('saves its place once a second, not for every event', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const save = jest.spyOn(RedisHandlerCheckpoints.prototype, 'save');
     try {
       await appendSome(1);
       const first = start(await everyType());
       await until('it has caught up', () => seen.length === 1);
-      // One event after the other, each in a batch of its own.
+      // The events come one by one, each in its own batch.
       for (let count = 2; count <= 40; count++) {
         await appendSome(1);
         await until('it follows', () => seen.length === count);
@@ -132,7 +132,7 @@ describe('a reaction', () => {
     }
   });
 
-  it('does nothing again of what came before an event that failed', async () => {
+  it('is not given earlier events again when a later one fails', async () => {
     const ids = await appendSome(1);
     start(await everyType());
     for (const count of [1, 2, 3]) {
@@ -149,7 +149,7 @@ describe('a reaction', () => {
     expect(seen).toEqual(ids);
   });
 
-  it('skips nothing that it could not do: the event comes again', async () => {
+  it('gets a failed event again', async () => {
     const ids = await appendSome(3);
     let failures = 2;
     onEvent = (event) => {
@@ -157,12 +157,12 @@ describe('a reaction', () => {
     };
     start(await everyType());
     await until('it got past it', () => seen.length >= 3);
-    // What came before in the batch may have come again.
+    // Earlier events of the batch may come again.
     expect(seen.at(-1)).toBe(ids[2]);
     expect(new Set(seen)).toEqual(new Set(ids));
   });
 
-  it('runs in one process at a time, and another takes over from one that has stopped', async () => {
+  it('runs in one process at a time, and another takes over from a stopped one', async () => {
     await appendSome(1);
     const types = await everyType();
     const first = start(types);
@@ -177,7 +177,7 @@ describe('a reaction', () => {
     expect(second.status()[0]?.active).toBe(true);
   });
 
-  it('begins at the beginning when Redis has lost its place', async () => {
+  it('starts from the beginning when Redis has lost its place', async () => {
     await appendSome(2);
     const types = await everyType();
     const first = start(types);
@@ -189,7 +189,7 @@ describe('a reaction', () => {
     expect(seen.slice(2)).toEqual(seen.slice(0, 2));
   });
 
-  it('says so when it has been further than the log goes, and begins again', async () => {
+  it('reports a place beyond the end of the log, and starts again', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
     await checkpoints.take(name, 'before', 60_000);
@@ -200,7 +200,7 @@ describe('a reaction', () => {
     expect([seen, told.foreigners]).toEqual([ids, [name]]);
   });
 
-  it('gives up a place that the log does not go as far as, before anything has begun, and keeps one that it does', async () => {
+  it('forgets a place beyond the end of the log before anything starts, and keeps a valid one', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const placeBecomes = async (place: string): Promise<string | null> => {
@@ -217,7 +217,7 @@ describe('a reaction', () => {
     expect([await placeBecomes('99999999999999999999'), told.foreigners]).toEqual([null, [name]]);
   });
 
-  it('saves nothing once another process holds it', async () => {
+  it('saves nothing when another process holds it', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const take = (holder: string) => checkpoints.take(name, holder, 60_000);
     const save = (holder: string, place: string) => checkpoints.save(name, holder, place, 60_000);
@@ -236,7 +236,7 @@ describe('a reaction', () => {
   describe('that an earlier release divided into shares', () => {
     const place = (share: number) => `{reaction:${name}}:through${share === 0 ? '' : `:${share}`}`;
 
-    it('goes on where the share was that had come least far, and has one place from then on', async () => {
+    it('continues at the place of the slowest share, and has one place from then on', async () => {
       const ids = await appendSome(4);
       const [, second, third] = (await log.store.readAll(null, Infinity)).map(({ position }) => position);
       await redis.mset({ [place(0)]: third!, [place(1)]: second!, [place(7)]: third! });
@@ -247,7 +247,7 @@ describe('a reaction', () => {
       expect(await redis.keys(`{reaction:${name}}:through*`)).toEqual([place(0)]);
     });
 
-    it('begins at the beginning where one share had not begun', async () => {
+    it('starts from the beginning when one share had not started', async () => {
       const ids = await appendSome(2);
       const [, last] = (await log.store.readAll(null, Infinity)).map(({ position }) => position);
       await redis.mset({ [place(0)]: last!, [place(5)]: '' });

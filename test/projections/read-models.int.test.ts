@@ -35,7 +35,7 @@ describe('the read models in Redis', () => {
     await store.beginGeneration(parcels, 'test', generation, true);
   }
 
-  /** As if everything had been built. */
+  /** Marks the generation as completely built. */
   async function promote(): Promise<void> {
     expect(await store.promote(parcels, 'test', 'z', report(generation))).toBe('promoted');
   }
@@ -45,7 +45,7 @@ describe('the read models in Redis', () => {
     await promote();
   }
 
-  /** Appends at the end of a stream, and writes its document as the projector does. */
+  /** Appends to a stream, and writes its document as the projector does. */
   async function write(id: string, ...events: readonly NewEvent[]): Promise<number> {
     const history = await append(log.store, id, ...events);
     return list(history);
@@ -84,14 +84,14 @@ describe('the read models in Redis', () => {
     await log.close();
   });
 
-  it('answers null for a stream that does not exist, and folds one that was never projected', async () => {
+  it('return null for a stream that does not exist, and fold one that was never projected', async () => {
     expect(await models.get(parcels, newId())).toBeNull();
     const id = newId();
     await append(log.store, id, opened('a'), stamped());
     expect(await models.get(parcels, id)).toEqual({ id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } });
   });
 
-  describe('that is told without the log', () => {
+  describe('with a document for outages of the log', () => {
     const told: typeof parcels = { ...parcels, toldWithoutLog: true };
     const away = (): EventStore =>
       Object.create(log.store, {
@@ -100,7 +100,7 @@ describe('the read models in Redis', () => {
     const without = (projection: typeof parcels, events = away()): RedisReadModels =>
       new RedisReadModels(server.client(), events, [projection], failures, KEPT_MS);
 
-    it('is as it was last while the log cannot be read, and fails where it was never applied', async () => {
+    it('return its last state while the log is unavailable, and fail when it was never applied', async () => {
       const id = newId();
       await without(told).applyNow(await append(log.store, id, opened('a'), stamped()));
       const view = { id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } };
@@ -109,7 +109,7 @@ describe('the read models in Redis', () => {
       expect(await server.client().pttl(`{parcels:v1}:document:${id}`)).toBeGreaterThan(0);
     });
 
-    it('is as the log has it while that can be read, whatever is in Redis', async () => {
+    it('return the state from the log when the log is available, whatever Redis has', async () => {
       const id = newId();
       await append(log.store, id, opened('a'), stamped());
       const forged = { id, revision: 9, doc: { account: 'b', stamps: 7, dueAt: null } };
@@ -117,7 +117,7 @@ describe('the read models in Redis', () => {
       expect(await without(told, log.store).get(told, id)).toMatchObject({ revision: 1, doc: { account: 'a' } });
     });
 
-    it('does not go back when an earlier revision is shown later', async () => {
+    it('keep the newer state when an earlier revision is applied later', async () => {
       const id = newId();
       const history = await append(log.store, id, opened('a'), stamped(), stamped());
       await without(told).applyNow(history);
@@ -126,7 +126,7 @@ describe('the read models in Redis', () => {
       expect(failures.applies).toEqual([]);
     });
 
-    it('is no longer told once its stream has become long', async () => {
+    it('no longer return it when its stream has become long', async () => {
       const id = newId();
       const history = await append(log.store, id, opened('a'), stamped());
       await without(told).applyNow(history.slice(0, 1));
@@ -135,7 +135,7 @@ describe('the read models in Redis', () => {
       expect(failures.applies).toEqual([]);
     });
 
-    it('counts as missing when what is kept is damaged, and is kept again', async () => {
+    it('treat a damaged copy as missing, and store it again', async () => {
       const id = newId();
       await server.client().set(`{parcels:v1}:document:${id}`, '{"id":');
       await expect(without(told).get(told, id)).rejects.toThrow(EventStoreUnavailable);
@@ -143,14 +143,14 @@ describe('the read models in Redis', () => {
       expect((await without(told).get(told, id))?.revision).toBe(0);
     });
 
-    it('is the only one that is kept', async () => {
+    it('store only such documents', async () => {
       const id = newId();
       await without(parcels).applyNow(await append(log.store, id, opened('a')));
       expect(await server.client().keys('*:document:*')).toEqual([]);
       await expect(without(parcels).get(parcels, id)).rejects.toThrow(EventStoreUnavailable);
     });
 
-    it('does not keep others from being kept when it fails', async () => {
+    it('store the others when one projection fails', async () => {
       const broken: typeof parcels = {
         ...told,
         name: 'broken',
@@ -165,7 +165,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('lists a document as the log has it, whatever Redis says of it', async () => {
+  it('list a document as it is in the log, whatever Redis has', async () => {
     await goLive();
     const id = newId();
     await write(id, opened('a'));
@@ -174,7 +174,7 @@ describe('the read models in Redis', () => {
     expect(await listed(models, id)).toEqual({ id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } });
   });
 
-  it('leaves a document out of a list that it has left, and one that there is not', async () => {
+  it('leave out a document that has left the list or does not exist', async () => {
     await goLive();
     const id = newId();
     await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -184,7 +184,7 @@ describe('the read models in Redis', () => {
     expect(await idsIn(listOf({ account: 'a', status: 'open' }))).toEqual([]);
   });
 
-  it('never lets a document go back, whatever order the writes come in', async () => {
+  it('never replace a document by an older one, whatever the order of writes', async () => {
     await goLive();
     const id = newId();
     const old = await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());
@@ -195,7 +195,7 @@ describe('the read models in Redis', () => {
   });
 
   describe('a list', () => {
-    it('has the newest first or the oldest, in pages by cursor or by number, with the total of all', async () => {
+    it('is sorted from the newest or the oldest, and has pages by cursor or number, with the total', async () => {
       await goLive();
       const ids = Array.from({ length: 40 }, newId).sort();
       for (const id of [...ids].reverse()) await write(id, opened('many'));
@@ -222,7 +222,7 @@ describe('the read models in Redis', () => {
       expect(await models.list(parcels, 'account=nobody', { limit: 7 })).toEqual({ items: [], total: 0, next: null });
     });
 
-    it('is ordered by sort value and then id, and ends where it is asked to', async () => {
+    it('is ordered by sort value and then id, and ends at the given value', async () => {
       const byStamps: typeof parcels = {
         ...parcels,
         entries: ({ stamps }) => [{ list: 'all', sort: String(stamps).padStart(3, '0') }],
@@ -240,7 +240,7 @@ describe('the read models in Redis', () => {
       expect([upTo.items.map(({ id }) => id), upTo.total]).toEqual([byValue.slice(0, 4).reverse(), 4]);
     });
 
-    it('does not have a document that left it, and has it where it went', async () => {
+    it('loses a document that has left it, and another list gains it', async () => {
       await goLive();
       const ids = Array.from({ length: 3 }, newId).sort();
       for (const id of ids) await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -252,7 +252,7 @@ describe('the read models in Redis', () => {
       expect((await models.list(parcels, listOf({ status: 'open', account: 'a' }), { limit: 0 })).total).toBe(2);
     });
 
-    it('is of one moment: a page and its total agree while documents come and go', async () => {
+    it('has a page and a total that agree while documents are added and removed', async () => {
       await goLive();
       const ids = Array.from({ length: 30 }, newId);
       for (const id of ids) await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -266,7 +266,7 @@ describe('the read models in Redis', () => {
       })();
       while (!done) {
         const { items, total } = await models.list(parcels, 'account=a&status=open', { skip: 20, limit: 10 });
-        // One may have left meanwhile.
+        // One document may have left since the page was read.
         expect(Math.min(10, total - 20) - items.length).toBeLessThanOrEqual(1);
         expect(total === 29 || total === 30).toBe(true);
         for (const { doc } of items) expect(doc.dueAt).not.toBeNull();
@@ -275,14 +275,14 @@ describe('the read models in Redis', () => {
       expect((await models.list(parcels, 'account=a&status=delivered', { limit: 0 })).total).toBe(25);
     });
 
-    it('shows what has been built so far while nothing is live', async () => {
+    it('has the documents built so far while no generation is live', async () => {
       await begin();
       const id = newId();
       await write(id, opened('a'));
       expect(await idsIn('account=a')).toEqual([id]);
     });
 
-    it('is whole while what was built becomes the live one', async () => {
+    it('is complete while the built generation is promoted', async () => {
       await begin();
       const id = newId();
       await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -297,7 +297,7 @@ describe('the read models in Redis', () => {
       expect(await reader.due(parcels, new Date(), 10)).toEqual([id]);
     });
 
-    it('fails as Redis does when Redis refuses a part of the question', async () => {
+    it('fails when Redis refuses a part of the query', async () => {
       await server.client().set('{parcels:v1}:live:entries', 'no set');
       await expect(idsIn('account=a')).rejects.toBeInstanceOf(RedisUnavailable);
     });
@@ -315,7 +315,7 @@ describe('the read models in Redis', () => {
       expect([(await idsIn('account=a')).length, most]).toEqual([40, 16]);
     });
 
-    it('takes any value as one of its own', () => {
+    it('can be named by any value', () => {
       expect(listOf({ account: 'a b&c=d\n', status: undefined })).toBe('account=a%20b%26c%3Dd%0A');
       expect(listOf({})).toBe('all');
       expect(listsBy({ of: '1' }, { type: 't', status: 's' }).sort()).toEqual(
@@ -324,7 +324,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('says what is due, the most overdue first, and forgets what no longer is', async () => {
+  it('return the due documents, the most overdue first, and drop those that are no longer due', async () => {
     await goLive();
     const due = (minute: number): string => `2024-05-06T07:0${minute}:00.000Z`;
     const ids: string[] = [];
@@ -344,7 +344,7 @@ describe('the read models in Redis', () => {
       models = new RedisReadModels(server.client(), log.store, [parcels], failures, KEPT_MS, 300);
     });
 
-    it('fails within the time limit and works again by itself', async () => {
+    it('fail within the time limit, and recover by themselves', async () => {
       await goLive();
       const id = newId();
       await write(id, opened('a'));
@@ -367,7 +367,7 @@ describe('the read models in Redis', () => {
       });
     });
 
-    it('fails within the time limit when Redis hangs', async () => {
+    it('fail within the time limit when Redis hangs', async () => {
       await goLive();
       const id = newId();
       await write(id, opened('a'));
@@ -377,7 +377,7 @@ describe('the read models in Redis', () => {
       expect((await listed(models, id))?.revision).toBe(0);
     });
 
-    it('gives a document by its id without asking Redis', async () => {
+    it('return a document by its id without Redis', async () => {
       await goLive();
       const id = newId();
       await write(id, opened('a'));
@@ -390,7 +390,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('passes on what the log says about itself, and what a projection does not know', async () => {
+  it('pass on errors of the log and of a projection', async () => {
     const id = newId();
     await append(log.store, id, opened('a'), event('Unheard'));
     await expect(models.get(parcels, id)).rejects.toThrow('does not know Unheard');

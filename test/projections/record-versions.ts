@@ -1,4 +1,4 @@
-// npm run projections:versions
+// Run by `npm run projections:versions`.
 import { changedWithoutVersion, currentVersions, record, recordedVersions } from './versions.js';
 
 const current = currentVersions();

@@ -1,4 +1,4 @@
-// Reports and looks at them as they are read: on a real event store and a real Redis.
+// Reports and looks at them, read from a real event store and a real Redis.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -15,7 +15,7 @@ import { until } from '../support/eventually.js';
 
 const PROJECTIONS = [reportStatus, reportViews];
 
-describe('reports as they are read', () => {
+describe('the read models of reports', () => {
   let redis: RedisServer;
   let house: House;
   let projector: Projector;
@@ -47,7 +47,7 @@ describe('reports as they are read', () => {
       ),
     );
 
-  it('the end of a report is known as soon as it is released', async () => {
+  it('have the expiry of a report as soon as it is released', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     expect(await reports.expiryOf(sessionId)).toBeNull();
@@ -55,11 +55,11 @@ describe('reports as they are read', () => {
     expect(await reports.expiryOf(sessionId)).toBe(expiresAt);
   });
 
-  it('malformed and unknown sessions have none', async () => {
+  it('have no expiry for malformed and unknown sessions', async () => {
     for (const id of ['', 'x', '../../etc', newId()]) expect(await reports.expiryOf(id)).toBeNull();
   });
 
-  it('a pull that awaits its verdict is due once its time is over, and no longer when it has ended', async () => {
+  it('list a pull without a verdict as due after its time, and no longer after its end', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.bureau.answers = [{ kind: 'timed-out' }];
@@ -77,7 +77,7 @@ describe('reports as they are read', () => {
     expect(await reports.due('test', house.clock.now(), 100)).not.toContain(sessionId);
   });
 
-  it('looks that an earlier release recorded are listed by session, with who looked, when and why, and later ones are not', async () => {
+  it('list looks of an earlier release by session, with viewer, time and purpose, and no later looks', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     const common = {
@@ -103,7 +103,7 @@ describe('reports as they are read', () => {
     expect((await models.list(reportViews, viewsOfSession(newId()), { limit: 10 })).items).toEqual([]);
   });
 
-  it('a pull that is never settled stays due', async () => {
+  it('keep a pull due that is never settled', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.bureau.answers = [{ kind: 'timed-out' }];
@@ -112,24 +112,30 @@ describe('reports as they are read', () => {
     expect(await reports.due('test', house.clock.now(), 100)).toContain(sessionId);
   });
 
-  it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
-    const expected = await expectedLines(house.store, projection);
-    expect(expected.size).toBeGreaterThan(0);
-    await until('it has caught up', async () => (await storedLines(redis.client(), projection)).size === expected.size);
-    const before = await liveContents(redis.client(), projection);
-    await redis.flush();
-    await live();
-    expect(await storedLines(redis.client(), projection)).toEqual(expected);
-    expect(await liveContents(redis.client(), projection)).toEqual(before);
-  });
+  it.each(PROJECTIONS)(
+    '$name is the same after a replay from the beginning, and equals the log',
+    async (projection) => {
+      const expected = await expectedLines(house.store, projection);
+      expect(expected.size).toBeGreaterThan(0);
+      await until(
+        'it has caught up',
+        async () => (await storedLines(redis.client(), projection)).size === expected.size,
+      );
+      const before = await liveContents(redis.client(), projection);
+      await redis.flush();
+      await live();
+      expect(await storedLines(redis.client(), projection)).toEqual(expected);
+      expect(await liveContents(redis.client(), projection)).toEqual(before);
+    },
+  );
 
-  it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {
+  it.each(PROJECTIONS)('$name throws at an unknown event', ({ evolve }) => {
     expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow(
       'SomethingElse',
     );
   });
 
-  it('a report does not begin with its end', () => {
+  it('refuse a report that begins with its end', () => {
     expect(() =>
       reportStatus.evolve(null, {
         type: 'ReportPullFailed',

@@ -11,7 +11,7 @@ import { until } from '../support/eventually.js';
 
 const QUICK: SupervisorOptions = { minDelayMs: 5, maxDelayMs: 20, watchIntervalMs: 5 };
 
-/** Saves its checkpoint as a reaction does: after the effect. */
+/** Saves its checkpoint after the effect, as an event handler does. */
 class Follower implements Subscription {
   readonly name = 'follower';
   readonly seen: string[] = [];
@@ -39,7 +39,7 @@ describe('the subscription supervisor', () => {
   let stop: AbortController;
   let running: Promise<void>[];
 
-  /** The log, with subscriptions that go wrong as told. */
+  /** The log with subscriptions that fail as the test says. */
   function faulty(subscribe: (options: SubscribeOptions, attempt: number) => AsyncIterable<EventBatch>): EventStore {
     let attempts = 0;
     return Object.create(log.store, {
@@ -79,7 +79,7 @@ describe('the subscription supervisor', () => {
   });
 
   it.each(['an error', 'a plain end'])(
-    'begins again from the saved checkpoint after %s, without gap or repetition',
+    'starts again from the saved checkpoint after %s, without a gap or a repetition',
     async (how) => {
       await appendSome(30);
       const store = faulty(async function* (options, attempt) {
@@ -100,7 +100,7 @@ describe('the subscription supervisor', () => {
     },
   );
 
-  it('brings a batch again that could not be handled, and nothing that was', async () => {
+  it('repeats a failed batch, and no other', async () => {
     await appendSome(5);
     let failures = 3;
     follower.onBatch = () => {
@@ -112,7 +112,7 @@ describe('the subscription supervisor', () => {
     expect(told.drops).toHaveLength(3);
   });
 
-  it('tries less and less often, with some chance in it, and soon again after a success', async () => {
+  it('retries with growing random pauses, and soon again after a success', async () => {
     const delays: number[] = [];
     const observer = Object.assign(told, {
       dropped: (_name: string, _error: unknown, delayMs: number) => void delays.push(delayMs),
@@ -144,7 +144,7 @@ describe('the subscription supervisor', () => {
     expect(delays[0]).toBeLessThanOrEqual(12);
   });
 
-  it('finishes the batch it is at when it is told to stop', async () => {
+  it('finishes the current batch when it is told to stop', async () => {
     await appendSome(3);
     let finish = (): void => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -163,7 +163,7 @@ describe('the subscription supervisor', () => {
     expect(follower.seen).toEqual(await ids());
   });
 
-  it('begins somewhere else at once when asked to', async () => {
+  it('starts at another place at once when it is asked to', async () => {
     const first = await appendSome(3);
     const supervisor = follow();
     await caughtUp();
@@ -174,7 +174,7 @@ describe('the subscription supervisor', () => {
     expect(told.drops).toEqual([]);
   });
 
-  it('waits while there is nothing to follow, and counts no lag', async () => {
+  it('waits while there is nothing to follow, and reports no lag', async () => {
     follower.following = false;
     const supervisor = follow();
     await appendSome(2);
@@ -185,7 +185,7 @@ describe('the subscription supervisor', () => {
     await caughtUp();
   });
 
-  it('tells for how long events have been waiting', async () => {
+  it('reports how long events have been waiting', async () => {
     await appendSome(2);
     let release = (): void => undefined;
     follower.onBatch = () =>

@@ -1,4 +1,4 @@
-// What a caller said about a session that nobody began: on a real event store, vault and Redis.
+// The details of a grant under which no session began, on a real event store, vault and Redis.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const CONTEXT = {
   causationId: 'request',
 } as const;
 
-describe('what a caller said about a session that nobody began', () => {
+describe('the details of a grant without a session', () => {
   const clock = new SetClock();
   let folder: string;
   let redis: RedisServer;
@@ -129,7 +129,7 @@ describe('what a caller said about a session that nobody began', () => {
     (await unused.of(lapse.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
   const typesOf = async (grantId: string): Promise<string[]> => (await eventsOf(grantId)).map(({ type }) => type);
 
-  it('is due when the grant and a token under it must be over, consumed or not', async () => {
+  it('are due when the grant and every token under it have expired, consumed or not', async () => {
     const [open, consumed, silent, begun] = [await mint(), await mint(), await mint(null), await mint()];
     await consume(consumed);
     await entrust(begun, newId());
@@ -148,7 +148,7 @@ describe('what a caller said about a session that nobody began', () => {
     ]);
   });
 
-  it('is destroyed, which is on record once', async () => {
+  it('are destroyed, which is recorded once', async () => {
     const grantId = await mint();
     clock.time += LAPSE_MS;
     for (const _again of [1, 2]) await erase(grantId);
@@ -162,7 +162,7 @@ describe('what a caller said about a session that nobody began', () => {
     });
   });
 
-  it('stays while a session may begin, and when there is no such grant nothing happens', async () => {
+  it('stay while a session may begin, and an unknown grant changes nothing', async () => {
     const grantId = await mint();
     clock.time += LAPSE_MS - 1;
     for (const id of [grantId, newId()]) await erase(id);
@@ -170,7 +170,7 @@ describe('what a caller said about a session that nobody began', () => {
     expect(await typesOf(grantId)).toEqual(['GrantMinted']);
   });
 
-  it('stays with the person who took it over', async () => {
+  it('stay with the person who has received them', async () => {
     const [grantId, person] = [await mint(), newId()];
     await entrust(grantId, person);
     clock.time += LAPSE_MS;
@@ -178,7 +178,7 @@ describe('what a caller said about a session that nobody began', () => {
     expect(Buffer.from((await vault.get(person, grantId))!).toString()).toBe(JSON.stringify(WORDS));
   });
 
-  it('is due until it is on record as destroyed, whatever dies before', async () => {
+  it('are due until their destruction is recorded, whatever process dies before', async () => {
     const dies = () => Promise.reject(new Error('killed'));
     for (const [on, by] of [
       [{ erase: dies } as unknown as Vault, aggregates],
@@ -202,7 +202,7 @@ describe('what a caller said about a session that nobody began', () => {
     }
   });
 
-  it('of an earlier version goes alone from the subject that the grants of an account shared', async () => {
+  it("leave the subject that the account's grants shared in an earlier version, and the others stay there", async () => {
     const [grantId, other, shared] = [newId(), newId(), derivedId('session-grants', accountId)];
     for (const id of [grantId, other]) {
       await vault.put(shared, id, Buffer.from(JSON.stringify(WORDS)));
@@ -226,13 +226,13 @@ describe('what a caller said about a session that nobody began', () => {
     ]);
   });
 
-  it('is where the log says it is, and nowhere else, when somebody is faster than the one who takes it over', async () => {
+  it('are only where the log says when another process is faster than the one that moves them', async () => {
     const wordsOf = async (subject: string, grantId: string) => (await vault.get(subject, grantId))?.toString() ?? null;
     const first = newId();
     for (const faster of [erase, (grantId: string) => entrust(grantId, first)]) {
       const [grantId, person] = [await mint(), newId()];
       clock.time += LAPSE_MS;
-      // Between its reading the words and its putting them under the person's subject.
+      // Between reading the details and storing them under the person's subject.
       const overtaken = new Proxy(vault, {
         get: (target, name) => {
           if (name === 'put')
@@ -251,7 +251,7 @@ describe('what a caller said about a session that nobody began', () => {
     }
   });
 
-  it('is in one place at most and on record once when a session begins at the same instant', async () => {
+  it('are in at most one place and recorded once when a session begins at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const [grantId, person] = [await mint(), newId()];
       clock.time += LAPSE_MS;
@@ -262,7 +262,7 @@ describe('what a caller said about a session that nobody began', () => {
         ['GrantMinted', 'GrantDetailsErased'],
         ['GrantMinted', 'GrantDetailsEntrusted'],
       ]).toContainEqual(types);
-      // Erased from the vault before it was read, it is on record as taken over without there being anything.
+      // When they were destroyed before they were read, the log says "moved" although the person has none.
       if (types[1] === 'GrantDetailsErased') expect(await vault.get(person, grantId)).toBeNull();
     }
   });

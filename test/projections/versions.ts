@@ -1,5 +1,5 @@
-// What each projection makes of the sample events of `test/unit/upcasting/samples`, by version. `npm run projections:versions`
-// brings `versions.json` up to date; it refuses while an output is another and the version is not.
+// The output of each projection for the sample events of `test/unit/upcasting/samples`, by version. `npm run projections:versions` updates
+// `versions.json`. It refuses when an output changed and the version did not.
 import 'reflect-metadata';
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ interface Sample {
   readonly event: Omit<RecordedEvent, 'position'>;
 }
 
-/** By projection: its version, and a hash by sample of the document, the index entries and the due time. */
+/** By projection: its version, and for each sample a hash of the document, the index entries and the due time. */
 export type Versions = Readonly<
   Record<string, { readonly version: number; readonly outputs: Readonly<Record<string, string>> }>
 >;
@@ -50,7 +50,7 @@ export function currentVersions(): Versions {
   );
 }
 
-/** Samples of which a projection makes something else than its recorded version did, although it is still that version. */
+/** The samples whose output changed although the projection's version is the recorded one. */
 export function changedWithoutVersion(recorded: Versions, current: Versions): string[] {
   return Object.entries(current).flatMap(([name, { version, outputs }]) => {
     const before = recorded[name];

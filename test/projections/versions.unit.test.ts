@@ -1,5 +1,5 @@
-// What is stored of a projection is rebuilt when its version is raised and not otherwise: whoever changes what it makes of an event
-// must raise it, or old documents stay beside new ones.
+// Stored documents are rebuilt only when the version of their projection is raised. A changed output needs a new version, or old documents stay
+// beside new ones.
 import { expect, it } from '@jest/globals';
 import { changedWithoutVersion, currentVersions, recordedVersions } from './versions.js';
 
@@ -7,11 +7,11 @@ it('a projection whose output changes has a new version', () => {
   expect(changedWithoutVersion(recordedVersions(), currentVersions())).toEqual([]);
 });
 
-it('what each version makes of the samples is recorded: npm run projections:versions', () => {
+it('the outputs of each version are recorded by npm run projections:versions', () => {
   expect(currentVersions()).toEqual(recordedVersions());
 });
 
-it('every change of an output is noticed, and a new sample is none', () => {
+it('every change of an output is found, and a new sample is not a change', () => {
   const made = (version: number, outputs: Record<string, string>) => ({ one: { version, outputs } });
   expect(changedWithoutVersion(made(1, { A: 'x' }), made(1, { A: 'y', B: 'z' }))).toEqual(['one: A']);
   expect(changedWithoutVersion(made(1, { A: 'x' }), made(2, { A: 'y' }))).toEqual([]);

@@ -1,4 +1,4 @@
-// Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
+// Webhook endpoints and deliveries, from the event to the log that their account reads, on a real event store, vault and Redis.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { Unavailable } from '../../src/kernel/unavailable.js';
@@ -44,24 +44,24 @@ beforeEach(() => {
 });
 
 const view = (accountId: string, endpointId?: string) => house.deliveries.endpoints().find(accountId, endpointId);
-/** What was asked of the queue for one delivery. */
+/** The requests to the queue for one delivery. */
 const turns = (deliveryId: string) =>
   house.queue.due
     .filter((one) => one.delivery.deliveryId === deliveryId)
     .map((one) => ({ kind: one.delivery.kind, turn: one.delivery.turn, at: one.at.toISOString() }));
 
-describe('a check of deliveries', () => {
+describe('the check of deliveries', () => {
   const head = async (): Promise<string> => (await house.store.head())!;
 
   beforeAll(async () => {
-    // Its own log has events from the first test on.
+    // The log has events from its first test on.
     const end = await house.store.head();
     if (end !== null) await house.passes(end);
     await house.check();
   });
   beforeEach(() => void (house.missing.length = 0));
 
-  it('makes the delivery of an event that was passed over, once, and tells of it', async () => {
+  it('makes a missing delivery once, and reports it', async () => {
     const [{ accountId, endpointId }, without] = [await house.register(), newId()];
     await house.happens(accountId);
     await house.react();
@@ -78,7 +78,7 @@ describe('a check of deliveries', () => {
     expect(await house.deliveriesOf(endpointId)).toHaveLength(2);
   });
 
-  it('leaves to the handler what that has not come to, and looks at it later', async () => {
+  it('leaves events to the handler that it has not reached, and checks them later', async () => {
     const { accountId, endpointId } = await house.register();
     await house.passes(await head());
     await house.happens(accountId);
@@ -89,10 +89,10 @@ describe('a check of deliveries', () => {
     expect(await house.check()).toEqual({ events: 1, missing: 0 });
   });
 
-  it('reads a log of many pages to its end, and goes on where it was when it fails', async () => {
+  it('reads a log of many pages to its end, and continues at its place after a failure', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 3; count++) await house.happens(accountId);
-    // As if each page held one event.
+    // Each page has one event.
     const paged = Object.assign(Object.create(house.store) as EventStore, {
       readAll: (after: string | null) => house.store.readAll(after, 1),
       append: jest.fn(house.store.append.bind(house.store)),
@@ -106,7 +106,7 @@ describe('a check of deliveries', () => {
     expect(await house.deliveriesOf(endpointId)).toHaveLength(3);
   });
 
-  it('looks at nothing while another is under way', async () => {
+  it('does nothing while another check is running', async () => {
     const { accountId } = await house.register();
     await house.happens(accountId);
     await house.passes(await head());
@@ -118,7 +118,7 @@ describe('a check of deliveries', () => {
 });
 
 describe('a published event', () => {
-  it('whose stream is read at a node that lags is tried again, and becomes a delivery then', async () => {
+  it('becomes a delivery on a retry when its stream was read from a lagging node', async () => {
     const { accountId, endpointId } = await house.register();
     const cluster = new StaleFollower(house.store);
     const process = new SharedLogReader(cluster);
@@ -133,7 +133,7 @@ describe('a published event', () => {
     expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
-  it('becomes one delivery, however often it is seen, and is sent signed to the endpoint as it is then', async () => {
+  it("becomes one delivery, however often it is seen, and is sent signed to the endpoint's current address", async () => {
     const { accountId, endpointId, secret } = await house.register();
     const occurredAt = house.clock.now().toISOString();
     await house.happens(accountId);
@@ -178,7 +178,7 @@ describe('a published event', () => {
     expect(house.receivers.requests).toHaveLength(1);
   });
 
-  it('is not delivered when it happened before the endpoint was there, or to one of another account', async () => {
+  it('is not delivered when it is older than the endpoint or of another account', async () => {
     const early = newId();
     await house.happens(early);
     const { endpointId } = await house.register(early);
@@ -187,7 +187,7 @@ describe('a published event', () => {
     expect(await house.deliveriesOf(endpointId)).toEqual([]);
   });
 
-  it('of a type that was not chosen is not delivered, and of one that is chosen later only from then on', async () => {
+  it('is delivered only when its type is chosen at that moment', async () => {
     const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
     await house.happens(accountId);
     await house.react(accountId);
@@ -198,9 +198,9 @@ describe('a published event', () => {
     expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
-  // Clocks are set back, and those of two hosts differ. A receiver must miss nothing by it, and get nothing that was before it.
+  // A clock may be set back, and the clocks of two hosts differ. A receiver must still miss no event, and get none from before its endpoint.
   describe('is judged by its place in the log', () => {
-    it('when the clock was set back after the endpoint was registered: it is delivered', async () => {
+    it('and is delivered when the clock was set back after the endpoint was registered', async () => {
       const { accountId, endpointId } = await house.register();
       house.clock.pass(-3_600);
       await house.happens(accountId);
@@ -208,7 +208,7 @@ describe('a published event', () => {
       expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
-    it('when the clock was ahead before the endpoint was registered: it is not delivered, however often it is seen', async () => {
+    it('and is not delivered when the clock was ahead before the endpoint was registered', async () => {
       const accountId = newId();
       house.clock.pass(3_600);
       await house.happens(accountId);
@@ -219,7 +219,7 @@ describe('a published event', () => {
       expect(await house.deliveriesOf(endpointId)).toEqual([]);
     });
 
-    it('when the clock was set back after another choice of events: the choice holds for what follows', async () => {
+    it('and follows the newest choice of events when the clock was set back after that choice', async () => {
       const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
       house.clock.pass(3_600);
       await house.happens(accountId);
@@ -234,7 +234,7 @@ describe('a published event', () => {
       expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
-    it('when the clock was set back after the endpoint came back: nothing of it is canceled, or counts as before', async () => {
+    it('and is neither canceled nor counted as old when the clock was set back after the endpoint was reactivated', async () => {
       const { accountId, endpointId } = await house.register();
       for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
       house.clock.time = await house.disableAfter(accountId);
@@ -253,7 +253,7 @@ describe('a published event', () => {
     });
   });
 
-  it('signs with both secrets during a rotation, the current first, and afterwards with the new one', async () => {
+  it('is signed with both secrets during a rotation, the current one first, and later with the new one', async () => {
     const { accountId, endpointId, secret } = await house.register();
     const rotated = await house.rotate(accountId, endpointId, 100);
     expect(rotated.previousExpiresAt).toBe(new Date(house.clock.time + 100_000).toISOString());
@@ -273,12 +273,12 @@ describe('a published event', () => {
       );
     expect(during?.headers['webhook-signature']).toBe(`${sign(rotated.secret)} ${sign(secret)}`);
     expect(after?.headers['webhook-signature']).toBe(sign(rotated.secret, after));
-    // The same event id and the same bytes, signed anew.
+    // The event id and the bytes are the same, and the signature is new.
     expect([after?.headers['webhook-id'], after?.body]).toEqual([during?.headers['webhook-id'], during?.body]);
     expect(after?.headers['webhook-timestamp']).not.toBe(during?.headers['webhook-timestamp']);
   });
 
-  it('asks for each next attempt when the one before has failed', async () => {
+  it('has its next attempt requested when one has failed', async () => {
     const { accountId, endpointId } = await house.register();
     house.receivers.answer = REFUSED;
     await house.happens(accountId);
@@ -287,7 +287,7 @@ describe('a published event', () => {
     await house.attempt(deliveryId);
     const { nextAttemptAt } = await house.stateOf(deliveryId);
     expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
-    // Of one whose worker died before it asked.
+    // This attempt's worker died before it requested the next one.
     expect(await house.attempt(deliveryId)).toBeNull();
     expect(turns(deliveryId).slice(2)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
     expect(house.receivers.requests).toHaveLength(1);
@@ -295,7 +295,7 @@ describe('a published event', () => {
 });
 
 describe('an attempt whose worker died', () => {
-  it('is not in the log, and is asked for again: it may be made twice', async () => {
+  it('is not in the log and is requested again, so it may be made twice', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -312,7 +312,7 @@ describe('an attempt whose worker died', () => {
     expect(house.receivers.requests).toHaveLength(2);
   });
 
-  it('and that another one made meanwhile is recorded once', async () => {
+  it('and that another worker has made is recorded once', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -327,8 +327,8 @@ describe('an attempt whose worker died', () => {
     expect(types).toEqual(['DeliveryScheduled', 'DeliverySucceeded']);
   });
 
-  // Each try would send it again.
-  it('because the vault is away has sent nothing', async () => {
+  // Each retry would send the request again.
+  it('sends nothing when the vault is unavailable', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -339,7 +339,7 @@ describe('an attempt whose worker died', () => {
     expect(house.receivers.requests).toEqual([]);
   });
 
-  it('is asked for again when many that are due longer have been asked for', async () => {
+  it('is requested again after many that are due longer', async () => {
     const { accountId } = await house.register();
     for (let count = 0; count < 3; count++) await house.happens(accountId);
     await house.react(accountId);
@@ -348,12 +348,12 @@ describe('an attempt whose worker died', () => {
     const all = await house.deliveries.reader().due(at, 1_000);
     for (let run = 0; run < Math.ceil(all.length / 2); run++) for (const id of await reader.due(at, 2)) seen.add(id);
     expect([...seen].sort()).toEqual([...all].sort());
-    // And from the beginning again.
+    // The next run starts from the beginning.
     if (all.length % 2 === 0) expect(await reader.due(at, 2)).toEqual([]);
     expect(await reader.due(at, 2)).toEqual(all.slice(0, 2));
   });
 
-  it('is asked for again when only the queue has lost it', async () => {
+  it('is requested again when only the queue has lost it', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -364,8 +364,8 @@ describe('an attempt whose worker died', () => {
     expect(turns(deliveryId)).toHaveLength(1);
   });
 
-  // It would otherwise be due for ever, and asked for again and again.
-  it('of a ping ends it once its time is over: no caller waits for it any more', async () => {
+  // It would otherwise be due for ever, and be requested again and again.
+  it('ends a ping after its time, since no caller waits for it', async () => {
     const { accountId, endpointId } = await house.register();
     const aggregates = new AggregateStore(house.store, house.models, house.clock, { appendConflict: () => undefined });
     const deliveryId = newId();
@@ -386,10 +386,10 @@ describe('an attempt whose worker died', () => {
   });
 });
 
-describe('a log that is read and takes no records', () => {
+describe('a log that can be read but not written', () => {
   afterEach(() => void jest.restoreAllMocks());
 
-  it('has each delivery sent at most once by a process, which records it when it can, and sends the others then', async () => {
+  it('lets a process send each delivery at most once, and record it and send the others when it can', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 4; count++) await house.happens(accountId);
     await house.react(accountId);
@@ -397,7 +397,7 @@ describe('a log that is read and takes no records', () => {
     const attempt = house.process();
     for (const method of ['append', 'appendTogether'] as const)
       jest.spyOn(house.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full'));
-    // Two at once, and then each again and again, as the queue has them made.
+    // Two run at the same time, and then each is repeated as the queue does it.
     await Promise.allSettled([attempt(ids[0] as string), attempt(ids[1] as string)]);
     for (let round = 0; round < 3; round++)
       for (const id of ids) await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
@@ -411,7 +411,7 @@ describe('a log that is read and takes no records', () => {
     for (const id of ids) expect(await house.stateOf(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
-  it('costs an endpoint that is failing no success', async () => {
+  it('does not lose the success of a failing endpoint', async () => {
     const { accountId, endpointId } = await house.register();
     for (let run = 0; run < 3; run++) await house.exhaust(accountId, endpointId);
     expect(await view(accountId, endpointId)).toMatchObject({ status: 'failing' });
@@ -427,8 +427,8 @@ describe('a log that is read and takes no records', () => {
   });
 });
 
-describe('health', () => {
-  it('is failing after three exhausted deliveries, disabled after 72 hours, and each change is mailed once', async () => {
+describe('the health of an endpoint', () => {
+  it('is failing after three exhausted deliveries and disabled after 72 hours, and each change is mailed once', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     for (const failures of [1, 2]) {
       await house.exhaust(accountId, endpointId);
@@ -462,7 +462,7 @@ describe('health', () => {
       expect.stringContaining('failing'),
       expect.stringContaining('disabled'),
     ]);
-    // What was pending is canceled; what happens while it is disabled is not sent, not even later.
+    // The pending delivery is canceled. An event during the disabled time is never sent.
     expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
     house.clock.pass(1);
     await house.happens(accountId);
@@ -475,8 +475,8 @@ describe('health', () => {
     ]);
   });
 
-  // One dead receiver exhausts thousands of deliveries, and stood in the way of all others when each was an event of its endpoint.
-  it('counts on while failing without an event each, in any process, from any read model, and when all is seen again', async () => {
+  // One dead receiver exhausts thousands of deliveries. An event of its endpoint for each would delay all the others.
+  it('counts failures without an event for each, in any process, after a rebuild and after a replay', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 1; count <= 6; count++) {
       await house.exhaust(accountId, endpointId);
@@ -498,7 +498,7 @@ describe('health', () => {
     expect(await types()).toEqual(stored);
     await rebuild(house.store, house.projections, [deliveryLog, endpointProjection]);
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 6 });
-    // A redelivery that fails too is not another one.
+    // A redelivery that fails does not count again.
     const [exhausted = ''] = await house.deliveriesOf(endpointId);
     house.clock.pass(60);
     await house.redeliver(accountId, endpointId, exhausted);
@@ -516,7 +516,7 @@ describe('health', () => {
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
   });
 
-  it('of a disabled endpoint keeps its count, and a PUT begins it again whatever is seen again', async () => {
+  it('keeps its count while the endpoint is disabled, and a PUT resets it, whatever is replayed', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 5; count++) await house.exhaust(accountId, endpointId);
     house.clock.time = await house.disableAfter(accountId);
@@ -527,8 +527,8 @@ describe('health', () => {
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
   });
 
-  // After Redis was lost every exhaustion of the log is seen again.
-  it('of an endpoint with a stored event for each of thousands of exhaustions costs no read of them again', async () => {
+  // After a loss of Redis every exhaustion in the log is handled again.
+  it('reads thousands of stored exhaustions once when they are all handled again', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
     const stream = `webhook_endpoint-${accountId}`;
@@ -564,7 +564,7 @@ describe('health', () => {
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 2_003 });
   });
 
-  it('is told once for each change of the endpoint, with ids and without its address', async () => {
+  it('is reported once for each change of the endpoint, with ids and without its address', async () => {
     house.news.length = 0;
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     await house.change(accountId, endpointId, { url: 'https://moved.example.com/b?key=secret', enabledEvents: null });
@@ -601,7 +601,7 @@ describe('health', () => {
       });
   });
 
-  it('is not mailed to have been brought back long ago', async () => {
+  it('is not mailed for a reactivation long ago', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
     house.clock.time = await house.disableAfter(accountId);
@@ -617,7 +617,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is well again after a success, which is mailed, and a ping changes nothing of it', async () => {
+  it('is active again after a success, which is mailed, and a ping does not change it', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
     house.receivers.answer = TAKEN;
@@ -639,7 +639,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is pinged once a second by its account, and nothing is sent or kept of what is more', async () => {
+  it('allows one ping a second for each account, and a refused ping sends and stores nothing', async () => {
     const [one, other] = [await house.register(), await house.register()];
     house.receivers.requests.length = 0;
     await house.ping(one.accountId, one.endpointId);
@@ -653,7 +653,7 @@ describe('health', () => {
     await house.ping(one.accountId, one.endpointId);
   });
 
-  it('is mailed to nobody when there was no contact at the time', async () => {
+  it('is not mailed when the endpoint had no contact at the time', async () => {
     const without = await house.register();
     for (let count = 0; count < 3; count++) await house.exhaust(without.accountId, without.endpointId);
     await house.change(without.accountId, without.endpointId, { notifyEmail: 'late@example.test' });
@@ -661,7 +661,7 @@ describe('health', () => {
     expect(house.mailServer.mails).toEqual([]);
   });
 
-  it('is mailed again and again while the mail server is away, for an hour, and never keeps others waiting longer', async () => {
+  it('is mailed with retries for an hour while the mail server is unavailable, and then delays nothing', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 2; count++) await house.exhaust(accountId, endpointId);
     house.mailServer.away = true;
@@ -679,7 +679,7 @@ describe('health', () => {
 });
 
 describe('deleting an endpoint', () => {
-  it('cancels what is pending, forgets the contact, and a waiting redelivery is not looked at for ever', async () => {
+  it('cancels pending deliveries, forgets the contact, and drops a waiting redelivery', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     await house.happens(accountId);
     await house.happens(accountId);
@@ -702,8 +702,8 @@ describe('deleting an endpoint', () => {
     for (const id of [pending, done]) expect(due).not.toContain(id);
   });
 
-  // Somebody may have changed the lists in Redis.
-  it('cancels nothing of another account that is listed under it', async () => {
+  // The lists in Redis may have been changed by hand.
+  it('cancels no delivery of another account that Redis lists under it', async () => {
     const [one, other] = [await house.register(), await house.register()];
     await house.happens(other.accountId);
     await house.react();
@@ -713,7 +713,7 @@ describe('deleting an endpoint', () => {
     expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
   });
 
-  it('cancels nothing of the one that replaces it', async () => {
+  it('cancels no delivery of the endpoint that replaces it', async () => {
     const first = await house.register();
     await house.delete(first.accountId, first.endpointId);
     house.clock.pass(1);
@@ -726,15 +726,15 @@ describe('deleting an endpoint', () => {
   });
 });
 
-describe('asking twice', () => {
-  it('for an endpoint under one id makes one, with one secret', async () => {
+describe('a repeated request', () => {
+  it('for an endpoint with the same id makes one, with one secret', async () => {
     const endpointId = newId();
     const one = await house.register(undefined, { endpointId });
     expect(await house.register(one.accountId, { endpointId })).toEqual(one);
   });
 
-  // A process that dies before its reply is kept is followed by another with the same name for the secret.
-  it("for a rotation under one id makes one: the receiver's secret stays the previous one", async () => {
+  // When a process dies before its reply is kept, another process repeats the request with the same id for the secret.
+  it('for a rotation with the same id makes one, and the previous secret stays the same', async () => {
     const { accountId, endpointId, secret } = await house.register();
     const secretId = newId();
     const first = await house.rotate(accountId, endpointId, 100, secretId);
@@ -752,7 +752,7 @@ describe('asking twice', () => {
     );
   });
 
-  it('for a redelivery while the queue is away is one that the sweep asks for', async () => {
+  it('is left to the recovery job when it is a redelivery during an outage of the queue', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -773,7 +773,7 @@ describe('asking twice', () => {
 });
 
 describe('the delivery log', () => {
-  it('is read in pages, the newest first, by status and type; a page that is the last one says so', async () => {
+  it('has pages from the newest on, by status and type, and the last page says so', async () => {
     const { accountId, endpointId } = await house.register();
     for (let count = 0; count < 6; count++) await house.happens(accountId);
     await house.react(accountId);
@@ -798,7 +798,7 @@ describe('the delivery log', () => {
     expect(await page({ eventType: 'ping' }, null, 10)).toEqual({ ids: [], next: null });
   });
 
-  it('tells what the receiver answered to whom it belongs, and to nobody else', async () => {
+  it("shows the receiver's answers to the endpoint's account only", async () => {
     const { accountId, endpointId } = await house.register();
     house.receivers.answer = REFUSED;
     await house.happens(accountId);
@@ -820,13 +820,13 @@ describe('the delivery log', () => {
     expect(await view(accountId)).toMatchObject({ lastSuccessAt: second, lastFailureAt: first });
     for (const id of ['', 'x', newId(), deliveryId.toUpperCase()]) expect(await reader.find(endpointId, id)).toBeNull();
     expect(await reader.find(newId(), deliveryId)).toBeNull();
-    // Nothing that a receiver said can be read in the log or the read models without the installation's key.
+    // Reading a receiver's answer from the log or the read models needs the installation's key.
     const stored = JSON.stringify([await house.store.readStream(`webhook_delivery-${deliveryId}`), logged]);
     expect(stored).not.toContain('thank you');
     expect(await house.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
   });
 
-  it('tells of an attempt when it is over, and of all of it then', async () => {
+  it('shows an attempt only when it has ended, and then completely', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -873,7 +873,7 @@ describe('the delivery log', () => {
     });
   });
 
-  it('knows the last success and failure however many deliveries came since', async () => {
+  it('shows the last success and failure, however many deliveries came since', async () => {
     const { accountId, endpointId } = await house.register();
     await house.happens(accountId);
     await house.react(accountId);
@@ -891,10 +891,10 @@ describe('the delivery log', () => {
     });
   });
 
-  it('lists what is over for thirty days; what is open, the last success and each delivery by its id it has for ever', async () => {
+  it('lists ended deliveries for thirty days, and always has open ones, the last success and each delivery by id', async () => {
     const other = await RedisServer.start();
     try {
-      // The clock of the house stands at a day that is long ago.
+      // The fixture's clock shows a day long ago.
       const { accountId, endpointId } = await house.register();
       for (let count = 0; count < 3; count++) await house.happens(accountId);
       await house.react(accountId);
@@ -926,24 +926,30 @@ describe('the delivery log', () => {
 });
 
 describe('the read models', () => {
-  it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
-    const expected = await expectedLines(house.store, projection, house.clock.now().getTime());
-    expect(expected.size).toBeGreaterThan(5);
-    await until('it has caught up', async () => (await storedLines(redis.client(), projection)).size === expected.size);
-    const before = await liveContents(redis.client(), projection);
-    await redis.flush();
-    await house.live();
-    expect(await storedLines(redis.client(), projection)).toEqual(expected);
-    expect(await liveContents(redis.client(), projection)).toEqual(before);
-  });
+  it.each(PROJECTIONS)(
+    '$name is the same after a replay from the beginning, and equals the log',
+    async (projection) => {
+      const expected = await expectedLines(house.store, projection, house.clock.now().getTime());
+      expect(expected.size).toBeGreaterThan(5);
+      await until(
+        'it has caught up',
+        async () => (await storedLines(redis.client(), projection)).size === expected.size,
+      );
+      const before = await liveContents(redis.client(), projection);
+      await redis.flush();
+      await house.live();
+      expect(await storedLines(redis.client(), projection)).toEqual(expected);
+      expect(await liveContents(redis.client(), projection)).toEqual(before);
+    },
+  );
 
-  it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {
+  it.each(PROJECTIONS)('$name throws at an unknown event', ({ evolve }) => {
     expect(() =>
       evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1', metadata: {} } as unknown as RecordedEvent),
     ).toThrow('SomethingElse');
   });
 
-  it('a delivery does not begin in its middle', () => {
+  it('refuse a delivery that begins in the middle', () => {
     expect(() =>
       deliveryLog.evolve(null, {
         type: 'DeliveryExhausted',
@@ -954,7 +960,7 @@ describe('the read models', () => {
     ).toThrow('webhook_delivery-1');
   });
 
-  it('hold no secret and no mail address', async () => {
+  it('contain no secret and no mail address', async () => {
     const { accountId, secret } = await house.register(undefined, { mail: 'canary-contact@example.test' });
     await house.react(accountId);
     const events = JSON.stringify(await house.store.readAll(null, Infinity));
