@@ -1,5 +1,5 @@
-// (k): the service beside its anchors, hand-made programs for the same work (docs/benchmarks.md).
-// `npm run bench -- k`; `npm run bench -- k submit otp` measures some operations only, and ROUNDS=1 is for a quick look.
+// (k): the service compared with its anchors, hand-made programs for the same work (docs/benchmarks.md).
+// `npm run bench -- k` measures all operations, and `npm run bench -- k submit otp` only the named ones. ROUNDS=1 is for a quick look.
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import { StepUps } from './step-ups.js';
 import { BenchReceiver } from './webhook-receiver.js';
 
 const CONNECTIONS = 64;
-/** Whose endpoints get the deliveries. The account whose requests are measured has none. */
+/** The accounts whose endpoints get the deliveries. The account whose requests are measured has no endpoint. */
 const RECEIVING = ['demo', 'child', 'grandchild', 'unrelated'] as const;
 const JSON_BODY = { 'content-type': 'application/json' };
 
@@ -128,13 +128,13 @@ async function comparisonsOf(
   ];
 }
 
-/** The account then pays for all reports that are pulled. */
+/** Gives the account credit for all reports that are pulled. */
 async function addCredit(service: Service, accountId: string): Promise<void> {
   const command = ['scripts/ops.mjs', 'accounts', 'credit', accountId, '--add', '1000000', '--reference', 'benchmark'];
   await promisify(execFile)(process.execPath, command, { env: { ...process.env, ...service.env } });
 }
 
-/** Registers endpoints at the receiver; the accounts they are of. */
+/** Registers endpoints at the receiver, and returns their accounts. */
 async function endpointsAt(receiver: BenchReceiver, service: Service): Promise<readonly string[]> {
   const { accounts } = await service.credentials();
   for (const name of RECEIVING) {

@@ -6,7 +6,7 @@ export interface Caller {
   readonly headers: Record<string, string>;
 }
 
-/** The parsed answer; throws unless it is a 200. */
+/** Returns the parsed answer, and throws unless the status is 200. */
 export async function call(
   { pool, headers }: Caller,
   method: 'GET' | 'POST',

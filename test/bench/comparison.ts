@@ -1,4 +1,4 @@
-// Compares an operation of the service with the same of another program by processor time, in alternating rounds, as rows of one table.
+// Compares an operation of the service with the same operation of another program by processor time, in alternating rounds, as rows of one table.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisServer } from '../support/redis.js';
 import { commandsOf, cpuMsOf, median, quantile, throughput } from './measure.js';
@@ -6,15 +6,15 @@ import { commandsOf, cpuMsOf, median, quantile, throughput } from './measure.js'
 /** A program and its Redis. */
 export interface Side {
   readonly name: string;
-  /** Of its processes. */
+  /** The ids of its processes. */
   readonly pids: readonly number[];
   readonly redis: RedisServer;
 }
 
 export interface Operation {
-  /** Makes ready what that many operations need; not measured. */
+  /** Prepares this number of operations. It is not measured. */
   prepare?(count: number): Promise<unknown>;
-  /** Resolves with the milliseconds that it took. */
+  /** Resolves with the duration in milliseconds. */
   run(): Promise<number>;
 }
 
@@ -32,29 +32,29 @@ export interface Comparison {
   readonly name: string;
   readonly ours: Side & { readonly operation: Operation };
   readonly other: Side & { readonly operation: Operation };
-  /** By operations in flight, how many make a round. */
+  /** The number of operations in a round, by operations in flight. */
   readonly counts: Readonly<Record<number, number>>;
-  /** Of the processor time of one operation, the other's through ours, with most in flight. */
+  /** The other program's processor time for one operation divided by ours, at the highest load. */
   readonly target?: number;
-  /** How many times the other's p50 ours may be with one in flight. */
+  /** The limit for our p50 divided by the other's, with one operation in flight. */
   readonly p50Within?: number;
 }
 
 interface Round {
-  /** Microseconds an operation, of each process. */
+  /** Microseconds for one operation, by process. */
   readonly cpus: readonly number[];
   readonly cpu: number;
   readonly redisCpu: number;
   readonly rate: number;
   readonly p50: number;
-  /** Commands of Redis an operation. */
+  /** Redis commands for one operation. */
   readonly commands: ReadonlyMap<string, number>;
 }
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
-/** After so many a program of many modules is compiled as far as it will be; after one it still takes up to twice as long. */
+/** A program with many modules is fully compiled after this number of rounds. After one round it still takes up to twice as long. */
 const WARMING_ROUNDS = 5;
-/** A program is idle that uses less of such a time than the processor time beside it. */
+/** A program is idle when it uses less than `IDLE_MS` of processor time in this time. */
 const WATCHED_MS = 250;
 const IDLE_MS = 20;
 const MAX_LOOKS = 240;
@@ -107,7 +107,7 @@ async function round({ pids, redis, operation }: Comparison['ours'], count: numb
   const rate = await throughput(count, inFlight, async () => {
     times.push(await operation.run());
   });
-  // What an answer leaves to be done counts.
+  // Work that is left after the answer counts too.
   await idle(pids);
   const [[cpuAfter, redisCpu], commands] = [await used(), await commandsOf(client)];
   client.disconnect();
@@ -125,7 +125,7 @@ async function round({ pids, redis, operation }: Comparison['ours'], count: numb
   };
 }
 
-/** Resolves when no process of a program has anything to do any more but look for work. */
+/** Resolves when the processes of a program only look for work. */
 export async function idle(pids: readonly number[]): Promise<void> {
   const used = async (): Promise<number> => sumOf(await Promise.all(pids.map(cpuMsOf)));
   let before = await used();
@@ -138,7 +138,7 @@ export async function idle(pids: readonly number[]): Promise<void> {
   throw new Error(`Process ${pids.join(', ')} does not come to rest`);
 }
 
-/** The medians of each figure; the commands are those of the last round. */
+/** The medians of each figure. The commands are those of the last round. */
 function middle(rounds: readonly Round[]): Round {
   const of = (figure: (round: Round) => number): number => median(rounds.map(figure));
   return {

@@ -1,5 +1,5 @@
-// (h) The cost of a dead receiver for the others: two services with the same events of one account behind them. One account's receiver took
-// them all; the other's refused every connection, so that each delivery was exhausted. Then both do the same work in turn.
+// (h) The cost of a dead receiver for the others, measured on two services with the same earlier events of one account. One receiver took all of
+// them. The other refused every connection, so each delivery was exhausted. Both services then do the same work in turn.
 import { setTimeout as pause } from 'node:timers/promises';
 import { aPerson, type PlatformCaller, type Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 
 interface Running {
   readonly service: Service;
-  /** Deliveries of a round that arrive. */
+  /** The deliveries of a round that arrive. */
   readonly arriving: number;
   readonly callers: ReadonlyMap<string, PlatformCaller>;
 }
@@ -30,7 +30,7 @@ export async function benchDeadReceiver(): Promise<void> {
     running.push(await prepared(receiver, null), await prepared(receiver, 'https://127.0.0.1:1/'));
     const [undisturbed, disturbed] = running as [Running, Running];
     const round = (one: Running) => () => toOthers(one, receiver);
-    // A round of each goes before, unmeasured.
+    // One round of each is run first and not measured.
     for (const one of running) await round(one)();
     const rates = await medians(ROUNDS, { undisturbed: round(undisturbed), disturbed: round(disturbed) });
     const after = `after ${EXHAUSTIONS.toLocaleString('en-US')}`;
@@ -43,7 +43,7 @@ export async function benchDeadReceiver(): Promise<void> {
   }
 }
 
-/** A service that has done with the events of the account: its receiver took them, or is dead at that address. */
+/** A service that has handled the account's events. Its receiver took them, or is dead at the address `dead`. */
 async function prepared(receiver: BenchReceiver, dead: string | null): Promise<Running> {
   const { service, ids } = await serviceWithEndpoints(
     receiver,
@@ -62,7 +62,7 @@ async function prepared(receiver: BenchReceiver, dead: string | null): Promise<R
     if (Date.now() > until) throw new Error(`${await done()} of ${EXHAUSTIONS} events were done within an hour`);
   const callers = new Map<string, PlatformCaller>();
   for (const name of ENDPOINT_OWNERS) callers.set(name, await service.signIn(name));
-  // One in ten is of the account.
+  // One submission in ten is of that account.
   return { service, arriving: SUBMISSIONS * (dead === null ? 1 : 0.9), callers };
 }
 
@@ -74,7 +74,7 @@ async function failuresInARow(service: Service): Promise<number> {
   return (body as readonly { readonly consecutive_failures: number }[])[0]?.consecutive_failures ?? 0;
 }
 
-/** Screenings a second, from the first submission to the last delivery that arrives. */
+/** Screenings a second, from the first submission to the last arriving delivery. */
 async function toOthers({ callers, arriving }: Running, receiver: BenchReceiver): Promise<number> {
   await receiver.received(true);
   const startedAt = Date.now();

@@ -1,4 +1,4 @@
-// (i): from `mount()` to `onReady`, in Chromium with its processor slowed four times, over loopback; and with nothing slowed, beside it.
+// (i) The time from `mount()` to `onReady` over loopback, in Chromium with its processor slowed four times, and without slowing.
 import { ALONE } from '../support/service.js';
 import { Embedding } from '../support/embedding.js';
 import { median, quantile, tell } from './measure.js';
@@ -6,7 +6,7 @@ import { median, quantile, tell } from './measure.js';
 const SLOWED = 4;
 const MOUNTS = 15;
 const TARGET_MS = 700;
-/** Slowing holds for one process of the browser: page and frame are to be in the same one. */
+/** Slowing applies to one process of the browser, so page and frame must share one. */
 const ONE_PROCESS = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
 export async function benchEmbedding(): Promise<void> {
@@ -25,7 +25,7 @@ export async function benchEmbedding(): Promise<void> {
   }
 }
 
-/** In a browser context of its own: nothing is cached. The key's token is exchanged within. */
+/** Measures in a new browser context with an empty cache. The time includes the token exchange. */
 async function mountToReady(embedding: Embedding, factor: number): Promise<number> {
   const host = await embedding.open();
   const devtools = await host.page.context().newCDPSession(host.page);

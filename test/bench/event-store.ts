@@ -10,7 +10,7 @@ import { latencies, medians, quantile, tell, throughput } from './measure.js';
 const WRITERS = 64;
 const APPENDS = 16_000;
 
-/** About as large as the service's events are. */
+/** As large as a typical event of the service. */
 export function anEvent(type = 'OtpRejected'): NewEvent {
   return {
     id: newId(),

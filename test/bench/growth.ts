@@ -1,4 +1,4 @@
-// (n) What grows with the log: a short and a long one beside each other, their older events compressed.
+// (n) The figures that grow with the log, for a short and a long log whose older events are compressed.
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function benchLog(events: number): Promise<void> {
   };
   const service = await Service.start({ LOG_LEVEL: 'warn' }, { alone: ALONE, stored: { data } });
   try {
-    // Until all read models are there.
+    // All read models are built by then.
     await idle([service.program.pid ?? 0]);
     await service.program.end('SIGTERM');
     const startedAt = performance.now();
@@ -68,7 +68,7 @@ async function benchRequests(service: Service, size: string): Promise<void> {
   await caller.pool.close();
 }
 
-/** Of a copy, which leaves out what is free in the file. */
+/** The size of a copy, which has no free pages. */
 async function sizeOf(log: EmbeddedEventStore): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-growth-'));
   try {

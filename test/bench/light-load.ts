@@ -1,5 +1,5 @@
-// (o) Webhook deliveries at an unhurried pace, as most services have them: nothing is shared when one event comes after another. The stored
-// event is appended by this process, and the receiver is a process of its own: neither is counted.
+// (o) Webhook deliveries at a slow pace, as most services have them. Single events share no work. This process appends the stored events, and the
+// receiver is another process, so neither is counted.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { commandsOf, cpuMsOf, paced, quantile, tell } from './measure.js';
@@ -10,7 +10,7 @@ import { serviceWithEndpoints } from './webhooks.js';
 
 const A_SECOND = 20;
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
-/** Unmeasured, so that the service is compiled. */
+/** These seconds are not measured. They let the service be compiled. */
 const WARMING_SECONDS = 20;
 
 export async function benchLightLoad(): Promise<void> {
@@ -36,7 +36,7 @@ export async function benchLightLoad(): Promise<void> {
     });
     const before = await used();
     const times = await round(SECONDS);
-    // What a delivery leaves to be done counts.
+    // Work that is left after a delivery counts too.
     await pause(2_000);
     const after = await used();
     const each = (name: keyof typeof before): number => (after[name] - before[name]) / times.length;
@@ -54,7 +54,7 @@ export async function benchLightLoad(): Promise<void> {
   }
 }
 
-/** What a process has had written to disk; 0 where the system does not tell. */
+/** The bytes that a process has written to disk, or 0 when the system does not report them. */
 async function writtenBytesOf(pid: number): Promise<number> {
   const io = await readFile(`/proc/${pid}/io`, 'utf8').catch(() => '');
   return Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? 0);

@@ -1,4 +1,4 @@
-// (l) A log of many screenings is copied: one append after another beside many in flight, to each kind of store.
+// (l) Copies a log of many screenings to each kind of store, with one append after another and with many in flight.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { medians, tell } from './measure.js';
 
 const EVENTS = Number(process.env['EVENTS'] ?? 10_000);
 const ROUNDS = 3;
-/** How long a server takes for one append: EventStoreDB 24.10 on the loopback took 165 to 200 events a second, one after another. */
+/** The time of one append at a server. EventStoreDB 24.10 on the loopback took 165 to 200 events a second, one after another. */
 const DURABLE_AFTER_MS = 5;
 
 export async function benchLogCopy(): Promise<void> {
@@ -42,7 +42,7 @@ export async function benchLogCopy(): Promise<void> {
     let copies = 0;
     const toEmbedded = (ordered: boolean) => async (): Promise<number> => {
       const target = EmbeddedEventStore.open({ directory: join(folder, `copy-${copies++}`) });
-      // Of one process, these are stored in the order in which they were begun.
+      // Appends of one process are stored in the order in which they begin.
       const append: CopyOptions['append'] = async (appends) =>
         void (await Promise.all(appends.map((one) => target.append(one.stream, one.expected, one.events))));
       try {
@@ -66,7 +66,7 @@ async function compare(kind: string, oneByOne: () => Promise<number>, inFlight: 
   tell(`(l) copy to ${kind}, ratio`, rates.inFlight / rates.oneByOne, 'times');
 }
 
-/** Events a second. */
+/** Returns the number of events a second. */
 async function copied(source: EventStore, target: EventStore, options: CopyOptions): Promise<number> {
   const startedAt = performance.now();
   const { events, difference } = await copyLog(source, target, () => undefined, options);
@@ -74,7 +74,7 @@ async function copied(source: EventStore, target: EventStore, options: CopyOptio
   return (events / (performance.now() - startedAt)) * 1_000;
 }
 
-/** A run that finds nothing new, from the beginning and from where the one before it has ended; milliseconds. */
+/** Milliseconds of a run that finds no new event, from the beginning and from the end of the run before. */
 async function benchNextRun(source: EventStore): Promise<void> {
   const double = await EventStoreDbDouble.start();
   const target = EventStoreDbEventStore.connect({ connectionString: double.connectionString });

@@ -1,11 +1,11 @@
-// How the benchmarks measure: rounds of a fixed number of operations, alternating between what is compared, medians told.
+// How the benchmarks measure: rounds with a fixed number of operations, alternating between the compared programs, with medians as results.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
 
-/** Runs `operation` until `count` are done, `inFlight` at a time; operations a second. */
+/** Runs `operation` `count` times with `inFlight` at a time, and returns operations a second. */
 export async function throughput(count: number, inFlight: number, operation: () => Promise<void>): Promise<number> {
   let left = count;
   const startedAt = performance.now();
@@ -17,7 +17,7 @@ export async function throughput(count: number, inFlight: number, operation: () 
   return (count / (performance.now() - startedAt)) * 1_000;
 }
 
-/** Milliseconds of each of `count` operations, one after the other, sorted. */
+/** Runs `count` operations one after another, and returns their milliseconds, sorted. */
 export async function latencies(count: number, operation: () => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   for (let done = 0; done < count; done++) {
@@ -28,7 +28,7 @@ export async function latencies(count: number, operation: () => Promise<void>): 
   return times.sort((one, other) => one - other);
 }
 
-/** Milliseconds of each operation, sorted: so many are begun a second, however long they take, until the promise settles. */
+/** Starts `aSecond` operations a second until the promise settles, however long they take. Returns their milliseconds, sorted. */
 export async function paced(
   aSecond: number,
   during: Promise<unknown>,
@@ -52,12 +52,12 @@ export function median(values: readonly number[]): number {
   );
 }
 
-/** Of sorted values. */
+/** The quantile of sorted values. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Of the line through the points, by least squares. */
+/** The slope of the least-squares line through the points. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -65,7 +65,7 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   return above / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
 }
 
-/** Alternates the measured things, so that what else the machine does meets all of them; the medians by name. */
+/** Alternates the measured functions, so that other load on the machine affects all of them. Returns the medians by name. */
 export async function medians<Name extends string>(
   rounds: number,
   measured: Readonly<Record<Name, () => Promise<number>>>,
@@ -82,14 +82,14 @@ export async function medians<Name extends string>(
   ) as Record<Name, number>;
 }
 
-/** What Linux counts processor time in, for every program. */
+/** The unit in which Linux counts processor time. */
 const TICK_MS = 10;
 
-/** Milliseconds of processor time, user and system, that all threads of a process have used since it started. */
+/** Milliseconds of user and system time that all threads of a process have used since its start. */
 export async function cpuMsOf(pid: number): Promise<number> {
   if (process.platform === 'linux') {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in brackets, may hold spaces.
+    // The program's name, in brackets, may contain spaces.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   }
@@ -97,13 +97,13 @@ export async function cpuMsOf(pid: number): Promise<number> {
   return stdout.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000;
 }
 
-/** What a process has in memory that is of no file; 0 where the system does not tell. */
+/** The memory of a process that no file backs, or 0 when the system does not report it. */
 export async function anonymousBytesOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
 }
 
-/** How often a Redis has run each command since it started, those that its scripts ran included. */
+/** The number of runs of each Redis command since the start, also within scripts. */
 export async function commandsOf(redis: Redis): Promise<ReadonlyMap<string, number>> {
   const lines = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm);
   return new Map([...lines].map(([, name = '', calls]) => [name, Number(calls)]));

@@ -1,4 +1,4 @@
-// The operations that (k) compares. Service and anchor are called alike.
+// The operations that (k) compares. The service and the anchor have the same routes.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
 import { RIGHT_OTP_CODE } from '../../src/vendors/idv/double/step-up.js';
@@ -11,7 +11,7 @@ import type { BenchReceiver } from './webhook-receiver.js';
 
 const PREPARED_AT_ONCE = 64;
 
-/** Screens a new person; the session's id. */
+/** Screens a new person, and returns the session's id. */
 export async function submitted(caller: Caller, person: Person = {}, expected = 'VERIFIED'): Promise<string> {
   const { id, status } = await call(caller, 'POST', '/screening/submit', aPerson(person));
   if (status !== expected) throw new Error(`A submission ended as ${status}`);
@@ -22,7 +22,7 @@ export function submission(caller: Caller): Operation {
   return timed(async () => void (await submitted(caller)));
 }
 
-/** The right code, for a session of its own each time. */
+/** Sends the right code, each time for another session. */
 export function otpAnswer(caller: Caller): Operation {
   return onNewSessions(
     () => submitted(caller, { lastName: 'Otptest' }, 'STEP_UP_REQUIRED'),
@@ -33,7 +33,7 @@ export function otpAnswer(caller: Caller): Operation {
   );
 }
 
-/** The first look at a report, for which the bureau is asked and the account pays. */
+/** Looks at a report for the first time. The bureau is asked, and the account pays. */
 export function reportPull(caller: Caller): Operation {
   return onNewSessions(
     () => submitted(caller),
@@ -52,7 +52,7 @@ function onNewSessions(submit: () => Promise<string>, act: (id: string) => Promi
   };
 }
 
-/** Of a party of the direct API. */
+/** Registers a party of the direct API. */
 export function registration(caller: Caller): Operation {
   return timed(async () => {
     const { dateOfBirth: dob, ...person } = aPerson();
@@ -64,7 +64,7 @@ export function reading(caller: Caller, path: string): Operation {
   return timed(async () => void (await call(caller, 'GET', path)));
 }
 
-/** From the stored event to its receipt. The session is there before, so that one event is stored for one that is sent. */
+/** Measures from the stored event to its receipt. The session exists before, so each request has one stored event. */
 export function storedDelivery(receiver: BenchReceiver, stepUps: StepUps, accountIds: readonly string[]): Operation {
   const sessions: Submitted[] = [];
   let made = 0;
@@ -83,7 +83,7 @@ export function storedDelivery(receiver: BenchReceiver, stepUps: StepUps, accoun
   };
 }
 
-/** From the word to deliver an event of a session to its receipt. */
+/** Measures from the request for a delivery to its receipt. */
 export function deliveryBy(receiver: BenchReceiver, deliver: (sessionId: string) => void): Operation {
   return {
     run: async () => {

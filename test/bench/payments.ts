@@ -1,5 +1,4 @@
-// (f) A new payment intent for a new session each time, beside the submissions of the same service; the sandbox processor is on the
-// same machine.
+// (f) Payment intents for new sessions, compared with submissions to the same service. The sandbox's processor runs on the same machine.
 import { Pool } from 'undici';
 import { ALONE, aPerson, Service } from '../support/service.js';
 import { call, type Caller } from './caller.js';

@@ -1,4 +1,4 @@
-// (m) The service in several processes beside the same in one, on the same cores: what the split costs, and which process has how much to do.
+// (m) The service in several processes compared with one process, on the same cores. It shows the cost of the split and the load of each process.
 import { Pool } from 'undici';
 import { ALONE, type Role, Service, type StartOptions } from '../support/service.js';
 import type { Caller } from './caller.js';

@@ -1,4 +1,5 @@
-// (d) Rebuilding all projections from the log and verifying it, and what requests notice of the former. EVENTS says how long the log is.
+// (d) Rebuilds all projections from the log and verifies the log. It also shows the effect of a rebuild on requests. EVENTS sets the length of the
+// log.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -29,7 +30,7 @@ const STATUS_A_SECOND = 200;
 const WARM_UP_MS = 3_000;
 const UNDISTURBED_MS = 10_000;
 const REBUILT_WITHIN_MS = 600_000;
-/** As many documents as a commit writes in one step. */
+/** The number of documents that a commit writes in one step. */
 const COMMITTED = 50;
 
 export async function benchRebuild(): Promise<void> {
@@ -54,7 +55,7 @@ async function withLog(directory: string, use: (log: EmbeddedEventStore) => Prom
   await use(log).finally(() => log.close());
 }
 
-/** All read models at once, while nobody asks the service anything and while it is asked for a status again and again. */
+/** Rebuilds all read models at once, first without requests and then with many status requests. */
 async function benchInService(service: Service): Promise<void> {
   const store = new RedisProjectionStore(service.redis.client());
   const { headers } = await service.signIn('nopay');
@@ -125,7 +126,7 @@ async function benchVerify(directory: string): Promise<void> {
   if (peak > 0) tell('(d) audit verify, most anonymous memory', peak / 2 ** 20, 'MiB');
 }
 
-/** What listing costs: how long the largest step of a commit holds up whoever reads, and the size of its index entries. */
+/** The cost of lists: how long the largest step of a commit delays a reader, and the size of its index entries. */
 async function benchCommit(): Promise<void> {
   const server = await RedisServer.start();
   try {

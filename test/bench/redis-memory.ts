@@ -1,4 +1,4 @@
-// (n) What a screening takes in Redis, by kind of key: while its documents are kept, and when they have left.
+// (n) The memory of a screening in Redis by kind of key, while its documents are kept and after they have left.
 import type { Redis } from 'ioredis';
 import { Pool } from 'undici';
 import { RIGHT_OTP_CODE } from '../../src/vendors/idv/double/step-up.js';
@@ -14,7 +14,7 @@ import { serviceWithEndpoints } from './webhooks.js';
 const COUNT = 400;
 const IN_FLIGHT = 16;
 const FEE = 3_500;
-/** Hours. With none, documents leave with the next commit. */
+/** In hours. With 0, documents leave at the next commit. */
 const [KEPT, LEFT] = ['72', '0'];
 const STILL_BYTES = 30_000;
 const LOOK_MS = 3_000;
@@ -47,7 +47,7 @@ async function perScreening(receiver: BenchReceiver, hours: string): Promise<Map
     const redis = service.redis.client();
     const grown = new Map<string, Sizes>();
     for (const [kind, screening] of Object.entries(await kindsOf(service))) {
-      // The first one brings what there is once.
+      // The first screening also creates keys that exist only once.
       await screening();
       const before = await sizesAtRest(redis);
       await throughput(COUNT, IN_FLIGHT, screening);
@@ -84,7 +84,7 @@ async function kindsOf(service: Service): Promise<Kinds> {
   };
 }
 
-/** Once Redis has stopped growing: deliveries and commits follow the answers. */
+/** Measures when Redis has stopped growing, since deliveries and commits follow the answers. */
 async function sizesAtRest(redis: Redis): Promise<Sizes> {
   let before = 0;
   const still = async (): Promise<boolean> => {

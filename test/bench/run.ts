@@ -1,4 +1,4 @@
-// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o] measures the figures that have targets. Ratios compare values within one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';

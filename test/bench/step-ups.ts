@@ -1,4 +1,4 @@
-// Stores events that are published: sessions that wait for a person's answer. From this process, which opens the service's log beside it.
+// Stores published events: sessions that wait for a person's answer. This process opens the service's log beside the service.
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../src/kernel/clock.js';
@@ -36,7 +36,7 @@ export class StepUps {
     return new StepUps(EmbeddedEventStore.open({ directory: join(dataDir, 'events') }));
   }
 
-  /** Nothing is published of it yet. */
+  /** Stores a session without a published event. */
   async submit(accountId: string): Promise<Submitted> {
     const [sessionId, attemptId, now] = [newId(), newId(), new Date()];
     const context: ActionContext = {
@@ -68,7 +68,7 @@ export class StepUps {
     return { sessionId, attemptId, context, state };
   }
 
-  /** One event, which is published; durable when it resolves. */
+  /** Stores one published event, and resolves when it is durable. */
   async require({ sessionId, attemptId, context, state }: Submitted): Promise<void> {
     const verdict = { kind: 'step-up', otp: true, questions: [], duplicateGuard: false } as const;
     await this.aggregates.execute(

@@ -1,4 +1,4 @@
-// A process that verifies the log in a folder as `ops audit verify` does, without a vault, and tells how many milliseconds it took, and how much processor time.
+// Verifies the log in a folder as `ops audit verify` does, without a vault. It prints the duration and the processor time in milliseconds.
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { rangesOf, walkInThreads } from '../../src/ops/verify-in-threads.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';

@@ -1,5 +1,5 @@
-// The receiver of the webhook benchmark, in a process of its own: counts unique events and tells how old each was when it came, and of which session.
-// `/hang...` answers nothing for eight seconds; everything else answers at once.
+// The receiver of the webhook benchmark, in its own process. It counts unique events and reports the session and the age of each at its arrival.
+// `/hang...` answers nothing for eight seconds. All other paths answer at once.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -9,13 +9,13 @@ import { CertificateAuthority } from '../support/certificates.js';
 
 const HANG_MS = 8_000;
 
-/** What came to the paths that answer at once. Times in ms; `firstAt` and `lastAt` since 1970. */
+/** The requests to the paths that answer at once. Times are in ms, and `firstAt` and `lastAt` count from 1970. */
 export interface Received {
   readonly requests: number;
   readonly unique: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** From the event to the receipt, sorted. */
+  /** The times from the event to the receipt, sorted. */
   readonly ages: readonly number[];
 }
 
@@ -46,14 +46,14 @@ export class BenchReceiver {
     return `https://127.0.0.1:${this.port}${path}`;
   }
 
-  /** What has come since the last reset. */
+  /** The requests since the last reset. */
   async received(reset = false): Promise<Received> {
     const answer = new Promise<Received>((resolve) => (this.answered = resolve));
     this.child.send({ reset });
     return answer;
   }
 
-  /** Resolves when an event of that session has come for the first time. */
+  /** Resolves when the first event of that session arrives. */
   async arrival(sessionId: string): Promise<void> {
     await new Promise<void>((resolve) => this.expected.set(sessionId, resolve));
     this.expected.delete(sessionId);

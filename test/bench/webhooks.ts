@@ -1,5 +1,5 @@
-// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, and what hanging receivers do to the healthy ones. The
-// receiver is a process of its own. What a delivery costs is measured in (k).
+// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, and the effect of hanging receivers on healthy ones. The receiver is
+// another process. (k) measures the cost of a delivery.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ALONE, aPerson, Service, type PlatformCaller } from '../support/service.js';
@@ -10,7 +10,7 @@ import { until } from '../support/eventually.js';
 
 const DELIVERIES = 6_000;
 const HEALTHY = ['demo', 'child', 'grandchild', 'unrelated', 'nopay'] as const;
-/** Accounts with an endpoint each. */
+/** The accounts that have an endpoint. */
 export const ENDPOINT_OWNERS = [...HEALTHY, 'broke'] as const;
 const TRICKLE = 1_200;
 
@@ -41,7 +41,7 @@ export async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** Starts a service whose accounts have their endpoints at the receiver, but for those that are elsewhere. */
+/** Starts a service with its accounts' endpoints at the receiver, except those in `elsewhere`. */
 export async function serviceWithEndpoints(
   receiver: BenchReceiver,
   env: Readonly<Record<string, string>> = {},
@@ -69,7 +69,7 @@ export async function serviceWithEndpoints(
   return { service, ids: Object.fromEntries(ENDPOINT_OWNERS.map((name) => [name, accounts[name].accountId])) };
 }
 
-/** Where `broke` has its endpoint. */
+/** The address of the endpoint of `broke`. */
 function hangingIf(hanging: boolean, receiver: BenchReceiver): { readonly broke?: string } {
   return hanging ? { broke: receiver.url('/hang') } : {};
 }
@@ -97,7 +97,7 @@ async function drained(receiver: BenchReceiver, hanging: boolean): Promise<numbe
   }
 }
 
-/** One event to deliver for each session. */
+/** Stores one event to deliver for each session. */
 async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string>>): Promise<void> {
   const stepUps = StepUps.open(dataDir);
   let next = 0;
@@ -109,7 +109,7 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
   await stepUps.close();
 }
 
-/** Ages on arrival while people are screened at an unhurried pace. */
+/** The ages at arrival while people are screened at a slow pace. */
 async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Received> {
   const { service } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {

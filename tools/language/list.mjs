@@ -72,6 +72,7 @@ export const FINISHED_FOLDERS = [
   'test/unit/reports',
   'test/unit/screening',
   'test/unit/webhooks',
+  'test/bench',
   'test/projections',
   'test/fixtures',
   'test/architecture',

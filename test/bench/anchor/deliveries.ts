@@ -1,4 +1,4 @@
-// The anchor's webhook deliveries: a job for each event, an append before it is sent and one after, HMAC, HTTPS.
+// The anchor's webhook deliveries: a job for each event, an append before and after the request, HMAC, HTTPS.
 import { createHmac, randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -14,7 +14,7 @@ export interface Receiver {
   readonly ca: string;
 }
 
-/** What takes the session of an event that is to be delivered. */
+/** Returns a function that delivers an event of the given session. */
 export function deliveries(redis: Redis, log: AnchorLog, { origin, ca }: Receiver): (sessionId: string) => void {
   const key = randomBytes(32);
   const agent = new Agent({ connect: { ca }, headersTimeout: SEND_TIMEOUT_MS, bodyTimeout: SEND_TIMEOUT_MS });
@@ -63,7 +63,7 @@ export function deliveries(redis: Redis, log: AnchorLog, { origin, ca }: Receive
   return (sessionId) => {
     waiting.push(sessionId);
     if (waiting.length > 1) return;
-    // What came in one turn is added together.
+    // Deliveries from one turn of the event loop are added together.
     setImmediate(() => {
       const at = new Date().toISOString();
       void queue.addBulk(waiting.map((id) => ({ name: 'deliver', data: { sessionId: id, at } })));

@@ -1,10 +1,10 @@
-// The event log of the anchor, hand-made on LMDB: what waits goes into one transaction, which is synced before anybody is answered.
+// The anchor's event log, hand-made on LMDB. Waiting writes share one transaction, which is synced before they resolve.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { newId } from '../../../src/kernel/ids.js';
 
-/** Where a stream ends: the next event is chained to it. */
+/** The last event of a stream, to which the next one is chained. */
 export interface StreamEnd {
   readonly revision: number;
   readonly hash: string;
@@ -45,7 +45,7 @@ export class AnchorLog {
 
   private readonly transaction: (section: () => void) => Promise<void>;
 
-  /** With the settings of the service's log: nothing is visible before it is durable. */
+  /** Has the settings of the service's log: an event becomes visible when it is durable. */
   static open(path: string): AnchorLog {
     const root = open({ path, noSubdir: true, maxDbs: 8, overlappingSync: false, eventTurnBatching: false });
     return new AnchorLog(
@@ -69,7 +69,7 @@ export class AnchorLog {
     return { revision, hash: (JSON.parse(text) as { chain: StreamEnd }).chain.hash };
   }
 
-  /** Durable when it resolves, with the new end of the stream. */
+  /** Resolves with the new end of the stream when the events are durable. */
   async append(stream: string, end: StreamEnd, facts: readonly Fact[]): Promise<StreamEnd> {
     let { revision, hash: prev } = end;
     const occurredAt = new Date().toISOString();
@@ -98,7 +98,7 @@ export class AnchorLog {
     return { revision, hash: prev };
   }
 
-  /** Durable when it resolves. AES-256-GCM, bound to its name. */
+  /** Resolves when the text is durable. It is sealed by AES-256-GCM and bound to its name. */
   async keepSecret(name: string, text: string): Promise<void> {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.key, nonce);
@@ -143,7 +143,7 @@ export class AnchorLog {
   }
 }
 
-/** About what the service records beside each fact. */
+/** About the metadata that the service records with each event. */
 const METADATA = {
   schemaVersion: 1,
   accountId: newId(),

@@ -1,5 +1,5 @@
-// The anchor: what a hand-made program without this service's design needs for the same work, on the same tools and with the same
-// durability. In a process of its own, with a Redis and a folder of its own (docs/benchmarks.md).
+// The anchor: a hand-made program for the same work without this service's design, on the same tools and with the same durability. It runs in its own
+// process, with its own Redis and folder (docs/benchmarks.md).
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -38,7 +38,7 @@ export class Anchor implements Ready {
   static async start(sandboxUrl: string, receiver: Receiver): Promise<Anchor> {
     const [redis, folder] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'anchor-'))]);
     const settings: Settings = { folder, redisUrl: redis.url, sandboxUrl, receiver };
-    // With the flags of the service.
+    // The flags are those of the service.
     const child = fork(fileURLToPath(import.meta.url), ['serve', JSON.stringify(settings)], {
       stdio: 'inherit',
       execArgv: ['--max-semi-space-size=64'],
@@ -51,7 +51,7 @@ export class Anchor implements Ready {
     return this.child.pid ?? 0;
   }
 
-  /** Has it deliver an event of this session. */
+  /** Makes the anchor deliver an event of this session. */
   deliver(sessionId: string): void {
     this.child.send(sessionId);
   }

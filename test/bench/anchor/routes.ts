@@ -1,4 +1,4 @@
-// The anchor's HTTP routes: a submission and an answer with a code, each with one call to the sandbox, and a bare status.
+// The anchor's HTTP routes: a submission and an answer with a code, each with one call to the sandbox, and a plain status.
 import { Queue, Worker } from 'bullmq';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -26,7 +26,7 @@ interface SubmitBody {
   readonly userType: string;
 }
 
-/** What of the vendor's answer matters here. */
+/** The fields of the vendor's answer that the anchor needs. */
 interface VendorAnswer {
   readonly userAuthenticated: boolean;
   readonly UserToken?: string;
@@ -60,7 +60,7 @@ export function mountRoutes(app: FastifyInstance, { redis, log, sandboxUrl, publ
     if (response.statusCode !== 200) throw new Error(`The sandbox answered ${response.statusCode}: ${text}`);
     return JSON.parse(text) as VendorAnswer;
   };
-  /** What a session is read by, on its own route and in the answer. */
+  /** Stores and returns the document of a session, which its own route reads too. */
   const show = async (id: string, verified: boolean): Promise<object> => {
     const status = verified ? 'VERIFIED' : 'STEP_UP_REQUIRED';
     const document = { id, status, verificationStatus: status, paymentStatus: 'NOT_REQUIRED' };
@@ -121,7 +121,7 @@ export function mountRoutes(app: FastifyInstance, { redis, log, sandboxUrl, publ
   });
 }
 
-/** Runs work as a job: Redis holds its id and nothing else, and whoever waits is in this process. */
+/** Runs work as a job. Redis holds only its id, and the caller waits in this process. */
 function jobs(redis: Redis): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
   const waiting = new Map<string, () => Promise<void>>();
   const queue = new Queue('calls', {
@@ -140,7 +140,7 @@ function jobs(redis: Redis): <Result>(id: string, work: () => Promise<Result>) =
     });
 }
 
-/** A signature is verified once; its token is then known until it expires. */
+/** Verifies a signature once, and then remembers the token until it expires. */
 function bearerCheck(publicKey: CryptoKey): (authorization: string | undefined) => Promise<boolean> {
   const knownUntil = new Map<string, number>();
   return async (authorization = '') => {
