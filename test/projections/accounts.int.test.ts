@@ -276,7 +276,7 @@ describe('the directories of accounts and keys', () => {
     );
   });
 
-  it('read the same again after Redis has lost everything', async () => {
+  it('give the same answers after Redis has lost everything', async () => {
     const accountId = await open({ feeCents: 5 });
     const { keyId } = await issue(accountId, PUBLISHABLE);
     await deactivate(keyId);

@@ -444,7 +444,7 @@ describe('income sessions', () => {
   });
 
   it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)(
-    'fails once with the reason %s when it ends every route',
+    'fails once with the reason %s when every route has failed',
     async (reason) => {
       vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: { kind: 'failed', reason } };
       const id = await process().open();
@@ -510,7 +510,7 @@ describe('income sessions', () => {
     },
   );
 
-  it('waits half an hour for an outcome with fewer than a hundred questions, and publishes nothing at the end', async () => {
+  it('waits half an hour for an outcome with fewer than a hundred requests to the vendor, and publishes nothing at the end', async () => {
     vendor.outcomes.PAYROLL = { kind: 'in-progress' };
     const id = await process().open();
     const opened = Date.parse((await statusOf(id)).createdAt);

@@ -109,7 +109,7 @@ describe('the projector', () => {
     await caughtUp(parcels, weights);
   });
 
-  it('builds the same lists and due times from the start of the log as step by step', async () => {
+  it('builds from the start of the log the same lists and due times as step by step', async () => {
     start();
     for (let round = 0; round < 10; round++) await appendParcels(20);
     await caughtUp(parcels, weights);

@@ -232,7 +232,7 @@ describe('the details of a grant without a session', () => {
     for (const faster of [erase, (grantId: string) => entrust(grantId, first)]) {
       const [grantId, person] = [await mint(), newId()];
       clock.time += LAPSE_MS;
-      // Between reading the details and storing them under the person's subject.
+      // The other process acts between the reading of the details and their storing under the person's subject.
       const overtaken = new Proxy(vault, {
         get: (target, name) => {
           if (name === 'put')

@@ -446,7 +446,7 @@ describe('the configuration', () => {
     expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());
   });
 
-  it('calls only the variable invalid that was set, not those derived from it', () => {
+  it('calls only the given variable invalid, not those derived from it', () => {
     expect(wrong({ PORT: 'abc' })).toEqual(['PORT']);
     expect(wrong({ PUBLIC_URL: 'api.example.com' })).toEqual(['PUBLIC_URL']);
     expect(wrong({ SANDBOX_PORT: 'abc' })).toEqual(['SANDBOX_PORT']);

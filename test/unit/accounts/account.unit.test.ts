@@ -129,7 +129,7 @@ describe('an account', () => {
     });
   });
 
-  it('refuses a version of the installation, also when the account is opened', () => {
+  it("refuses the version of the installation's terms, also at its opening", () => {
     const settings = { terms: { ...TERMS, version: INSTALLATION_TERMS.version } };
     for (const decide of [
       () => given(OPENED).when({ kind: 'set', settings }),

@@ -117,7 +117,7 @@ describe('a grouped stream', () => {
       );
     });
 
-    it('answers with no refusal before the events that cause it are stored', async () => {
+    it('refuses a command only when the events that cause the refusal are stored', async () => {
       const away = new Proxy(store, {
         get: (target, name) =>
           name === 'append'

@@ -66,7 +66,7 @@ describe('A consumer', () => {
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
     await at().journey.follow({ id: 's1', status: 'VERIFIED' });
-    // The status may be older than the payment. The report is not.
+    // The status may not show the payment yet. The report does.
     at().journey.next();
     await new Promise(setImmediate);
     expect(at().place).toBe('report');
@@ -90,7 +90,7 @@ describe('A consumer', () => {
     );
   });
 
-  it('whose report the bureau refuses causes one event for each reason, and one for the score when it arrives', async () => {
+  it('causes one event for each reason when the bureau refuses the report, and one for the score when it arrives', async () => {
     const { told, at } = await opened({ screeningId: 's1' }, status({ overallStatus: 'COMPLETED' }));
     const { journey } = at();
     for (const reasonCode of ['FILE_FROZEN', 'FILE_FROZEN', 'NO_RECORD', 'FILE_FROZEN']) {
@@ -107,7 +107,7 @@ describe('A consumer', () => {
     ]);
   });
 
-  it('whose code was right goes on, although the status is older', async () => {
+  it('goes on after a right code, although the status does not show it yet', async () => {
     const { served, at, names } = await opened();
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
@@ -117,7 +117,7 @@ describe('A consumer', () => {
     expect(names()).toContain('onVerificationSuccess');
   });
 
-  it('without a possible report starts again and has not paid', async () => {
+  it('starts again without a payment when no report can be made', async () => {
     const { names, at } = await opened({ screeningId: 's1' });
     expect(at().place).toBe('payment');
     at().journey.startAgain();

@@ -225,7 +225,7 @@ describe('the page of the frame', () => {
     } satisfies FrameSettings);
   });
 
-  it('leaves an origin with more text than an origin out of the header and the settings', async () => {
+  it('leaves an origin with extra text out of the header and the settings', async () => {
     const { body, headers } = await page({ allowedOrigins: ['https://a.example;script-src *', 'https://b.example'] });
     expect(headers['content-security-policy']).toContain('frame-ancestors https://b.example;');
     expect(settingsIn(body)).toMatchObject({ allowedOrigins: ['https://b.example'] });

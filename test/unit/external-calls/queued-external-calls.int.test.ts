@@ -37,7 +37,7 @@ describe('external calls of a process', () => {
   });
 
   // A recovery job that finds an input concludes that the vendor was never asked.
-  it('remove an input that Redis stores after the record that the vendor was not asked', async () => {
+  it('remove an input that Redis stores only after the call was recorded as not asked', async () => {
     let stored: () => void = () => undefined;
     const remove = jest.fn(async () => true);
     const calls = callsWith({ seal: () => new Promise((resolve) => (stored = resolve)), remove });

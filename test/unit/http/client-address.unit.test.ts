@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { clientAddressOf } from '../../../src/platform/http/client-address.js';
 
-describe('the clientAddressOf, for limits', () => {
+describe('clientAddressOf', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],

@@ -111,7 +111,7 @@ describe("a vendor's refusal", () => {
     expect(heard({ code: 4242, status: 422, field: 'address.postalCode' })).toEqual([400, 121, 'currentZip', null]);
     expect(heard({ code: 4242, status: 500 })).toEqual([502, 131, null, null]);
     expect(heard({ code: null, status: 404 })).toEqual([400, 121, null, null]);
-    // A success status without a success.
+    // A refusal with a success status.
     expect(heard({ code: null, status: 200 })).toEqual([502, 131, null, null]);
   });
 

@@ -387,7 +387,7 @@ describe('the edge of HTTP', () => {
       expect([replies.map(({ status }) => status), rest]).toEqual([[404], '']);
     });
 
-    it('answers 408 in the envelope of its path when the rest of it does not arrive', async () => {
+    it('is answered 408 in the envelope of its path when the rest of it does not arrive', async () => {
       for (const [bytes, code] of [
         ['', 'REQUEST_TIMEOUT'],
         ['GET /v1/slow HTTP/1.1\r\n', 'REQUEST_TIMEOUT'],
@@ -412,7 +412,7 @@ describe('the edge of HTTP', () => {
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
     });
 
-    it('answers 503 with one log line of at most 300 bytes that names the cause', async () => {
+    it('leaves one log line of at most 300 bytes with the cause after a 503', async () => {
       for (const [route, cause] of [
         [`/${LONGEST}`, 'The'],
         ['/v1/away', 'ECONNREFUSED'],
@@ -427,7 +427,7 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it('answers 503 with a log line on the private port too', async () => {
+    it('leaves a log line after a 503 on the private port too', async () => {
       told = new Unavailable('The disk is full');
       expect((await only(ask('POST /internal/told HTTP/1.1'), privatePort)).status).toBe(503);
       await until(() => logged.length > 0);

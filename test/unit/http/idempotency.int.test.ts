@@ -412,7 +412,7 @@ describe('Idempotency-Key', () => {
     expect(new Set(executions).size).toBe(variants.length);
   });
 
-  it('covers a GET that changes state, with a reply that is not cached, and no other GET', async () => {
+  it('applies to a GET that changes state, whose reply no cache keeps, and to no other GET', async () => {
     const get = (path: string): Promise<Reply> => post(undefined, { path, method: 'GET' });
     const first = await get('/things/changing');
     expectReplay(await get('/things/changing'), first);
@@ -570,7 +570,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(4);
   });
 
-  it('answers 400 VALIDATION_ERROR when two headers have different keys, and takes the same key twice', async () => {
+  it('answers 400 VALIDATION_ERROR when two headers have different keys, but not when they are equal', async () => {
     const send = (keys: readonly string[]): Promise<[number | undefined, string]> =>
       new Promise((resolve, reject) => {
         const headers = ['Host', 'x', 'X-Account', 'twice', ...keys.flatMap((one) => ['Idempotency-Key', one])];

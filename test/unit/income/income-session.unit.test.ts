@@ -132,7 +132,7 @@ describe('the outcome of a route', () => {
     ).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
   });
 
-  it("counts when it is a report after the session's time", () => {
+  it("counts after the session's time when it is a report", () => {
     inProgress()
       .when(report('first', TTL_SECONDS + 99))
       .then(RELEASED('PAYROLL', 'first', TTL_SECONDS + 99));
@@ -162,7 +162,7 @@ describe('the outcome of a route', () => {
     },
   );
 
-  it("requests no further route when it is a failure after the session's time", () => {
+  it("requests no further route after the session's time when it is a failure", () => {
     inProgress()
       .when(failure('first', 'NO_MATCH', TTL_SECONDS))
       .then(FAILED('PAYROLL', 'first'), EXPIRED());

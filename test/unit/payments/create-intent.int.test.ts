@@ -350,7 +350,7 @@ it('a call without a result is answered from the record, and with a timeout when
 });
 
 // The session's payment state releases the report, and a page asks for the report right after the confirmation.
-it('a session has the success before confirm answers, whichever process recorded it', async () => {
+it('the session knows of a success before confirm answers, whichever process recorded it', async () => {
   const { create, confirm, processor, noticed, told } = house();
   const { transactionId } = await create();
   processor.status = 'succeeded';
@@ -364,15 +364,18 @@ it('a session has the success before confirm answers, whichever process recorded
 it.each([
   ['another transaction', 'txn_other', { reasonCode: 'duplicate', keepsReport: true, refusals: 0 }],
   ['that transaction', null, null],
-])('a payment is refunded once when %s has paid for the session, unless it is the same', async (_, other, refund) => {
-  const { create, confirm, processor, session, types } = house();
-  const { transactionId } = await create();
-  session.paidBy = other ?? transactionId;
-  processor.status = 'succeeded';
-  await confirm(transactionId);
-  expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED', refund });
-  expect((await types()).slice(3)).toEqual(refund === null ? [] : ['PaymentRefundRequested']);
-});
+])(
+  'a payment is refunded only when another transaction has paid for the session (paid by %s)',
+  async (_, other, refund) => {
+    const { create, confirm, processor, session, types } = house();
+    const { transactionId } = await create();
+    session.paidBy = other ?? transactionId;
+    processor.status = 'succeeded';
+    await confirm(transactionId);
+    expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED', refund });
+    expect((await types()).slice(3)).toEqual(refund === null ? [] : ['PaymentRefundRequested']);
+  },
+);
 
 it('a payment for an erased person is refused', async () => {
   const { create, erase, types } = house();
@@ -393,7 +396,7 @@ it('an intent is refused with 429 beyond 10 a minute for one session, before any
   await create();
 });
 
-it('a payment is read at the processor once a second and confirmed 20 times a minute, and a failed read does not count', async () => {
+it('confirm reads the processor at most once a second, repeats a failed read, and is limited to 20 requests a minute', async () => {
   const { create, confirm, processor, limiter } = house(DEFAULTS);
   const { transactionId } = await create();
   processor.down = true;

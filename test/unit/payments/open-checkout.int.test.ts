@@ -642,7 +642,7 @@ describe('a process that dies during an opening', () => {
     expect(calls.admitted.size).toBe(0);
   });
 
-  it('after the call leaves a page that the repeated request gets', async () => {
+  it('after the call leaves a page that the repeated request returns', async () => {
     const { open, processor, types } = house();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -661,7 +661,7 @@ describe('a process that dies during an opening', () => {
   });
 
   // The processor refuses other parameters under the same key.
-  it('after the call leaves a page that the repeated request gets, although the renter has registered again', async () => {
+  it('after the call leaves a page that the repeated request returns, although the renter has registered again', async () => {
     const { open, processor, registersAnew } = house();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -671,10 +671,10 @@ describe('a process that dies during an opening', () => {
   });
 
   it.each([
-    ['before the processor was asked', 0],
-    ['after the processor was asked', 1],
+    ['before the call', 0],
+    ['after the call', 1],
   ])(
-    '%s leaves an opening that the look-up makes and later sees expire, and the vault keeps nothing',
+    '%s leaves an opening that the look-up completes and that later expires, and the vault keeps nothing',
     async (_name, made) => {
       const { open, calls, processor, clock, lookUp, types, kept } = house();
       calls.dead = made === 0;

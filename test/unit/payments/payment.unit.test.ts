@@ -94,7 +94,7 @@ describe('a payment', () => {
       .then();
   });
 
-  it('records each amount or currency once that was not requested', () => {
+  it('records once each amount or currency that was not requested', () => {
     const altered = (amountCents: number, currency = 'usd'): PaymentEvent => ({
       type: 'PaymentIntentAltered',
       data: { amountCents, currency },
@@ -175,7 +175,7 @@ describe('a payment', () => {
     const paid = given(payment, OPENED, CREATED, SUCCEEDED);
     const refundOf = (cents: number): PaymentCommand => observe(intent('succeeded', { refundedCents: cents }));
 
-    it('records one request with the first reason', () => {
+    it('records one refund request, with the first reason', () => {
       paid
         .when(REQUEST)
         .then(REQUESTED)
@@ -183,7 +183,7 @@ describe('a payment', () => {
         .then();
     });
 
-    it('is refused before the payment has succeeded', () => {
+    it('rejects a refund request before it has succeeded', () => {
       for (const before of [[OPENED], [OPENED, CREATED], [OPENED, { type: 'PaymentCanceled', data: {} } as const]])
         given(payment, ...before)
           .when(REQUEST)
@@ -249,7 +249,7 @@ describe('a payment', () => {
         .then(reversed);
     });
 
-    it('gets a new key after each refusal by the processor, with growing pauses', () => {
+    it('repeats a refused refund under a new key, with growing pauses', () => {
       const since = '2026-03-01T12:00:00.000Z';
       const delays: number[] = [];
       const keys: string[] = [];
