@@ -1,11 +1,11 @@
-// A comment that names a file leads to that file: a reader who looks for it finds it.
+// A comment that names a file must name an existing one, so that a reader finds it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 const FOLDERS = ['src', 'web', 'scripts', 'sandbox', 'test', 'tools'];
 const TOP_FOLDERS = [...FOLDERS, 'docs', 'dist'];
-/** It holds samples of missing files. */
+/** This file contains samples with missing files. */
 const THIS_FILE = 'test/architecture/comments.unit.test.ts';
 
 const filesIn = (folder: string): string[] =>
@@ -19,7 +19,7 @@ const present = [...[...FOLDERS, 'docs'].flatMap(filesIn), ...rootFiles];
 const names = new Set(present.map((path) => basename(path)));
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-/** Comments first, then the texts that may hold the signs of a comment: literals of regular expressions, strings and templates. */
+/** Comments come first. Then come the texts that may look like comments: regular expressions, strings and templates. */
 const PARTS =
   /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|(?<=[=(,:[!&|?{;>]\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/g;
 
@@ -40,7 +40,7 @@ const parts = new Map(code.map((path) => [path, partsOf(path, read(path))]));
 
 const NAME =
   /(?<![\w.$<*{-])(?:[\w@.-]+\/)*[\w@.-]*\w\.(?:[cm]?[jt]sx?|json|md|css|html|ya?ml|lua|sh|py|go|svg|png)\b(?![\w.-]*[\w(])/g;
-/** A path without an extension may be the beginning of one: `docs/adr/0011`. */
+/** A path without an extension may be the start of one: `docs/adr/0011`. */
 const PATH = new RegExp(`(?<![\\w./<*@{-])(?:${TOP_FOLDERS.join('|')})/[\\w./-]*\\w(?![\\w./-]*[<*{])`, 'g');
 
 /** A program names each file that it writes in a string. */
@@ -51,7 +51,7 @@ const written = new Set(
     .map((name) => basename(name)),
 );
 
-/** The build writes `dist/src/main.js` from `src/main.ts`. */
+/** The source of a built file: `src/main.ts` for `dist/src/main.js`. */
 const source = (path: string): string => path.replace(/^dist\/(.*)\.js$/, '$1.ts').replace(/^dist\//, '');
 
 function isThere(name: string, from: string): boolean {
@@ -61,7 +61,7 @@ function isThere(name: string, from: string): boolean {
   return present.some((file) => file.startsWith(path) || file.endsWith(`/${path}`)) || written.has(basename(path));
 }
 
-/** The files that a comment names and that are neither in the repository nor written by its programs. */
+/** The named files that are neither in the repository nor written by its programs. */
 function missingIn(comment: string, from: string): string[] {
   const text = comment.replace(/\bhttps?:\/\/\S+/g, '').replace(/\bNode\.js\b/g, '');
   const named = new Set([...(text.match(NAME) ?? []), ...(text.match(PATH) ?? [])]);
@@ -76,7 +76,7 @@ describe('comments', () => {
     '/** docs/nothing.md#heading */',
     '// (src/nothing/at-all)',
     '// ./nothing.mjs, nothing.tsx',
-  ])('are seen to name a missing file: %s', (comment) => {
+  ])('are reported when they name a missing file: %s', (comment) => {
     expect(missingIn(comment, THIS_FILE)).not.toEqual([]);
   });
 
@@ -85,17 +85,17 @@ describe('comments', () => {
     '// ./repository.unit.test.ts, docs/adr/0011 and docs/adr/',
     '// <name>.ts, when-*.ts, src/modules/<m>/domain, https://example.test/a.html and Node.js',
     '// The service writes run.json.',
-  ])('may name what is there, a pattern, or a written file: %s', (comment) => {
+  ])('may name an existing file, a pattern or a written file: %s', (comment) => {
     expect(missingIn(comment, THIS_FILE)).toEqual([]);
   });
 
-  it('are told from strings and regular expressions', () => {
+  it('are distinguished from strings and regular expressions', () => {
     const text = "const a = '// a.ts'; // b.ts\nconst c = /[`/]\\/\\/ c.ts/; /* d.ts */\nconst e = `// e.ts`;";
     expect(partsOf('a.ts', text).comments).toEqual(['// b.ts', '/* d.ts */']);
     expect(partsOf('a.html', '<p>a.ts</p><!-- b.ts -->').comments).toEqual(['<!-- b.ts -->']);
   });
 
-  it('name files that are there', () => {
+  it('name only existing files', () => {
     const faults = [...parts].flatMap(([path, { comments }]) =>
       comments.flatMap((comment) => missingIn(comment, path).map((name) => `${path}: ${name}`)),
     );
