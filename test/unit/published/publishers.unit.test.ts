@@ -1,4 +1,4 @@
-// Each published event has exactly the fields of the catalogue, carries few data and has an id that follows from the stored event. The test
+// Each published event has exactly the fields of the catalogue, carries little data and has an id that follows from the stored event. The test
 // translates the stored samples of test/unit/upcasting, since every event ever stored can be published.
 import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -148,7 +148,7 @@ describe('the composed service', () => {
     ]);
   });
 
-  it('has every declared publisher, and a worker for every use case that calls a vendor', async () => {
+  it('has every declared external call, attempt recovery and publisher', async () => {
     const module = await compose('worker');
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
@@ -204,7 +204,7 @@ describe('the composed service', () => {
     await workers.stop();
   });
 
-  it('stops its roles first, then the workers of vendor calls, and closes the stores that these need last', async () => {
+  it('stops its roles first, then the workers of vendor calls, and last closes the stores that these need', async () => {
     const ended = [
       jest.spyOn(RoleRunner.prototype, 'onApplicationShutdown'),
       jest.spyOn(CallWorkers.prototype, 'stop'),
