@@ -135,7 +135,7 @@ describe('bearer tokens', () => {
       'an expired one': await keys.sign({ ...claims, exp: now() - 1 }),
       'one that never expires': await keys.sign({ aud: 'platform', sub: 'key' }),
       'one not valid yet': await keys.sign({ ...claims, nbf: now() + 60 }),
-      'a key of another issuer': await other.sign(claims),
+      'the key of another signer': await other.sign(claims),
       'another signature under our kid': `${header}.${payload}.${(await other.sign(claims)).split('.')[2]}`,
       'alg none': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.`,
       'alg none with a signature': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.${signature}`,
