@@ -59,18 +59,41 @@ export interface HousingCourtRecord {
   readonly judgmentCents: number | null;
 }
 
+/** A statement or an observation that stands in the file. */
+export interface FileAlert {
+  /** Such as `FRAUD_ALERT`, `ACTIVE_DUTY`, `ADDRESS_MISMATCH`. */
+  readonly type: string;
+  /** YYYY-MM-DD; absent where the vendor gives none. */
+  readonly date?: string | undefined;
+}
+
+/** A search of records that the vendor made for this report. */
+export interface RecordSearch {
+  readonly section: 'publicRecords' | 'background' | 'housingCourt';
+  /** Where was searched, in the vendor's words. */
+  readonly area: string;
+  /** YYYY-MM-DD. */
+  readonly date: string;
+}
+
 /** The vendor's report as it is passed on: `report` of the wire. Highly personal: memory, sealed, or in the vault. */
 export interface VendorReport {
   readonly consumer: {
     readonly name: string;
     readonly addresses: readonly string[];
     readonly birthYear: number | null;
+    /** Absent where the vendor gives none. */
+    readonly ssnLastFour?: string | undefined;
   };
+  /** Absent where the vendor gives none, as the searches. */
+  readonly alerts?: readonly FileAlert[] | undefined;
+  readonly searches?: readonly RecordSearch[] | undefined;
   readonly tradeLines: readonly TradeLine[];
   readonly publicRecords: readonly PublicRecord[];
   readonly inquiries: readonly Inquiry[];
-  readonly background: readonly BackgroundRecord[];
-  readonly housingCourt: readonly HousingCourtRecord[];
+  /** Null where the report was ordered without them. */
+  readonly background: readonly BackgroundRecord[] | null;
+  readonly housingCourt: readonly HousingCourtRecord[] | null;
 }
 
 /** Why the vendor has no report to give. Facts about the file, not faults. */

@@ -8,6 +8,8 @@ export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 /** What other modules may know of an account. */
 export interface AccountFacts {
   readonly accountId: string;
+  /** The name of a company. */
+  readonly name: string;
   readonly parentId: string | null;
   /** Cents; what a consumer pays at least for one screening. */
   readonly feeCents: number;

@@ -1,3 +1,4 @@
+import type { EndUserType } from '../kernel/end-user-type.js';
 import type { Environment } from '../kernel/environment.js';
 import type { ActionContext } from '../kernel/context.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
@@ -58,6 +59,9 @@ export abstract class Screenings {
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
+  /** For the report's page. Nothing of it is known of a session that does not exist. */
+  abstract screenedFor(sessionId: string): Promise<ScreenedFor>;
+
   /** Of a verified session. */
   abstract reportProspect(sessionId: string): Promise<ReportProspect>;
 
@@ -73,6 +77,19 @@ export abstract class Screenings {
    * Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
+}
+
+/** How a person was verified: by a code, by questions, or without either. */
+export type VerificationMethod = 'otp' | 'kba' | 'outright';
+
+/** For whom and for which home a person was screened, and how the person was verified. */
+export interface ScreenedFor {
+  /** Null where neither the grant nor the page said it. */
+  readonly endUserType: EndUserType | null;
+  /** In one line; null where the page gave none, and after the person was erased. */
+  readonly unitAddress: string | null;
+  /** Null before the verification. */
+  readonly verifiedBy: VerificationMethod | null;
 }
 
 /** Whom the identity vendor's token of a person serves: itself, to authenticate the person again, and the vendors that take its tokens. */

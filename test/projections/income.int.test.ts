@@ -146,6 +146,7 @@ class KnownAccounts extends Accounts {
 const unneeded = (): Promise<never> => Promise.reject(new Error('Not a matter of income'));
 
 class KnownScreenings extends Screenings {
+  override screenedFor = unneeded;
   override reportProspect = unneeded;
   override paidInVain = unneeded;
   readonly known = new Map<string, ScreeningFacts>();

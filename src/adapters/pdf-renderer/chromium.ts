@@ -197,10 +197,12 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
   const crashed = new Promise<'gave-up'>((resolve) => void page.once('crash', () => resolve('gave-up')));
   const printed = async (): Promise<Uint8Array | 'gave-up'> => {
     await page.goto(ADDRESS, { waitUntil: 'load' });
-    const content = await page.pdf({ format: 'Letter', printBackground: true }).catch((error: unknown) => {
-      if (error instanceof Error && error.message.includes('Printing failed')) return Buffer.alloc(0);
-      throw error;
-    });
+    const content = await page
+      .pdf({ format: 'Letter', printBackground: true, tagged: true, outline: true })
+      .catch((error: unknown) => {
+        if (error instanceof Error && error.message.includes('Printing failed')) return Buffer.alloc(0);
+        throw error;
+      });
     return content.subarray(0, 5).toString('latin1') === '%PDF-' ? content : 'gave-up';
   };
   // The library goes on waiting for a page whose process has died.

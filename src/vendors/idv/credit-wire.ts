@@ -11,6 +11,7 @@ const MOST_LINES = 1_000;
 const MOST_RECORDS = 500;
 const MOST_FACTORS = 10;
 const MOST_ADDRESSES = 50;
+const MOST_ALERTS = 50;
 
 const score = v.object({
   value: whole(0, 10_000),
@@ -26,7 +27,15 @@ const report = v.object({
     name: text,
     addresses: listOf(text, MOST_ADDRESSES),
     birthYear: v.nullable(whole(1_850, 2_200)),
+    ssnLastFour: v.optional(textLike(/^\d{4}$/)),
   }),
+  alerts: v.optional(listOf(v.object({ type: text, date: v.optional(date) }), MOST_ALERTS)),
+  searches: v.optional(
+    listOf(
+      v.object({ section: v.picklist(['publicRecords', 'background', 'housingCourt']), area: text, date }),
+      MOST_RECORDS,
+    ),
+  ),
   tradeLines: listOf(
     v.object({
       creditor: text,
@@ -47,13 +56,14 @@ const report = v.object({
     MOST_RECORDS,
   ),
   inquiries: listOf(v.object({ subscriber: text, date, purpose: text }), MOST_RECORDS),
-  background: listOf(
-    v.object({ jurisdiction: text, offense: text, severity: text, date, disposition: text }),
-    MOST_RECORDS,
+  background: v.nullable(
+    listOf(v.object({ jurisdiction: text, offense: text, severity: text, date, disposition: text }), MOST_RECORDS),
   ),
-  housingCourt: listOf(
-    v.object({ court: text, caseType: text, filedOn: date, outcome: text, judgmentCents: v.nullable(cents) }),
-    MOST_RECORDS,
+  housingCourt: v.nullable(
+    listOf(
+      v.object({ court: text, caseType: text, filedOn: date, outcome: text, judgmentCents: v.nullable(cents) }),
+      MOST_RECORDS,
+    ),
   ),
 });
 

@@ -86,6 +86,13 @@ describe('PDFs from Chromium', () => {
   });
   afterAll(() => printer?.close());
 
+  it('tags the text of a page, and tells its language', async () => {
+    const pdf = textOf(await print('<!doctype html><html lang="es"><title>Informe</title><h1>Uno</h1><p>Dos</p>'));
+    expect(pdf).toMatch(/\/Marked true/);
+    expect(pdf).toContain('/StructTreeRoot');
+    expect(pdf).toMatch(/\/Lang \(es\)/);
+  });
+
   it('starts no browser before the first page, keeps one for all, and leaves nothing behind', async () => {
     const renderer = await openAlone();
     expect(await browsers()).toEqual([]);

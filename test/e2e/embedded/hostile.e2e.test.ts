@@ -346,7 +346,7 @@ describe('a report that lies', () => {
     await host.mount({ account: 'nopay', options: { screeningId: body.id } });
     await host.hears('onScreeningSuccess');
     const report = host.frame.frameLocator('iframe.report-page');
-    await report.getByRole('heading', { name: 'Credit report' }).waitFor();
+    await report.getByRole('heading', { name: 'Tenant screening report' }).waitFor();
     const popups: string[] = [];
     page.on('popup', (popup) => popups.push(popup.url()));
     for (const id of ['script', 'top', 'blank', 'parent', 'send', 'self'])

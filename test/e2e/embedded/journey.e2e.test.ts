@@ -46,7 +46,10 @@ describe('a person in the embedded component', () => {
     const { body } = await nopay.submit();
     host = await embedding.open();
     await host.mount({ account: 'nopay', options: { screeningId: body.id } });
-    await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
+    await host.frame
+      .frameLocator('iframe.report-page')
+      .getByRole('heading', { name: 'Tenant screening report' })
+      .waitFor();
     await heading('Share your report?').waitFor();
     await button('Share my report').click();
     expect(await host.hears('onReportShared')).toMatchObject({ sessionId: body.id });

@@ -268,7 +268,10 @@ async function byCodeAndCard(): Promise<void> {
   await look('a declined card');
   await pay(CARDS.good);
   await host.hears('onScreeningSuccess');
-  await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
+  await host.frame
+    .frameLocator('iframe.report-page')
+    .getByRole('heading', { name: 'Tenant screening report' })
+    .waitFor();
   await look('the report');
   const download = page.waitForEvent('download');
   await host.press(button('Download PDF'));

@@ -72,7 +72,10 @@ describe('a consumer whose account pays', () => {
   it('sees the report without paying, as high as it is, with its score told once', async () => {
     const id = await verified();
     await atReport(id);
-    await host.frame.frameLocator('iframe.report-page').getByRole('heading', { name: 'Credit report' }).waitFor();
+    await host.frame
+      .frameLocator('iframe.report-page')
+      .getByRole('heading', { name: 'Tenant screening report' })
+      .waitFor();
     const { body } = await nopay.get(`/reports/${id}`);
     expect(await host.hears('onScreeningSuccess')).toEqual({
       sessionId: id,
@@ -124,11 +127,14 @@ describe('a consumer whose account pays', () => {
 
     const download = host.page.waitForEvent('download');
     await host.press(button('Download PDF'));
-    expect((await download).suggestedFilename()).toBe('screening-report.pdf');
+    expect((await download).suggestedFilename()).toMatch(/^screening-report-[a-z-]+-\d{4}-\d{2}-\d{2}\.pdf$/);
     const chunks: Buffer[] = [];
     for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer);
     const pdf = Buffer.concat(chunks).toString('latin1');
-    expect([pdf.slice(0, 5), /\/Title \((.*)\)/.exec(pdf)?.[1]]).toEqual(['%PDF-', 'Credit report']);
+    expect([pdf.slice(0, 5), /\/Title \((.*)\)/.exec(pdf)?.[1]]).toEqual([
+      '%PDF-',
+      expect.stringMatching(/^Tenant screening report, .+, \w+ \d+, \d{4}$/),
+    ]);
   });
 
   it('downloads the PDF from a host of its own, where only pages are printed that the service served', async () => {
@@ -158,9 +164,9 @@ describe('a consumer whose account pays', () => {
   it('sees, prints and downloads it in Spanish in a Spanish journey', async () => {
     await atReport(await verified(), { init: { locale: 'es-MX' } });
     const report = host.frame.frameLocator('iframe.report-page');
-    await report.getByRole('heading', { name: 'Informe de crédito', exact: true }).waitFor();
+    await report.getByRole('heading', { name: 'Informe de evaluación de inquilino', exact: true }).waitFor();
     expect(await report.locator('html').getAttribute('lang')).toBe('es');
-    await report.getByRole('heading', { name: 'Sus derechos como consumidor', exact: true }).waitFor();
+    await report.getByRole('heading', { name: 'Sus derechos', exact: true }).waitFor();
     const download = host.page.waitForEvent('download');
     await host.press(button('Descargar PDF'));
     await download;

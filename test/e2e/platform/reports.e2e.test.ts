@@ -71,9 +71,9 @@ describe('GET /reports/{id}', () => {
       body.score.model,
       body.id,
       body.expiresAt,
-      'Trade lines',
+      'Accounts',
       'Housing court',
-      'Your rights as a consumer',
+      'Your rights',
     ])
       expect(page.text).toContain(text);
     expect(page.text).not.toMatch(/<script/i);

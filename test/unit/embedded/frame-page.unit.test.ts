@@ -13,7 +13,7 @@ import {
 } from '../../../src/surfaces/embedded/content-security-policy.js';
 import { type FrameOptions, serveFramePage } from '../../../src/surfaces/embedded/frame-page.js';
 import type { FrameSettings } from '../../../web/contract/frame-settings.js';
-import { REPORT, SCORE } from '../reports/house.js';
+import { REPORT, REQUEST, SCORE } from '../reports/house.js';
 
 const scripts = (processor: string, fingerprint = 'https://device.example.com/collect.js'): BrowserScripts => ({
   processor: { scriptUrl: processor, publishableKey: 'pk_example' },
@@ -69,15 +69,16 @@ describe('the policy of the frame', () => {
     );
   });
 
-  it('allows the style of the report page', () => {
-    const page = reportPage({
+  it('lets the report page have its style', () => {
+    const opened = {
       id: newId(),
       sessionId: newId(),
       score: SCORE,
       report: REPORT,
       generatedAt: '2026-03-01T12:00:00.000Z',
       expiresAt: '2026-03-31T12:00:00.000Z',
-    });
+    };
+    const page = reportPage(opened, REQUEST);
     const styles = [...page.matchAll(/<style>([^]*?)<\/style>/g)].map(
       ([, style]) => `'sha256-${createHash('sha256').update(style!).digest('base64')}'`,
     );

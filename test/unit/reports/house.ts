@@ -26,6 +26,7 @@ import { ReportPolicy } from '../../../src/modules/reports/application/report-po
 import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';
 import { ReportViewer, type OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { RevokeSharing, RevokeSharingHandler } from '../../../src/modules/reports/application/revoke-sharing.js';
+import type { ReportRequest } from '../../../src/modules/reports/application/served-pages.js';
 import { SettleReport, SettleReportHandler } from '../../../src/modules/reports/application/settle-report.js';
 import { ShareRecipient, type NamedRecipient } from '../../../src/modules/reports/application/share-recipient.js';
 import { WhenReportSettled } from '../../../src/modules/reports/application/when-report-settled.js';
@@ -55,6 +56,7 @@ import { Parties, type PartyFacts, type PartyKind } from '../../../src/published
 import {
   Screenings,
   type ReportProspect,
+  type ScreenedFor,
   type ScreeningFacts,
   type VendorReference,
 } from '../../../src/published/screenings.js';
@@ -88,6 +90,14 @@ export const REPORT: VendorReport = {
   inquiries: [{ subscriber: 'Example Homes', date: '2026-01-02', purpose: 'TENANT_SCREENING' }],
   background: [],
   housingCourt: [],
+};
+/** The request that led to that report. */
+export const REQUEST: ReportRequest = {
+  environment: 'live',
+  requestedBy: 'Acme Homes',
+  endUserType: 'PROPERTY_MANAGEMENT',
+  property: '12 Elm Street, Apt 4, Austin, TX 78701',
+  verified: { how: 'otp', at: '2026-03-01T11:58:00.000Z' },
 };
 export const GIVEN: ReportVerdict = { kind: 'report', score: SCORE, report: REPORT };
 
@@ -128,6 +138,9 @@ class PlayedScreenings extends Screenings {
     const vendor = this.sessions.get(sessionId)?.vendors[capability];
     if (vendor === undefined || this.erased.has(sessionId)) return null;
     return { vendor, token: this.unknown.has(sessionId) ? null : `person-at-${vendor}` };
+  }
+  override async screenedFor(): Promise<ScreenedFor> {
+    return { endUserType: null, unitAddress: null, verifiedBy: 'outright' };
   }
   override async reportProspect(sessionId: string): Promise<ReportProspect> {
     if (this.erased.has(sessionId)) return 'person-erased';
@@ -348,6 +361,7 @@ export class House {
     const accountId = newId();
     this.accounts.known.set(accountId, {
       accountId,
+      name: 'Acme Homes',
       parentId: null,
       feeCents: 0,
       currency: 'usd',

@@ -4,7 +4,7 @@ import type { OpenedReport } from '../../../src/modules/reports/application/repo
 import { html } from '../../../src/modules/reports/http/platform/report-page/html.js';
 import { reportPage } from '../../../src/modules/reports/http/platform/report-page/page.js';
 import { PAGE_LANGUAGES, WORDINGS } from '../../../src/modules/reports/http/platform/report-page/wording.js';
-import { REPORT, SCORE } from './house.js';
+import { REPORT, REQUEST, SCORE } from './house.js';
 
 const OPENED: OpenedReport = {
   id: '0190a6d0-0000-7000-8000-000000000700',
@@ -25,17 +25,23 @@ function textOf(page: string): string {
 }
 const tagsOf = (page: string): string[] => page.match(/<[^>]*>/g) ?? [];
 
+/** Members whose text the page does not show. */
+const CODES = new Set(['paymentHistory', 'section']);
+
 /** The same report with one text in every place that the vendor fills in. */
 function filledWith(text: string): OpenedReport {
   const filled = (value: unknown): unknown => {
     if (typeof value === 'string') return text;
     if (Array.isArray(value)) return value.map(filled);
     return typeof value === 'object' && value !== null
-      ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one)]))
+      ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, CODES.has(key) ? one : filled(one)]))
       : value;
   };
   const whole = {
     ...REPORT,
+    consumer: { ...REPORT.consumer, ssnLastFour: 'x' },
+    alerts: [{ type: 'x', date: 'x' }],
+    searches: [{ section: 'background', area: 'x', date: 'x' }],
     publicRecords: [{ type: 'x', court: 'x', filedOn: 'x', status: 'x', amountCents: 1 }],
     background: [{ jurisdiction: 'x', offense: 'x', severity: 'x', date: 'x', disposition: 'x' }],
     housingCourt: [{ court: 'x', caseType: 'x', filedOn: 'x', outcome: 'x', judgmentCents: null }],
@@ -44,19 +50,20 @@ function filledWith(text: string): OpenedReport {
 }
 
 describe('the page of a report', () => {
-  const page = reportPage(OPENED);
+  const page = reportPage(OPENED, REQUEST);
 
   it('has every section and the contents of the report', () => {
-    for (const title of [
+    expect([...page.matchAll(/<h2>([^<]*)<\/h2>/g)].map(([, title]) => title)).toEqual([
+      'Applicant and request',
       'Score',
-      'Trade lines',
+      'At a glance',
+      'Accounts',
       'Public records',
-      'Inquiries',
-      'Background',
       'Housing court',
-      'Your rights as a consumer',
-    ])
-      expect(page).toContain(`<h2>${title}</h2>`);
+      'Background',
+      'Inquiries',
+      'Your rights',
+    ]);
     for (const text of [
       '712',
       'VantageScore 4.0',
@@ -66,7 +73,11 @@ describe('the page of a report', () => {
       '1990',
       'First Bank',
       '$1,234.56',
-      '000100',
+      'Good',
+      'Acme Homes (property management)',
+      '12 Elm Street, Apt 4, Austin, TX 78701',
+      'Identity verified by one-time code on March 1, 2026',
+      'Payment history: 5 paid on time, 1 30 days late. Late: Nov 2025 30 days late',
       'Example Homes',
       'Revolving credit',
       'May 1, 2019',
@@ -79,8 +90,67 @@ describe('the page of a report', () => {
   });
 
   it('says so when it has no entries or no score', () => {
-    expect(textOf(reportPage({ ...OPENED, score: null }))).toContain('No score');
-    expect(page.match(/No entries\./g)).toHaveLength(3);
+    expect(textOf(reportPage({ ...OPENED, score: null }, REQUEST))).toContain(WORDINGS.en.noScore);
+    expect(page.match(/Searched March 1, 2026: no records/g)).toHaveLength(3);
+    expect(textOf(page)).toContain('Nothing that needs attention was found.');
+  });
+
+  it('says what needs attention, the worst first, and which sections hold it', () => {
+    const report = {
+      ...REPORT,
+      alerts: [{ type: 'FRAUD_ALERT', date: '2026-01-05' }, { type: 'ADDRESS_MISMATCH' }],
+      tradeLines: [
+        { ...REPORT.tradeLines[0]!, creditor: 'Late Bank', pastDueCents: 15_500 },
+        { ...REPORT.tradeLines[0]!, creditor: 'Old Store', status: 'COLLECTION', balanceCents: 61_000 },
+      ],
+      publicRecords: [
+        { type: 'BANKRUPTCY_CHAPTER_7', court: 'x', filedOn: '2021-03-02', status: 'DISCHARGED', amountCents: null },
+      ],
+      housingCourt: [
+        { court: 'x', caseType: 'NONPAYMENT', filedOn: '2023-04-11', outcome: 'SETTLED', judgmentCents: null },
+      ],
+      background: [
+        { jurisdiction: 'x', offense: 'Petty theft', severity: 'x', date: '2022-02-03', disposition: 'DISMISSED' },
+      ],
+    };
+    const [, list = ''] = /<ul class="attention">(.*?)<\/ul>/s.exec(reportPage({ ...OPENED, report }, REQUEST)) ?? [];
+    expect([...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => line)).toEqual([
+      'Fraud alert, Jan 5, 2026',
+      'The address given differs from the addresses in the file',
+      'Old Store: in collection or charged off, balance $610.00',
+      'Late Bank: $155.00 past due',
+      'Public records: Bankruptcy, chapter 7, Mar 2, 2021, Discharged',
+      'Housing court: Nonpayment of rent, Apr 11, 2023, Settled',
+      'Background: Petty theft, Feb 3, 2022, Dismissed',
+    ]);
+  });
+
+  it('tells a section that was not ordered from one that the reader left out, and says where was searched', () => {
+    const searches = [{ section: 'publicRecords', area: 'Texas, statewide', date: '2026-02-28' }] as const;
+    const report = { ...REPORT, searches, housingCourt: null };
+    const shown = textOf(reportPage({ ...OPENED, report }, REQUEST, { leftOut: new Set(['background']) }));
+    expect(shown).toMatch(
+      /Public records\n+Searched March 1, 2026: no records\n+Searched Feb 28, 2026: Texas, statewide/,
+    );
+    expect(shown).toMatch(/Housing court\n+Not ordered/);
+    expect(shown).toMatch(/Background\n+Left out at the request of Acme Homes/);
+    expect(shown).toContain('Searched: credit accounts, public records.');
+  });
+
+  it('marks test data on the screen and on each sheet, and never does so in live', () => {
+    const test = reportPage(OPENED, { ...REQUEST, environment: 'test' });
+    expect(textOf(test)).toContain('TEST DATA, not a real person');
+    expect(test).toContain('<body class="test">');
+    expect(test).toMatch(/@page test \{[^]*?@top-right \{ content: "TEST DATA, not a real person"/);
+    expect(textOf(page)).not.toContain('TEST DATA');
+    expect(page).toContain('<body class="live">');
+  });
+
+  it('leaves out what the request does not say', () => {
+    const request = { ...REQUEST, endUserType: null, property: null, verified: null };
+    const shown = textOf(reportPage(OPENED, request));
+    expect(shown).toMatch(/Requested by\n+Acme Homes\n/);
+    expect(shown).not.toMatch(/Property|Identity verified|SSN/);
   });
 
   it('is a whole document for screen and paper that loads and runs nothing', () => {
@@ -90,7 +160,7 @@ describe('the page of a report', () => {
   });
 
   it('shows every text of the vendor as text, in every place', () => {
-    const tags = tagsOf(reportPage(filledWith('plain')));
+    const tags = tagsOf(reportPage(filledWith('plain'), REQUEST));
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -108,7 +178,7 @@ describe('the page of a report', () => {
     );
     fc.assert(
       fc.property(nasty, (text) => {
-        const filled = reportPage(filledWith(text));
+        const filled = reportPage(filledWith(text), REQUEST);
         expect(tagsOf(filled)).toEqual(tags);
         expect(textOf(filled)).toContain(text);
       }),
@@ -117,25 +187,25 @@ describe('the page of a report', () => {
 });
 
 describe('the page of a report in Spanish', () => {
-  const page = reportPage(OPENED, { language: 'es' });
+  const page = reportPage(OPENED, REQUEST, { language: 'es' });
 
   it('is Spanish from title to rights, and days, times, amounts and known codes are spelled for people', () => {
     expect(page).toMatch(/^<!doctype html>\n<html lang="es">/);
-    expect(page).toContain('<title>Informe de crédito</title>');
+    expect(page).toContain('<title>Informe de evaluación de inquilino, Ada Example, 1 de marzo de 2026</title>');
     for (const text of [
       'Puntaje',
       'en una escala de 300 a 850',
       '1 mar 2026',
-      'Cuentas de crédito',
+      'Cuentas',
       'Crédito renovable',
       'Al día',
       '$1,234.56',
       'Registros públicos',
-      'No hay registros.',
+      'Se buscó el 1 de marzo de 2026: sin registros',
       'Evaluación de inquilino',
       'Antecedentes',
       'Tribunal de vivienda',
-      'Sus derechos como consumidor',
+      'Sus derechos',
       '31 de marzo de 2026 a las 12:00',
       'p.m. UTC',
     ])
@@ -147,7 +217,7 @@ describe('the page of a report in Spanish', () => {
     expect(page).toContain('<li><span lang="en">Balances are high</span></li>');
     for (const word of wordsOf(WORDINGS.en))
       if (!wordsOf(WORDINGS.es).includes(word)) expect(page).not.toContain(`>${word}<`);
-    expect(reportPage(OPENED)).not.toContain('<span lang=');
+    expect(reportPage(OPENED, REQUEST)).not.toContain('<span lang=');
   });
 
   it('uses formal Spanish of the United States', () => {
@@ -158,17 +228,19 @@ describe('the page of a report in Spanish', () => {
 
 describe.each(PAGE_LANGUAGES)('codes and days in %s', (language) => {
   const withLine = (line: object): string =>
-    reportPage({ ...OPENED, report: { ...REPORT, tradeLines: [{ ...REPORT.tradeLines[0]!, ...line }] } }, { language });
+    reportPage({ ...OPENED, report: { ...REPORT, tradeLines: [{ ...REPORT.tradeLines[0]!, ...line }] } }, REQUEST, {
+      language,
+    });
 
   it('stay as they are when they are unknown, and an unknown code is marked', () => {
     expect(withLine({ status: 'CHARGED_OFF_47' })).toContain('<code>CHARGED_OFF_47</code>');
     expect(withLine({ status: 'toString' })).toContain('<code>toString</code>');
     for (const openedOn of ['2026-02-30', '2026-13-01', 'May 2019', ''])
-      expect(withLine({ openedOn })).toContain(`>${openedOn}</td>`);
+      expect(withLine({ openedOn })).toContain(`>${openedOn}</dd>`);
   });
 
   it("are never shown in a machine's format when they are known", () => {
-    const shown = textOf(reportPage(OPENED, { language }));
+    const shown = textOf(reportPage(OPENED, REQUEST, { language }));
     expect(shown).not.toMatch(/\b[A-Z]+_[A-Z_]+\b|\bREVOLVING\b|\d{4}-\d{2}-\d{2}/);
   });
 });

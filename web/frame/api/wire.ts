@@ -93,6 +93,9 @@ export interface Payment extends Omit<Intent, 'client_secret'> {
 export interface Report {
   readonly id: string;
   readonly score: { readonly value: number } | null;
+  readonly report: { readonly consumer: { readonly name: string } };
+  /** ISO 8601 UTC. */
+  readonly generatedAt: string;
 }
 
 /** GET /reports/{id}/sharing */

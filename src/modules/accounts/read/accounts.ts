@@ -33,7 +33,6 @@ const known = exhaustiveEvents<AccountEvent>('account', {
 
 /** An account with its newest settings. */
 export interface AccountView extends Omit<AccountFacts, 'accountId'> {
-  readonly name: string;
   readonly exchangesPerMinute: number | null;
 }
 

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
-import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
+import type { CreditScore, TradeLine, VendorReport } from '../../../ports/credit-bureau.js';
 import { Vault } from '../../../ports/vault.js';
 import { keepEntry, parsedEntry, readEntry, unlessErased } from '../../../ports/vault-entry.js';
 import { report, type ReportEvent } from '../domain/report.js';
 
-export type { CreditScore, VendorReport };
+export type { CreditScore, TradeLine, VendorReport };
 
 /** The bureau's data, as the vault stores it: encrypted, under the person's subject, and in no other place. */
 export interface ReportBody {

@@ -1,11 +1,49 @@
-// Recognises a report's page that any process of the service served: the page ends with a keyed digest of itself.
+// The facts that a report's page shows beside the bureau's data. A page ends with a keyed digest of itself, by which each process of the
+// service recognises it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
+import type { Environment } from '../../../kernel/environment.js';
 import { Vault } from '../../../ports/vault.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Screenings, type VerificationMethod } from '../../../published/screenings.js';
+
+/** The request that led to a report. */
+export interface ReportRequest {
+  readonly environment: Environment;
+  /** The name of the account that screened the person. */
+  readonly requestedBy: string;
+  /** The kind of user that the account screened for; null where it did not say. */
+  readonly endUserType: EndUserType | null;
+  /** The address of the home, in the words of the page; null where it gave none. */
+  readonly property: string | null;
+  /** `at`: ISO 8601 UTC. Null where the session is not verified any more. */
+  readonly verified: { readonly how: VerificationMethod; readonly at: string } | null;
+}
 
 @Injectable()
 export class ServedPages {
-  constructor(private readonly vault: Vault) {}
+  constructor(
+    private readonly vault: Vault,
+    private readonly screenings: Screenings,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /** Of a session that has a report. */
+  async requestOf(sessionId: string): Promise<ReportRequest> {
+    const screened = await this.screenings.screenedFor(sessionId);
+    const session = await this.screenings.find(sessionId);
+    if (session === null) throw new Error(`Session ${sessionId} has a report and does not exist`);
+    const account = await this.accounts.find(session.accountId);
+    const { endUserType, unitAddress, verifiedBy } = screened;
+    return {
+      environment: session.environment,
+      requestedBy: account?.name ?? '',
+      endUserType,
+      property: unitAddress,
+      verified: session.verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: session.verifiedAt },
+    };
+  }
 
   /** The page of the session's report, with the mark at its end. */
   async marked(sessionId: string, page: string): Promise<string> {

@@ -12,13 +12,21 @@ import {
   type PaymentNews,
   type Referring,
   type ReportProspect,
+  type ScreenedFor,
   type ScreeningFacts,
   type VendorReference,
 } from '../../../published/screenings.js';
 import { sessionsIn } from '../domain/screened-person.js';
 import { isOfPerson, isOver, screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type References, type SessionSecretsContent } from '../domain/session.js';
+import {
+  secretsEntry,
+  unitAddressEntry,
+  type References,
+  type SessionSecretsContent,
+  type UnitAddressContent,
+} from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
+import { screenedSession } from './screened-for.js';
 import { datedSession, factsOf } from './session-facts.js';
 
 const logger = new Logger('ScreeningDirectory');
@@ -50,6 +58,17 @@ export class ScreeningDirectory extends Screenings {
     const { vendorSession, personToken = vendorSession } = secrets;
     const tokens: Partial<Record<Referring, string>> = { ...referencesIn(secrets), identity: personToken };
     return { vendor: state.vendors[capability], token: tokens[capability] ?? null };
+  }
+
+  override async screenedFor(sessionId: string): Promise<ScreenedFor> {
+    const { state } = await this.aggregates.load(screenedSession, sessionId);
+    const { endUserType, addressSubject, verifiedBy } = state;
+    const kept =
+      addressSubject === null
+        ? null
+        : await readEntry<UnitAddressContent>(this.vault, addressSubject, unitAddressEntry(sessionId));
+    const unitAddress = kept === null || kept === 'erased' ? null : lineOf(kept.unitAddress);
+    return { endUserType, unitAddress, verifiedBy };
   }
 
   override async reportProspect(sessionId: string): Promise<ReportProspect> {
@@ -105,4 +124,8 @@ export class ScreeningDirectory extends Screenings {
 /** An older session keeps the identity vendor's token alone, which the first vendors take. */
 function referencesIn({ vendorSession, references }: SessionSecretsContent): References {
   return references ?? { credit: vendorSession, income: vendorSession };
+}
+
+function lineOf(address: UnitAddressContent['unitAddress']): string {
+  return typeof address === 'string' ? address : Object.values(address).join(', ');
 }

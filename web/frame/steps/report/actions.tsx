@@ -1,6 +1,7 @@
 // Print and download. The page around the frame may take them over; otherwise the frame does them.
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Report } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
 import { useTexts } from '../../parts/language.js';
@@ -11,18 +12,18 @@ const PRINTING_LIMIT_MS = 60_000;
 const FETCHING_LIMIT_MS = 30_000;
 /** A minute is ample for a PDF that is in memory. */
 const SAVING_LIMIT_MS = 60_000;
-const FILENAME = 'screening-report.pdf';
 
 type Problem = 'notSaved' | 'tooManyPdfs' | 'notPrinted';
 
 export interface ActionsProps {
   readonly journey: Journey;
   readonly sessionId: string;
+  readonly report: Report;
   readonly html: string;
   readonly page: RefObject<HTMLIFrameElement | null>;
 }
 
-export function Actions({ journey, sessionId, html, page }: ActionsProps) {
+export function Actions({ journey, sessionId, report, html, page }: ActionsProps) {
   const texts = useTexts(TEXTS);
   const [preparing, setPreparing] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -42,10 +43,11 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
     if (await journey.askPage('handleDownloadRequested', sessionId)) return;
     setPreparing(true);
     announce(texts.preparing);
-    const pdf = await pdfOf(journey, sessionId, html);
+    const filename = filenameOf(report);
+    const pdf = await pdfOf(journey, sessionId, { html, filename });
     setPreparing(false);
     if (typeof pdf === 'string') return setProblem(pdf);
-    save(pdf);
+    save(pdf, filename);
     announce(texts.saved);
   }
 
@@ -64,11 +66,26 @@ export function Actions({ journey, sessionId, html, page }: ActionsProps) {
   );
 }
 
-async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise<Blob | Problem> {
+/** The name of the person and the day of the report, in letters that every system takes. */
+function filenameOf({ report: { consumer }, generatedAt }: Report): string {
+  const name = consumer.name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  return `${['screening-report', name, generatedAt.slice(0, 10)].filter((part) => part !== '').join('-')}.pdf`;
+}
+
+async function pdfOf(
+  { api }: Journey,
+  sessionId: string,
+  body: { readonly html: string; readonly filename: string },
+): Promise<Blob | Problem> {
   const printed = await api.call<{ readonly url: string }>({
     method: 'POST',
     path: `/reports/${sessionId}/pdf`,
-    body: { html, filename: FILENAME },
+    body,
     timeoutMs: PRINTING_LIMIT_MS,
   });
   if (!printed.ok) return printed.status === 429 ? 'tooManyPdfs' : 'notSaved';
@@ -87,11 +104,11 @@ async function pdfOf({ api }: Journey, sessionId: string, html: string): Promise
   }
 }
 
-function save(pdf: Blob): void {
+function save(pdf: Blob, filename: string): void {
   const url = URL.createObjectURL(pdf);
   const link = document.createElement('a');
   link.href = url;
-  link.download = FILENAME;
+  link.download = filename;
   link.click();
   // Some browsers read the file later than at the press, and save nothing if it has gone by then.
   setTimeout(() => URL.revokeObjectURL(url), SAVING_LIMIT_MS);

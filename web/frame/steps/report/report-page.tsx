@@ -22,6 +22,8 @@ export function ReportPage({ settings, html, title, page, onFitted }: ReportPage
     const fit = (): void => {
       const content = frame.contentDocument?.documentElement;
       if (!content) return onFitted();
+      const theme = document.documentElement.dataset['theme'];
+      if (theme !== undefined) content.dataset['theme'] = theme;
       observer?.disconnect();
       observer = new ResizeObserver(() => {
         const border = frame.offsetHeight - frame.clientHeight;

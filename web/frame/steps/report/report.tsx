@@ -73,7 +73,7 @@ export function ReportStep({ journey }: StepProps) {
       title={title}
       lead={isRecipient ? texts.leadOfRecipient : texts[read.report.score ? 'lead' : 'leadWithoutScore']}
     >
-      <Actions journey={journey} sessionId={sessionId} html={read.html} page={page} />
+      <Actions journey={journey} sessionId={sessionId} report={read.report} html={read.html} page={page} />
       <ReportPage
         settings={journey.settings}
         html={read.html}

@@ -47,7 +47,7 @@ export async function reportReply(
 }
 
 /** The page that every surface shows. Its mark lets the service recognise it for printing. */
-export function pageReply(
+export async function pageReply(
   opened: OpenedReport,
   reply: FastifyReply,
   pages: ServedPages,
@@ -56,5 +56,6 @@ export function pageReply(
   void reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
-  return pages.marked(opened.sessionId, reportPage(opened, options));
+  const request = await pages.requestOf(opened.sessionId);
+  return pages.marked(opened.sessionId, reportPage(opened, request, options));
 }

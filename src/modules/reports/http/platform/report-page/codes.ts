@@ -1,4 +1,5 @@
 // Plain words for the known codes of bureaus.
+import { html, type Content } from './html.js';
 import type { PageLanguage } from './wording.js';
 
 const MEANINGS: Readonly<Record<string, Readonly<Record<PageLanguage, string>>>> = {
@@ -25,10 +26,28 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<PageLanguage, string>>>>
   NONPAYMENT: { en: 'Nonpayment of rent', es: 'Falta de pago de la renta' },
   HOLDOVER: { en: 'Holdover', es: 'Permanencia sin derecho' },
   JUDGMENT_FOR_LANDLORD: { en: 'Judgment for the landlord', es: 'Sentencia a favor del propietario' },
+  COLLECTION: { en: 'In collection', es: 'En cobranza' },
+  CHARGED_OFF: { en: 'Charged off', es: 'Deuda incobrable' },
+  FRAUD_ALERT: { en: 'Fraud alert', es: 'Alerta de fraude' },
+  ACTIVE_DUTY: { en: 'Active-duty alert', es: 'Alerta de servicio militar activo' },
+  ADDRESS_MISMATCH: {
+    en: 'The address given differs from the addresses in the file',
+    es: 'La dirección indicada no coincide con las del historial',
+  },
   SETTLED: { en: 'Settled', es: 'Acuerdo entre las partes' },
 };
 
 /** Null for an unknown code. */
 export function meaningOf(code: string, language: PageLanguage): string | null {
   return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.[language] ?? null) : null;
+}
+
+/** In words where the code is known, else the code itself. */
+export function coded(code: string, language: PageLanguage): string {
+  return meaningOf(code, language) ?? code;
+}
+
+/** For the page: an unknown code is shown as it is, and marked as a code. */
+export function codeOf(code: string, language: PageLanguage): Content {
+  return meaningOf(code, language) ?? html`<code>${code}</code>`;
 }

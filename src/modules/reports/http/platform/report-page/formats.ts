@@ -10,6 +10,16 @@ export function dayOf(date: string, language: PageLanguage): string {
   return FORMATS[language].day.format(time);
 }
 
+/** The day of a time in ISO 8601, in UTC, with the month in full. */
+export function longDayOf(time: string, language: PageLanguage): string {
+  return FORMATS[language].longDay.format(new Date(time));
+}
+
+/** For YYYY-MM. */
+export function monthOf(month: string, language: PageLanguage): string {
+  return FORMATS[language].month.format(new Date(`${month}-01`));
+}
+
 /** For ISO 8601. In UTC, because a page that is kept or passed on is read in any zone. */
 export function momentOf(time: string, language: PageLanguage): string {
   return `${FORMATS[language].moment.format(new Date(time))} UTC`;
@@ -20,8 +30,16 @@ export function moneyOf(cents: number | null, language: PageLanguage): string {
   return cents === null ? '' : FORMATS[language].money.format(cents / 100);
 }
 
+/** For a whole percent. */
+export function percentOf(percent: number, language: PageLanguage): string {
+  return FORMATS[language].percent.format(percent / 100);
+}
+
 function formatsOf(locale: string) {
   return {
+    longDay: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }),
+    month: new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' }),
+    percent: new Intl.NumberFormat(locale, { style: 'percent' }),
     day: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
     moment: new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }),
     money: new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }),

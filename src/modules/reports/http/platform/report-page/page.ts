@@ -1,19 +1,14 @@
 // The report as a page: complete in one reply, printable, without scripts.
 import { REPORT_STYLE } from '../../../../../surfaces/platform/report-style.js';
 import type { OpenedReport } from '../../../application/report-viewer.js';
+import type { ReportRequest } from '../../../application/served-pages.js';
 import type { Section } from '../../../application/report-sections.js';
-import { momentOf } from './formats.js';
+import { accountsSection } from './accounts.js';
+import type { Records } from './blocks.js';
+import { longDayOf, momentOf } from './formats.js';
 import { Html, html } from './html.js';
-import {
-  backgroundSection,
-  consumerRightsSection,
-  consumerSection,
-  housingCourtSection,
-  inquiriesSection,
-  publicRecordsSection,
-  scoreSection,
-  tradeLinesSection,
-} from './sections.js';
+import { backgroundSection, housingCourtSection, inquiriesSection, publicRecordsSection } from './records.js';
+import { applicantSection, glanceSection, rightsSection, scoreSection } from './sections.js';
 import { WORDINGS, type PageLanguage } from './wording.js';
 
 const STYLE = new Html(`<style>${REPORT_STYLE}</style>`);
@@ -23,12 +18,15 @@ export interface PageOptions {
   readonly leftOut?: ReadonlySet<Section>;
 }
 
-/** A complete document, without the sections that are left out. Everything from outside is escaped. */
+/** A complete document. A section that is left out says so in one line. Everything from outside is escaped. */
 export function reportPage(
-  { id, sessionId, score, report, generatedAt, expiresAt }: OpenedReport,
+  { id, score, report, generatedAt, expiresAt }: OpenedReport,
+  request: ReportRequest,
   { language = 'en', leftOut = new Set() }: PageOptions = {},
 ): string {
   const words = WORDINGS[language];
+  const records: Records = { report, generatedAt, words, leftOut, requestedBy: request.requestedBy };
+  const isTest = request.environment === 'test';
   const moment = (time: string): Html => html`<time datetime="${time}">${momentOf(time, language)}</time>`;
   return html`<!doctype html>
 <html lang="${language}">
@@ -36,18 +34,25 @@ export function reportPage(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${words.title}</title>
+<title>${words.title}, ${report.consumer.name}, ${longDayOf(generatedAt, language)}</title>
 ${STYLE}
 </head>
-<body>
+<body class="${isTest ? 'test' : 'live'}">
+${isTest ? html`<p class="ribbon">${words.testData}</p>` : null}
 <header>
-<h1>${words.title}</h1>
-<dl><div><dt>${words.report}</dt><dd>${id}</dd></div><div><dt>${words.screening}</dt><dd>${sessionId}</dd></div><div><dt>${words.generated}</dt><dd>${moment(generatedAt)}</dd></div><div><dt>${words.seenUntil}</dt><dd>${moment(expiresAt)}</dd></div></dl>
-${words.asWritten && html`<p>${words.asWritten}</p>`}
+<div><p class="brand">${request.requestedBy}</p><h1>${words.title}</h1></div>
+<dl><div><dt>${words.report}</dt><dd>${shortNumber(id)}</dd></div><div><dt>${words.generated}</dt><dd>${moment(generatedAt)}</dd></div><div><dt>${words.validUntil}</dt><dd>${moment(expiresAt)}</dd></div></dl>
 </header>
 <main>
-${scoreSection(score, words)}${consumerSection(report.consumer, words)}${tradeLinesSection(report.tradeLines, words)}${publicRecordsSection(report.publicRecords, words)}${inquiriesSection(report.inquiries, words)}${leftOut.has('background') ? null : backgroundSection(report.background, words)}${leftOut.has('housingCourt') ? null : housingCourtSection(report.housingCourt, words)}${consumerRightsSection(words)}</main>
+${words.asWritten && html`<p class="note">${words.asWritten}</p>`}
+${applicantSection(report.consumer, request, words)}${scoreSection(score, words)}${glanceSection(records)}${accountsSection(records)}${publicRecordsSection(records)}${housingCourtSection(records)}${backgroundSection(records)}${inquiriesSection(records)}${rightsSection(score?.model ?? null, words)}</main>
+<footer><p>${words.report} ${id}</p></footer>
 </body>
 </html>
 `.text;
+}
+
+/** Enough to tell reports apart on paper. The whole id is at the end of the page. */
+function shortNumber(id: string): string {
+  return id.slice(-8);
 }

@@ -1,159 +1,99 @@
-// The parts of the report's page, one function each. Pure.
+// The first page of the report: the applicant, the score, the figures and what needs attention; and the rights at the end. Pure.
 import type { CreditScore, VendorReport } from '../../../application/report-body-store.js';
-import { meaningOf } from './codes.js';
-import { dayOf, moneyOf } from './formats.js';
-import { html, type Content, type Html } from './html.js';
-import type { PageLanguage, Wording } from './wording.js';
+import type { ReportRequest } from '../../../application/served-pages.js';
+import { attentionIn } from './attention.js';
+import { dayOf, longDayOf, moneyOf, percentOf } from './formats.js';
+import { bandOf, figuresOf, type Figures } from './figures.js';
+import { gauge } from './gauge.js';
+import { html, type Html } from './html.js';
+import { facts, section, written, type Fact, type Records } from './blocks.js';
+import type { Wording } from './wording.js';
 
-export function consumerSection({ name, addresses, birthYear }: VendorReport['consumer'], words: Wording): Html {
+export function applicantSection(
+  { name, addresses, birthYear, ssnLastFour }: VendorReport['consumer'],
+  request: ReportRequest,
+  words: Wording,
+): Html {
+  const { who } = words;
+  const [current = null, ...earlier] = addresses;
   return section(
-    words.consumer,
-    facts([
-      [words.name, name],
-      [words.birthYear, birthYear],
-      ...addresses.map((address, index): Fact => [index === 0 ? words.address : words.earlierAddress, address]),
-    ]),
+    who.title,
+    html`${facts([
+      [who.applicant, html`<strong>${name}</strong>`],
+      [who.birthYear, birthYear],
+      [who.ssn, ssnLastFour === undefined ? null : `***-**-${ssnLastFour}`],
+      [who.address, current],
+      ...earlier.map((address): Fact => [who.earlierAddress, address]),
+      [who.property, request.property],
+      [who.requestedBy, requestedBy(request, words)],
+      [who.purpose, who.screening],
+    ])}
+${request.verified && html`<p class="verified">${who.verified(request.verified.how, longDayOf(request.verified.at, words.language))}</p>`}`,
   );
+}
+
+function requestedBy({ requestedBy, endUserType }: ReportRequest, { who }: Wording): string {
+  return endUserType === null ? requestedBy : `${requestedBy} (${who.userTypes[endUserType]})`;
 }
 
 export function scoreSection(score: CreditScore | null, words: Wording): Html {
-  if (score === null) return section(words.score, html`<p class="none">${words.noScore}</p>`);
+  if (score === null) return section(words.score, html`<p>${words.noScore}</p>`);
   const { value, model, min, max, factors, date } = score;
+  const band = bandOf(score);
   return section(
     words.score,
-    html`<p class="score"><strong>${value}</strong> <span>${words.scale(min, max)}</span></p>
+    html`<div class="score">
+<div class="picture">${gauge(score, words)}</div>
+<div><p class="scale">${words.scale(value, min, max)}${band === null ? null : html`: <strong>${words.bands[band]}</strong>`}</p>
 ${facts([
   [words.model, model],
   [words.date, dayOf(date, words.language)],
-])}
-<h3>${words.factors}</h3>
-${factors.length === 0 ? html`<p class="none">${words.noFactors}</p>` : html`<ol>${factors.map((factor) => html`<li>${written(factor, words)}</li>`)}</ol>`}`,
+])}</div>
+<div><h3>${words.factors}</h3>
+${factors.length === 0 ? html`<p>${words.noFactors}</p>` : html`<ol>${factors.slice(0, MOST_FACTORS).map((factor) => html`<li>${written(factor, words)}</li>`)}</ol>`}</div>
+</div>`,
   );
 }
 
-export function tradeLinesSection(lines: VendorReport['tradeLines'], words: Wording): Html {
+const MOST_FACTORS = 5;
+
+export function glanceSection(records: Records): Html {
+  const { report, generatedAt, words } = records;
   const { language } = words;
-  return tableSection(
-    'tradeLines',
-    lines.map(
-      ({ creditor, type, account, openedOn, status, balanceCents, limitCents, pastDueCents, paymentHistory }) => [
-        creditor,
-        coded(type, language),
-        account,
-        dayOf(openedOn, language),
-        coded(status, language),
-        moneyOf(balanceCents, language),
-        moneyOf(limitCents, language),
-        moneyOf(pastDueCents, language),
-        html`<code>${paymentHistory}</code>`,
-      ],
-    ),
-    words,
-    words.paymentHistory,
-  );
-}
-
-export function publicRecordsSection(records: VendorReport['publicRecords'], words: Wording): Html {
-  const { language } = words;
-  return tableSection(
-    'publicRecords',
-    records.map(({ type, court, filedOn, status, amountCents }) => [
-      coded(type, language),
-      written(court, words),
-      dayOf(filedOn, language),
-      coded(status, language),
-      moneyOf(amountCents, language),
-    ]),
-    words,
-  );
-}
-
-export function inquiriesSection(inquiries: VendorReport['inquiries'], words: Wording): Html {
-  const { language } = words;
-  return tableSection(
-    'inquiries',
-    inquiries.map(({ subscriber, date, purpose }) => [subscriber, dayOf(date, language), coded(purpose, language)]),
-    words,
-  );
-}
-
-export function backgroundSection(records: VendorReport['background'], words: Wording): Html {
-  const { language } = words;
-  return tableSection(
-    'background',
-    records.map(({ jurisdiction, offense, severity, date, disposition }) => [
-      written(jurisdiction, words),
-      written(offense, words),
-      coded(severity, language),
-      dayOf(date, language),
-      coded(disposition, language),
-    ]),
-    words,
-  );
-}
-
-export function housingCourtSection(records: VendorReport['housingCourt'], words: Wording): Html {
-  const { language } = words;
-  return tableSection(
-    'housingCourt',
-    records.map(({ court, caseType, filedOn, outcome, judgmentCents }) => [
-      written(court, words),
-      coded(caseType, language),
-      dayOf(filedOn, language),
-      coded(outcome, language),
-      moneyOf(judgmentCents, language),
-    ]),
-    words,
-  );
-}
-
-export function consumerRightsSection({ rights: { title, lead, list, more } }: Wording): Html {
+  const figures = figuresOf(report, generatedAt);
+  const money = (cents: number | null): string | null => (cents === null ? null : moneyOf(cents, language));
+  const percent = (value: number | null): string | null => (value === null ? null : percentOf(value, language));
+  const shown: Readonly<Record<keyof Figures, string | number | null>> = {
+    openAccounts: figures.openAccounts,
+    balanceCents: money(figures.balanceCents),
+    pastDueCents: money(figures.pastDueCents),
+    onTimePercent: percent(figures.onTimePercent),
+    creditUsedPercent: percent(figures.creditUsedPercent),
+    inquiries: figures.inquiries,
+  };
+  const isBad = (name: string): boolean => name === 'pastDueCents' && (figures.pastDueCents ?? 0) > 0;
+  const { lines, searched } = attentionIn(records);
   return section(
-    title,
-    html`<p>${lead}</p>
-<ul>${list.map((right) => html`<li>${right}</li>`)}</ul>
-<p>${more}</p>`,
+    words.glance,
+    html`<dl class="figures">${Object.entries(shown).map(
+      ([name, value]) =>
+        html`<div${isBad(name) ? html` class="bad"` : null}><dt>${words.figures[name as keyof Figures]}</dt><dd>${value ?? words.notGiven}</dd></div>`,
+    )}</dl>
+<h3>${words.attention}</h3>
+${lines.length === 0 ? html`<p class="clear">${words.attentionIs.nothing(searched.join(', '))}</p>` : html`<ul class="attention">${lines.map((line) => html`<li>${line}</li>`)}</ul>`}`,
+    'glance',
   );
 }
 
-type Fact = readonly [label: string, value: string | number | null];
-
-function section(title: string, content: Content): Html {
-  return html`<section>
-<h2>${title}</h2>
-${content}
-</section>
-`;
-}
-
-function facts(all: readonly Fact[]): Html {
-  return html`<dl>${all.filter(([, value]) => value !== null).map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`;
-}
-
-function tableSection(
-  of: keyof Wording['tables'],
-  rows: readonly (readonly Content[])[],
-  { tables, noEntries }: Wording,
-  note: string | null = null,
-): Html {
-  const { title, columns } = tables[of];
-  if (rows.length === 0) return section(title, html`<p class="none">${noEntries}</p>`);
+export function rightsSection(model: string | null, words: Wording): Html {
+  const { rights, dispute } = words;
   return section(
-    title,
-    html`<table>
-<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td data-label="${columns[index] ?? ''}">${cell}</td>`)}</tr>`)}</tbody>
-</table>
-${note === null ? null : html`<p class="none">${note}</p>`}`,
+    rights.title,
+    html`<p>${rights.lead}</p>
+<ul>${rights.list.map((right) => html`<li>${right}</li>`)}</ul>
+<p>${rights.more}</p>
+<h3>${dispute.title}</h3>
+<p>${dispute.text}</p>
+<p class="note">${words.sources(model)}</p>`,
   );
-}
-
-/** An unknown code is shown as it is. */
-function coded(code: string, language: PageLanguage): Content {
-  return meaningOf(code, language) ?? html`<code>${code}</code>`;
-}
-
-/** The bureau's own words, which are English. */
-function written(text: string, { language }: Wording): Content {
-  return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }

@@ -1,0 +1,44 @@
+// The lines of "Needs attention", and the kinds of records that were searched for them. Pure.
+import { coded } from './codes.js';
+import { isInCollection, newestFirst, worstFirst } from './figures.js';
+import { dayOf, moneyOf } from './formats.js';
+import type { Content } from './html.js';
+import type { Records } from './blocks.js';
+
+export interface Attention {
+  readonly lines: readonly Content[];
+  readonly searched: readonly string[];
+}
+
+/** A section that the reader left out brings no line either. */
+export function attentionIn({ report, generatedAt, words, leftOut }: Records): Attention {
+  const { language, attentionIs: says, tables } = words;
+  const { tradeLines, publicRecords, alerts = [] } = report;
+  const housingCourt = leftOut.has('housingCourt') ? null : report.housingCourt;
+  const background = leftOut.has('background') ? null : report.background;
+  const named = (code: string): string => coded(code, language);
+  const day = (date: string): string => dayOf(date, language);
+  const lines = [
+    ...alerts.map(({ type, date }) => (date === undefined ? named(type) : `${named(type)}, ${day(date)}`)),
+    ...worstFirst(tradeLines, generatedAt).flatMap((line) => {
+      if (isInCollection(line)) return [says.inCollection(line.creditor, moneyOf(line.balanceCents, language))];
+      return line.pastDueCents > 0 ? [says.pastDue(line.creditor, moneyOf(line.pastDueCents, language))] : [];
+    }),
+    ...newestFirst(publicRecords, ({ filedOn }) => filedOn).map(({ type, filedOn, status }) =>
+      says.record(tables.publicRecords.title, named(type), day(filedOn), named(status)),
+    ),
+    ...newestFirst(housingCourt ?? [], ({ filedOn }) => filedOn).map(({ caseType, filedOn, outcome }) =>
+      says.record(tables.housingCourt.title, named(caseType), day(filedOn), named(outcome)),
+    ),
+    ...newestFirst(background ?? [], ({ date }) => date).map(({ offense, date, disposition }) =>
+      says.record(tables.background.title, offense, day(date), named(disposition)),
+    ),
+  ];
+  const searched = [
+    says.searched.accounts,
+    says.searched.publicRecords,
+    ...(housingCourt === null ? [] : [says.searched.housingCourt]),
+    ...(background === null ? [] : [says.searched.background]),
+  ];
+  return { lines, searched };
+}

@@ -1,0 +1,37 @@
+// How a session was verified and what its submission said, folded from the session's events.
+import type { EndUserType } from '../../../kernel/end-user-type.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
+import type { VerificationMethod } from '../../../published/screenings.js';
+import { screeningSession } from '../domain/screening-session.js';
+import type { SessionEvent } from '../domain/session.js';
+
+interface Screened {
+  readonly endUserType: EndUserType | null;
+  /** The vault's subject that has the address of the unit; null where the page gave none. */
+  readonly addressSubject: string | null;
+  /** The kind of the last answer. */
+  readonly answered: VerificationMethod;
+  readonly verifiedBy: VerificationMethod | null;
+}
+
+export const screenedSession: Fold<Screened, RecordedEvent & SessionEvent> = {
+  category: screeningSession.category,
+  initial: { endUserType: null, addressSubject: null, answered: 'outright', verifiedBy: null },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'ScreeningSubmitted': {
+        const { endUserType = null, unitAddressKept, subjectId } = event.data;
+        return { ...state, endUserType, addressSubject: unitAddressKept ? subjectId : null };
+      }
+      case 'OtpAnswerReceived':
+        return { ...state, answered: 'otp' };
+      case 'KbaAnswersReceived':
+        return { ...state, answered: 'kba' };
+      case 'IdentityVerified':
+        return { ...state, verifiedBy: state.answered };
+      default:
+        return state;
+    }
+  },
+};
