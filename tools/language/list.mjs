@@ -57,6 +57,7 @@ export const FINISHED_FOLDERS = [
   'src/surfaces',
   'src/config',
   'src/ops',
+  'src/modules/parties',
   'src/modules/accounts',
   'src/modules/payments',
   'src/modules/income',

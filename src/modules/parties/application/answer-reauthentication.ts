@@ -12,12 +12,12 @@ import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 import { ReauthenticationService } from './reauthentication-service.js';
 
-/** Answers the challenge that the party was given, or has another code sent. One at a time is with the vendor. */
+/** Answers the party's open challenge, or has another code sent. Only one call of a party is with the vendor at a time. */
 @UseCase()
 export class AnswerReauthentication extends Command<PartyAnswer> {
   constructor(
     readonly named: NamedParty,
-    /** Names the answer: the same again is not judged again. */
+    /** Names the answer. An answer with a known id is not judged again. */
     readonly attemptId: string,
     readonly given: GivenToParty,
     readonly context: CallerContext,

@@ -12,7 +12,7 @@ import { answerOf, type PartyAnswer } from './party-answer.js';
 export class AnswerRegistration extends Command<PartyAnswer> {
   constructor(
     readonly named: NamedParty,
-    /** Names the answer: the same again is not judged again. */
+    /** Names the answer. An answer with a known id is not judged again. */
     readonly attemptId: string,
     readonly given: GivenToParty,
     readonly context: CallerContext,

@@ -1,5 +1,5 @@
-// Calls about the authentication of a party that no attempt is reserved for: asking changes nothing here, and ending it twice at the
-// vendor ends it once.
+// Calls about the authentication of a party. They need no reserved attempt: a question changes nothing here, and the vendor ends an
+// authentication only once, even when it is asked twice.
 import { Injectable } from '@nestjs/common';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import type { DeliverySemantics } from '../../../ports/vendor-call.js';
@@ -14,7 +14,7 @@ import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 
 type Verdict = StandingVerdict | ExpiryVerdict;
-/** What a call ended with, in a word. What the vendor said lies in the vault then, unless it gave no answer. */
+/** The kind of the vendor's answer. The answer itself is in the vault, unless the vendor gave none. */
 type End = Verdict['kind'];
 
 @Injectable()

@@ -7,15 +7,15 @@ import { repliesUntil } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** As in screening sessions: what the vendor said can be asked for again so long. */
+/** A caller can ask for the vendor's reply again within this time, as in screening sessions. */
 const REPLY_KEPT_MS = 3_600_000;
 
-/** What was said before then is kept no longer. */
+/** Replies from before this time are destroyed. */
 export function keptSince(now: Date): Date {
   return new Date(now.getTime() - REPLY_KEPT_MS);
 }
 
-/** Destroys what the vendor said long ago in calls of a party. Safe to repeat. */
+/** Destroys the vendor's old replies to calls of a party. Safe to repeat. */
 @UseCase()
 export class DiscardPartyReplies extends Command<void> {
   constructor(readonly partyId: string) {

@@ -8,12 +8,12 @@ import { party } from '../domain/party-decider.js';
 import type { NamedParty } from './party-access.js';
 import { PartyIds } from './party-ids.js';
 
-/** Names a party as its integrator does, on behalf of the context's account; or by the id that its sessions have. */
+/** Names a party by the integrator's id in the context's account, or by the id that its sessions hold. */
 export type PartyToErase =
   | { readonly named: NamedParty; readonly context: CallerContext }
   | { readonly partyId: string; readonly context: ActionContext };
 
-/** Destroys the data key of the token that is stored for a party, if one is. Repeatable; the party may store another token afterwards. */
+/** Destroys the data key of a party's stored token, if the party has one. Safe to repeat. The party may store another token afterwards. */
 @UseCase()
 export class EraseVendorToken extends Command<{ readonly subjectId: string | null }> {
   constructor(readonly party: PartyToErase) {
@@ -38,7 +38,7 @@ export class EraseVendorTokenHandler implements ICommandHandler<EraseVendorToken
     const subjectId = state.token?.subjectId ?? null;
     if (subjectId === null) return { subjectId };
     await this.vault.erase(subjectId);
-    // The evidence comes after the deed: an event that says so must be true.
+    // The event is recorded only now, because it must not claim an erasure that has not happened.
     const command = { kind: 'record-token-erasure', subjectId } as const;
     await this.aggregates.execute(party, partyId, command, { ...asked.context, ...owner });
     return { subjectId };

@@ -13,7 +13,7 @@ import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 import { ReauthenticationService } from './reauthentication-service.js';
 
-/** Asks the vendor whether the authentication of the party holds, or ends it: here at once, whatever becomes of the vendor's call. */
+/** Asks the vendor whether the authentication of the party holds, or ends it. It ends here at once, even when the vendor's call fails. */
 @UseCase()
 export class LookAfterAuthentication extends Command<PartyAnswer> {
   constructor(
@@ -60,7 +60,7 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     const end = await this.calls.make(call, attempt, reference);
     if (end === null || end === 'timed-out') throw new DomainError('service.upstream_timeout');
     const said = await this.secrets.answer(subjectId, partyId, attemptId);
-    // The log knows nothing of the call, so nobody else would.
+    // The log does not record the call, so no recovery job would remove the answer later.
     await this.secrets.forgetAnswer(subjectId, partyId, attemptId);
     if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
     throw failureBy(said?.reply ?? null, 'reauthentication', subjectId);

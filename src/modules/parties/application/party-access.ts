@@ -9,7 +9,7 @@ import { party } from '../domain/party-decider.js';
 import { lockOf, PartyDirectory } from './party-directory.js';
 import { PartyIds } from './party-ids.js';
 
-/** Whom a request names: the integrator's id, as decoded from the path. */
+/** The party that a request names. `id` is the integrator's, as decoded from the path. */
 export interface NamedParty {
   readonly kind: PartyKind;
   readonly id: string;
@@ -18,11 +18,11 @@ export interface NamedParty {
 export interface FoundParty {
   readonly partyId: string;
   readonly loaded: LoadedAggregate<PartyState>;
-  /** The session of its newest registration; null without one. */
+  /** The session of its newest registration; null without a session. */
   readonly newest: ScreeningFacts | null;
 }
 
-/** Parties as their own integrator asks for them. */
+/** Finds parties for the integrator that they belong to. */
 @Injectable()
 export class PartyAccess {
   constructor(
@@ -32,21 +32,21 @@ export class PartyAccess {
     private readonly clock: Clock,
   ) {}
 
-  /** Its own id for the party, known or not. What can be nobody's id is refused like an unknown one. */
+  /** Our own id for the party, whether it exists or not. An id that no party can have is refused like an unknown one. */
   async idOf({ kind, id }: NamedParty, context: CallerContext): Promise<string> {
     const partyId = await this.ids.of(kind, id, context);
     if (partyId === null) throw unknownParty(kind);
     return partyId;
   }
 
-  /** Throws for an unknown party, and for one that wrong answers have locked out: that is the answer to every call. */
+  /** Throws for an unknown party, and for a party that wrong answers have locked: a locked party gets this refusal for every call. */
   async find(named: NamedParty, context: CallerContext): Promise<FoundParty> {
     const found = await this.look(await this.idOf(named, context));
     if (found.loaded.state.kind === null) throw unknownParty(named.kind);
     return found;
   }
 
-  /** As `find`, for a party that may not exist yet. */
+  /** Like `find`, for a party that may not exist yet. */
   async look(partyId: string): Promise<FoundParty> {
     const loaded = await this.aggregates.load(party, partyId);
     const newest = await this.directory.newestSession(loaded.state);

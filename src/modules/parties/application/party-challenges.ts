@@ -15,7 +15,7 @@ import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** The challenges by which parties authenticate again. */
+/** The challenges that parties answer to authenticate again. */
 @Injectable()
 export class PartyChallenges implements ChallengeHolder<PartyState> {
   readonly decider = party;
@@ -71,7 +71,7 @@ export class PartyChallenges implements ChallengeHolder<PartyState> {
     if (challenge === null && attempt === null) await this.secrets.forgetChallenge(subjectId, partyId);
   }
 
-  /** By which the vendor knows the party from now on, unless another token was stored for it meanwhile. */
+  /** From now on the vendor knows the party by this token. It is not kept when another token was stored for the party meanwhile. */
   private async keepToken(
     partyId: string,
     { sessionId, subjectId, personIds = [] }: Attempt,
@@ -87,7 +87,7 @@ export class PartyChallenges implements ChallengeHolder<PartyState> {
 
 @Injectable()
 export class ReauthenticationCall extends ChallengeCall<PartyState, AnswerLimit> {
-  // Earlier releases have jobs of other names, whose inputs are without a kind: they are left to the recovery job.
+  // Jobs of earlier releases have other names, and their inputs have no kind. The recovery job settles their attempts.
   override readonly operation = 'partyChallenge';
 
   constructor(

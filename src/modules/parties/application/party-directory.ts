@@ -11,7 +11,7 @@ import { PartyIds } from './party-ids.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 
-/** Parties as the other modules see them: read from the log, so that what they decide by is never behind. */
+/** Parties for the other modules. It reads them from the log, so that no module decides by an outdated state. */
 @Injectable()
 export class PartyDirectory extends Parties {
   constructor(
@@ -42,7 +42,7 @@ export class PartyDirectory extends Parties {
     };
   }
 
-  /** Whether its identity is confirmed now, and the person was not erased since. */
+  /** Whether the party's identity is confirmed now, and the person was not erased since. */
   async isConfirmed(partyId: string, state: PartyState, newest: ScreeningFacts | null): Promise<boolean> {
     const { reauthValiditySeconds } = this.policy.limits;
     if (confirmedSince(state, newest?.verifiedAt ?? null, this.clock.now(), reauthValiditySeconds) === null)
@@ -54,7 +54,7 @@ export class PartyDirectory extends Parties {
     return person !== null && (await this.references.tokenOf(partyId, person)) !== null;
   }
 
-  /** Of its newest registration that came to a session. One after it, whose process died before, is left out. */
+  /** The session of the newest registration that has one. A later registration has none when its process died too early. */
   private async openedSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     for (const { sessionId } of registrations.toReversed()) {
       const session = await this.screenings.find(sessionId);
@@ -63,14 +63,14 @@ export class PartyDirectory extends Parties {
     return null;
   }
 
-  /** Null where the party has none, or its registration was given up before a session was opened. */
+  /** Null when the party has no registration, and when the newest was given up before its session was opened. */
   async newestSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     const newest = registrations.at(-1);
     return newest === undefined ? null : this.screenings.find(newest.sessionId);
   }
 }
 
-/** Until when wrong answers lock the party out: those of its registration, or of a re-authentication. */
+/** The end of the party's lock after wrong answers to its registration or a re-authentication; null when it is not locked. */
 export function lockOf(state: PartyState, newest: ScreeningFacts | null, now: Date): string | null {
   return latest([lockAt(state, now), lockAt({ lockedUntil: newest?.block?.until ?? null }, now)]);
 }

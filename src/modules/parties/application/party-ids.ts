@@ -4,12 +4,12 @@ import { keyedId } from '../../../kernel/ids.js';
 import { Vault } from '../../../ports/vault.js';
 import type { PartyKind } from '../../../published/parties.js';
 
-/** What names parties. Integrators' ids may be personal: they are hashed with a key of the installation and stored nowhere. */
+/** Makes the ids of parties. Integrators' ids may be personal data, so they are hashed with a key of the installation and stored nowhere. */
 @Injectable()
 export class PartyIds {
   constructor(private readonly vault: Vault) {}
 
-  /** `id` is the integrator's, as decoded from the path. Null for what can be nobody's id: 1 to 128 characters are one. */
+  /** `id` is the integrator's, as decoded from the path. Null when it does not have 1 to 128 characters. */
   async of(
     kind: PartyKind,
     id: string,
@@ -19,7 +19,7 @@ export class PartyIds {
     return keyedId(await this.vault.installationKey('party'), accountId, environment, kind, id);
   }
 
-  /** Of a registration's body; says nothing without the key, and nothing of another party's. */
+  /** The hash of a registration's body. It reveals nothing without the key, and cannot be compared with another party's. */
   async hashOf(partyId: string, body: string): Promise<string> {
     return keyedId(await this.vault.installationKey('party'), 'registration', partyId, body);
   }

@@ -7,7 +7,7 @@ import { Screenings } from '../../../published/screenings.js';
 import { referencesOf, type PartyState, type Reference } from '../domain/party.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** By what the identity vendor knows parties. Its tokens are in the vault and leave it for a call only. */
+/** Finds the reference by which the identity vendor knows a party. The vendor's tokens leave the vault only for a call. */
 @Injectable()
 export class PartyReferences {
   constructor(
@@ -17,7 +17,7 @@ export class PartyReferences {
     private readonly secrets: PartySecrets,
   ) {}
 
-  /** The most recent one: of a confirmed session, or the token that was stored. Null when the vendor has issued none that is still kept. */
+  /** The newest reference: a confirmed session or the stored token. Null when no token of the vendor is kept any more. */
   async find(
     partyId: string,
     state: PartyState,

@@ -7,7 +7,7 @@ import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { challengeEntry, replyEntry, tokenEntry, type PartyEvent } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 
-/** The stored token stays until it is erased; the vendor's session is kept while its challenge is open. */
+/** The stored token is kept until it is erased. The vendor's session is kept while its challenge is open. */
 export const PARTY_SECRETS: readonly VaultPromise[] = [
   {
     category: party.category,
@@ -35,13 +35,13 @@ function placeOf(event: RecordedEvent, entryOf: (partyId: string) => string): Va
   return { subject: data.subjectId, entry: entryOf(idOf(event.stream)) };
 }
 
-/** What the vendor said to an attempt: the kind of its verdict, and its answer where it gave one. */
+/** The result of an attempt: the kind of the vendor's verdict, and its answer if it gave one. */
 export interface Answered {
   readonly kind: string;
   readonly reply: VendorReply | null;
 }
 
-/** The vault as a party uses it. `erased` says that the data key of the person behind it is gone. */
+/** The vault, for parties. `erased` means that the data key of the person behind the party is gone. */
 @Injectable()
 export class PartySecrets {
   constructor(private readonly vault: Vault) {}
@@ -78,7 +78,7 @@ export class PartySecrets {
     return keepEntry(this.vault, subjectId, replyEntry(partyId, attemptId), answered);
   }
 
-  /** Null when nothing was said, it is not kept any more, or the person was erased. */
+  /** Null when the vendor gave no answer, when the answer is no longer kept, and after the person was erased. */
   async answer(subjectId: string, partyId: string, attemptId: string): Promise<Answered | null> {
     const kept = await readEntry<Answered>(this.vault, subjectId, replyEntry(partyId, attemptId));
     return kept === 'erased' ? null : kept;

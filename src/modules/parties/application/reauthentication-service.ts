@@ -1,4 +1,4 @@
-// What asking for a challenge, answering it and asking for another code have in common: they are answered from what was recorded.
+// The common part of three use cases: asking for a challenge, answering it, and asking for another code. Each answers from the record.
 import { Injectable } from '@nestjs/common';
 import type { CallInput } from '../../../challenges/application/challenge-call.js';
 import { ChallengeService } from '../../../challenges/application/challenge-service.js';
@@ -34,7 +34,7 @@ export class ReauthenticationService {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws what the party and the limits refuse. An attempt that the party knows already is not made again: it is answered as it was. */
+  /** Throws when the party or a limit refuses. An attempt that the party already knows is not made again, and gets its first answer. */
   async take(
     { partyId, loaded }: Pick<FoundParty, 'partyId' | 'loaded'>,
     command: Reserving,
@@ -47,7 +47,7 @@ export class ReauthenticationService {
       if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
       party.decide(command, loaded.state);
       await this.admitAccount(context);
-      // Throws while the vault is away: what the vendor says could not be kept, so nothing is reserved.
+      // This throws while the vault is unavailable. No attempt is reserved then, because the vendor's answer could not be kept.
       await this.secrets.isErased(subjectId);
       const sendsCode = input.kind === 'start' || input.kind === 'resend';
       const uses = sendsCode ? await this.persons.codesTo(sessionId, personIds, context) : [];
@@ -59,7 +59,7 @@ export class ReauthenticationService {
     return this.outcome(partyId, command.attemptId, subjectId);
   }
 
-  /** Live traffic of an account that is not provisioned for it reaches no vendor. */
+  /** Throws for live traffic of an account that is not provisioned for it. Such traffic must not reach a vendor. */
   async admitAccount({ accountId, environment }: CallerContext): Promise<void> {
     const account = await this.accounts.find(accountId);
     if (!account) throw new DomainError('request.unauthenticated');
@@ -70,7 +70,7 @@ export class ReauthenticationService {
     const { state } = await this.aggregates.load(party, partyId);
     if (state.attempt?.attemptId === attemptId) throw new DomainError('service.upstream_timeout');
     const said = await this.secrets.answer(subjectId, partyId, attemptId);
-    // It was settled without an answer, or what was said is not kept any more, or the person was erased.
+    // The attempt was settled without an answer, or the answer is no longer kept, or the person was erased.
     if (said === null) throw new DomainError('party.no_challenge');
     const { kind, reply } = said;
     const lockedUntil = lockAt(state, this.clock.now());

@@ -17,17 +17,17 @@ import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
 
 /**
- * Registers a party: a screening session of its own, one vendor call. The same request again, while the first is with the vendor
- * or shortly after, is answered from that one: who was told 504 and tries again is not billed twice.
+ * Registers a party with a screening session of its own and one vendor call. A repeated request gets the answer of the first one while
+ * that is with the vendor or shortly after. So an integrator that got a 504 and tries again is not billed twice.
  */
 @UseCase()
 export class RegisterParty extends Command<PartyAnswer> {
   constructor(
     readonly named: NamedParty,
     readonly applicant: Applicant,
-    /** By which the same request is known again: its body, as text. Never stored. */
+    /** The body of the request, as text. A repeated request is recognized by it. Never stored. */
     readonly body: string,
-    /** Of the session that a new registration opens. */
+    /** The id of the session that a new registration opens. */
     readonly sessionId: string,
     readonly context: CallerContext,
   ) {
@@ -35,7 +35,7 @@ export class RegisterParty extends Command<PartyAnswer> {
   }
 }
 
-/** When a registration with another body may be tried, seconds. */
+/** A registration with another body may be tried after this many seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
 @Handles(RegisterParty)
@@ -57,7 +57,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const partyId = await this.access.idOf(named, context);
     const bodyHash = await this.ids.hashOf(partyId, body);
     const within = AbortSignal.timeout(this.policy.limits.vendorTimeoutSeconds * 1_000);
-    // Another registration may be quicker, and then it counts.
+    // Another registration may be quicker. The second try then finds it.
     const step =
       (await this.register(command, partyId, bodyHash, within)) ??
       (await this.register(command, partyId, bodyHash, within));
@@ -65,7 +65,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return answerOf(step, 'registration', this.clock.now());
   }
 
-  /** What the vendor says to it, or to the same one that another request has made; null when another registration of the party was first. */
+  /** The vendor's answer to this registration, or to the same one from another request. Null when another registration was quicker. */
   private async register(
     command: RegisterParty,
     partyId: string,
@@ -77,12 +77,12 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const earlier = again !== null && found.newest !== null ? await this.verifications.latest(again, within) : null;
     const isAnswered = earlier?.step === 'answers' || earlier?.step === 'resend';
     if (earlier !== null && !isAnswered) return earlier;
-    // After an answer to its challenge, the same body is another registration.
+    // Once the challenge was answered, the same body means another registration.
     const sessionId = isAnswered ? command.sessionId : (again ?? command.sessionId);
     return this.begin(command, found, sessionId, bodyHash, within);
   }
 
-  /** The session to answer from; null for a registration that begins anew. Throws when neither may be. */
+  /** The session that already has the answer; null when a new registration may begin. Throws when neither is allowed. */
   private async sameAttempt(
     { sessionId: own, context: { environment } }: RegisterParty,
     { partyId, loaded: { state }, newest }: FoundParty,
@@ -109,19 +109,19 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return recent && newest?.status === 'STEP_UP_REQUIRED' ? sessionId : null;
   }
 
-  /** Also where the session is about to be opened. */
+  /** True also while the session is about to be opened. */
   private isWithVendor({ registeredAt }: Registration, newest: ScreeningFacts | null): boolean {
     if (newest !== null) return newest.status === 'SUBMITTED';
     const opens = new Date(registeredAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     return this.clock.now().getTime() < opens;
   }
 
-  /** Only another registration leads to another report. */
+  /** Whether the session can give no report any more. The party then needs another registration to get one. */
   private async isReportOver({ sessionId, userType }: ScreeningFacts): Promise<boolean> {
     return userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible';
   }
 
-  /** Who began it was told that time was up, and has not heard of its success. Whoever answered a challenge has. */
+  /** Whether the success came after the integrator had got a 504. After an answer to a challenge the integrator knows of the success. */
   private async cameLate({ sessionId, createdAt, verifiedAt }: ScreeningFacts): Promise<boolean> {
     const tookMs = new Date(verifiedAt ?? createdAt).getTime() - new Date(createdAt).getTime();
     if (tookMs < this.policy.limits.vendorTimeoutSeconds * 1_000) return false;
@@ -129,8 +129,8 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /**
-   * First the limits, then the party, then the session: a process that dies in between leaves a registration without a session, which the
-   * same request opens. Null when another registration of the party was first.
+   * Asks the limits first, then records the registration, then opens the session. A process that dies in between leaves a registration
+   * without a session, and a repeated request opens it. Null when another registration of the party was quicker.
    */
   private async begin(
     { named, applicant, context }: RegisterParty,
@@ -152,7 +152,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
       if (!isFirst) await this.verifications.withdraw(admitted);
     }
     if (!isFirst) return null;
-    // With the registration an open challenge is over, whether the session is opened or not.
+    // The registration ends an open challenge, even when its session is never opened.
     const { challenge } = loaded.state;
     if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
     return this.verifications.open(admitted, within);

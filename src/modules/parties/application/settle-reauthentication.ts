@@ -8,14 +8,14 @@ import { party } from '../domain/party-decider.js';
 import { PartyChallenges } from './party-challenges.js';
 
 /**
- * Settles a call of a re-authentication without a recorded verdict (its process died, or the vendor was late) by asking the
- * vendor what came of it. Safe to repeat.
+ * Settles a call of a re-authentication that has no recorded verdict, because its process died or the vendor was late. It asks the
+ * vendor for the result. Safe to repeat.
  */
 @UseCase()
 export class SettleReauthentication extends Command<void> {
   constructor(
     readonly partyId: string,
-    /** Aborted when the time for the vendor's answer is over. */
+    /** Is aborted when the time for the vendor's answer is over. */
     readonly signal: AbortSignal,
   ) {
     super();

@@ -11,7 +11,7 @@ import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 import { ReauthenticationService } from './reauthentication-service.js';
 
-/** Asks the vendor for a challenge, whether or not the old authentication still holds. A challenge that is open is over with it. */
+/** Asks the vendor for a challenge, even while the old authentication holds. This ends a challenge that is still open. */
 @UseCase()
 export class StartReauthentication extends Command<PartyAnswer> {
   constructor(

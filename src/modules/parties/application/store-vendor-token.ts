@@ -9,12 +9,12 @@ import { party } from '../domain/party-decider.js';
 import { PartyAccess, type NamedParty } from './party-access.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** Keeps a token that the integrator has from the vendor, as it is, and makes the party known. It confirms nobody. */
+/** Keeps a token that the integrator got from the vendor, and makes the party known. It does not confirm the party. */
 @UseCase()
 export class StoreVendorToken extends Command<void> {
   constructor(
     readonly named: NamedParty,
-    /** Never logged, nor in events. */
+    /** Never in logs or events. */
     readonly token: string,
     readonly context: CallerContext,
   ) {
@@ -35,9 +35,9 @@ export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken
   async execute({ named, token, context }: StoreVendorToken): Promise<void> {
     const { partyId } = await this.access.look(await this.access.idOf(named, context));
     this.testShare.admit(context);
-    // Nobody was verified, so there is no person whose subject it could be.
+    // No person was verified, so the token gets a subject of its own.
     let subjectId = derivedId('party-token', partyId);
-    // After each erasure the party has another subject.
+    // Each erasure gives the party another subject.
     while ((await this.secrets.keepToken(subjectId, partyId, token)) === 'erased')
       subjectId = derivedId('party-token', subjectId);
     const storedAt = this.clock.now().toISOString();

@@ -23,18 +23,18 @@ import {
 } from './party.js';
 
 export type PartyCommand =
-  /** `after`: the newest session that the caller has seen; another one meanwhile, and nothing is decided. */
+  /** `after` is the newest session that the caller has seen. When the party has a newer one, nothing is decided. */
   | (Registration & { readonly kind: 'register'; readonly of: PartyKind; readonly after: string | null })
   | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
   | { readonly kind: 'record-token-erasure'; readonly subjectId: string }
   | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference })
   | AskCommand
   | RecordVerdict
-  /** The vendor never executed the call, and will not. */
+  /** The vendor has not executed the call, and never will. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
-  /** The end of the call is not known; the challenge is over once it is old enough. */
+  /** The result of the call is unknown. The challenge is over once the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
-  /** What the vendor said in the calls of `repliesUntil` was removed from the vault. */
+  /** The vendor's replies to the calls of `repliesUntil` were removed from the vault. */
   | { readonly kind: 'record-replies-discarded'; readonly until: Date }
   | { readonly kind: 'unlock'; readonly now: Date }
   | { readonly kind: 'expire'; readonly now: Date };
@@ -70,13 +70,13 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       const { of: kind, after, sessionId, bodyHash, registeredAt } = command;
       const newest = state.registrations.at(-1)?.sessionId ?? null;
       if (newest !== after || state.registrations.some((known) => known.sessionId === sessionId)) return [];
-      // What is said of an answer that is with the vendor must neither be lost nor confirm whoever is registered now.
+      // An answer may be with the vendor. Its verdict must not be lost, and must not confirm the person who registers now.
       refuseBusy(state);
       return [{ type: 'PartyRegistered', data: { kind, sessionId, bodyHash, registeredAt } }];
     }
     case 'store-token': {
       const { of: kind, subjectId, storedAt } = command;
-      // Another subject is taken only where the one before was erased.
+      // The subject differs only when the one before was erased.
       const before = state.token !== null && state.token.subjectId !== subjectId ? tokenErased(state.token) : [];
       return [...before, { type: 'VendorTokenStored', data: { kind, subjectId, storedAt } }];
     }
@@ -183,7 +183,7 @@ const END_CAUSES: Readonly<Record<Ending['kind'], EndCause>> = {
   unintelligible: 'VENDOR_UNINTELLIGIBLE',
 };
 
-/** Seconds: one call is with the vendor at a time. */
+/** Only one call of a party is with the vendor at a time. */
 export const BUSY = { retryAfterSeconds: 1 };
 
 function refuseLocked(state: PartyState, now: Date): void {
@@ -195,7 +195,7 @@ function refuseBusy({ attempt }: PartyState): void {
   if (attempt) throw new DomainError('screening.attempt_in_progress', BUSY);
 }
 
-/** What is to be answered. While a new challenge is being asked for, the old one is over. */
+/** The challenge to answer. Once a new challenge is asked for, the old one is over. */
 function challengeOf(state: PartyState, now: Date): Challenge {
   refuseLocked(state, now);
   if (state.attempt?.operation === 'reauthentication') refuseBusy(state);
@@ -258,7 +258,7 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         reauthenticatedAs: state.attempt,
       };
     case 'PartyLocked':
-      // What led to the lock is paid for with it.
+      // The lock settles the wrong answers that led to it.
       return { ...state, attempt: null, challenge: null, wrongAt: [], lockedUntil: event.data.lockedUntil };
     case 'PartyUnlocked':
       return { ...state, wrongAt: [], lockedUntil: null };

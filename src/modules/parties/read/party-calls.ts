@@ -1,4 +1,5 @@
-// Which parties have an open call to the identity vendor, and which may still keep what it said. Nothing else of a party is read from read models.
+// Finds the parties that have an open call to the identity vendor, and those that may still keep its replies. This is the only read
+// model of parties.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -16,7 +17,7 @@ export interface PartyCalls {
   readonly attemptId: string | null;
 }
 
-/** Parties of which the vault may still keep what the vendor said, by the time that the oldest of it was to be there. */
+/** Parties with replies of the vendor that the vault may still keep, sorted by the `settleAfter` of the oldest reply. */
 const REPLIES_HELD = listOf({ partyReplies: 'held' });
 
 export const partyCalls: Projection<PartyCalls, Followed> = {
@@ -63,12 +64,12 @@ const known = exhaustiveEvents<PartyEvent>('party_calls', {
 export class PartyCallsReader {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Parties that may still keep what the vendor said in calls that were over by then. */
+  /** Parties that may still keep replies to calls whose time was over at `until`. */
   holdingReplies(until: Date, limit: number): Promise<string[]> {
     return this.readModels.due(partyCalls, until, limit, REPLIES_HELD);
   }
 
-  /** Parties whose open call the vendor is to be asked about. */
+  /** Parties whose open call is old enough to ask the vendor about it. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(partyCalls, at, limit, openCallsIn(environment));
   }

@@ -1,4 +1,4 @@
-// The documented form of answers. Their rules depend on the challenge and are the domain's, so these classes judge nothing.
+// The documented form of answers. These classes check nothing, because the rules depend on the challenge and are in the domain.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { folded } from '../../../../published/folded-text.js';
@@ -19,7 +19,7 @@ export class PartyOtpBody {
   @Allow()
   readonly code?: unknown;
 
-  @ApiPropertyOptional({ ...CODE, description: 'Older name of `code`, which goes before it' })
+  @ApiPropertyOptional({ ...CODE, description: 'Older name of `code`. Ignored when `code` is given' })
   @Allow()
   readonly otp?: unknown;
 }
@@ -35,7 +35,7 @@ export class PartyKbaBody {
   readonly kbaAnswers?: unknown;
 }
 
-/** A number is the code as well as its text, and spaces around it are formatting. An empty one is as good as absent. */
+/** A code may be a number or a text, and spaces around it do not count. An empty code counts as absent. */
 export function codeIn({ code, otp }: PartyOtpBody): GivenToParty {
   const given = code === '' ? otp : (code ?? otp);
   return {

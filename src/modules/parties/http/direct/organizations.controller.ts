@@ -55,11 +55,11 @@ export class OrganizationsController {
     return call.answered(await this.commands.execute(answering));
   }
 
-  /** Deprecated since the first version of this API, hence the date (RFC 9745). */
+  /** This route is deprecated since the first version of the API, which explains the date (RFC 9745). */
   @Put()
   @Limited({ not: 'only a server of the account stores it, once for each organization' })
   @Header('deprecation', '@1735689600')
-  @ApiOperation({ summary: 'Store a token of the vendor, as it is; identifies nobody', deprecated: true })
+  @ApiOperation({ summary: 'Store a token of the vendor. This does not confirm the organization', deprecated: true })
   @ApiQuery({ name: 'token', type: String, required: true })
   @ApiRefusals(409, 423)
   @ApiOkResponse({ type: StoredResult })
@@ -97,7 +97,7 @@ export class OrganizationsController {
     return call.answered(await this.commands.execute(ending));
   }
 
-  /** A GET has no body: nothing of the device is sent to the vendor. */
+  /** A GET has no body, so the vendor gets no data of the device. */
   @Get('auth')
   @Limited({ by: ['smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()

@@ -5,12 +5,12 @@ import { contextOf, type RequestContext } from '../../../../platform/http/princi
 import { passOn } from '../../../../surfaces/direct/envelope.js';
 import type { PartyAnswer } from '../../application/party-answer.js';
 
-/** A request about a party: on whose behalf, and how it is answered. */
+/** A request about a party, with its caller and the way to answer it. */
 export interface PartyCall {
   readonly context: RequestContext;
-  /** Names what the request makes. */
+  /** The id of the session or attempt that the request makes. */
   readonly name: string;
-  /** The body of the reply. It is kept for repetitions no longer than the data of the person whom it tells of. */
+  /** The body of the reply. It is kept for repeated requests, at most until the person in it is erased. */
   answered(answer: PartyAnswer): string;
 }
 

@@ -1,4 +1,4 @@
-// Replies about parties: what the identity vendor said, as it said it (docs/contract/direct.md#passthrough), and their descriptions.
+// Descriptions of replies about parties. They pass the identity vendor's answers on unchanged (docs/contract/direct.md#passthrough).
 import { applyDecorators, HttpCode } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
@@ -66,14 +66,14 @@ export class StoredResult {
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
-/** Of every route that asks the vendor about a party. */
+/** The refusals of each route that asks the vendor about a party. */
 const refusals = ApiRefusals(401, 409, 413, 422, 423, 502, 504);
 
 /** A step that leads to a challenge or a confirmation. */
 export const ApiIdentityStep = (): MethodDecorator =>
   applyDecorators(HttpCode(200), refusals, ApiOkResponse({ type: IdentityResult }));
 
-/** An answer to a challenge: a wrong one looks like success but for its status. */
+/** An answer to a challenge. The reply to a wrong answer has the body of a success, with status 422. */
 export const ApiAnswer = (): MethodDecorator =>
   applyDecorators(
     ApiIdentityStep(),

@@ -1,5 +1,5 @@
-// The bodies with which a party is registered and authenticates again (docs/contract/direct.md#parties). Of the device's fingerprint
-// we know the form; everything else is the vendor's to judge, so that only its JSON type is.
+// The request bodies of registration and re-authentication (docs/contract/direct.md#parties). The form of the device's fingerprint is
+// checked. The vendor judges all other fields, so that only their JSON type is checked here.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { Applicant, Device } from '../../../../kernel/applicant.js';
@@ -29,7 +29,7 @@ export class DeviceBody {
   @IsString(text)
   readonly hdimPayload?: string;
 
-  @ApiPropertyOptional({ description: 'Of the person, as your server saw it; expected' })
+  @ApiPropertyOptional({ description: "The person's address, as your server saw it; expected" })
   @IsOptional()
   @IsString(text)
   readonly ipAddress?: string;
@@ -91,7 +91,7 @@ export class RegistrationBody extends DeviceBody {
   @IsString(text)
   readonly email?: string;
 
-  @ApiPropertyOptional({ description: "Of an organization, beside its contact person's data" })
+  @ApiPropertyOptional({ description: "Only for organizations, beside the contact person's data" })
   @IsOptional()
   @IsString(text)
   readonly companyName?: string;
@@ -111,7 +111,7 @@ export class RegistrationBody extends DeviceBody {
   @IsString(text)
   readonly propertyZip?: string;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Organizations' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Only for organizations' })
   @IsOptional()
   @IsInt({ message: 'must be an integer' })
   readonly productId?: number;

@@ -10,7 +10,7 @@ import { CurrentCall, type PartyCall } from './party-call.js';
 import { ApiAnswer, ApiIdentityStep } from './party-result.js';
 import { applicantOf, RegistrationBody } from './registration-body.js';
 
-/** Registration of renters on the direct API (docs/contract/direct.md#registration). A renter whose confirmation is over registers anew. */
+/** Registration of renters on the direct API (docs/contract/direct.md#registration). A renter registers again once the confirmation is over. */
 @ApiTags('renters')
 @ApiSecurity('api-key')
 @Controller('api/idv/renters/:renterId')
