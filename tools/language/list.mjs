@@ -58,6 +58,7 @@ export const FINISHED_FOLDERS = [
   'src/config',
   'src/ops',
   'src/modules/parties',
+  'src/modules/webhooks',
   'src/modules/accounts',
   'src/modules/payments',
   'src/modules/income',

@@ -42,7 +42,7 @@ import { EndpointsController } from './http/dashboard/endpoints.controller.js';
 import { deliveryLog, DeliveryReader } from './read/deliveries.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
 
-/** What is due this moment is in the hands of the queue; the recovery job takes what was left lying. */
+/** The queue makes attempts that have just become due. The recovery job takes those that are due for longer. */
 const LEFT_LYING_MS = 2_000;
 const CHECKED_EVERY_MS = 3_600_000;
 

@@ -9,7 +9,7 @@ import { webhookEndpoint, type Endpoint } from '../domain/endpoint.js';
 import { Attempts, type MadeAttempt } from './attempts.js';
 import { turnOf } from './turns.js';
 
-/** Makes the attempt that is due, if it still is; answers what the receiver said, null when nothing was sent. */
+/** Makes the attempt if it is still due. Gives the receiver's answer, or null when nothing was sent. */
 @UseCase()
 export class AttemptDelivery extends Command<MadeAttempt['answer'] | null> {
   constructor(
@@ -47,13 +47,13 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
     const next = made?.delivery ?? loaded.state;
-    // Also when this one was made before: its process may have died before it asked for the next.
+    // This is done even when the attempt was made before, because its process may have died before it queued the next.
     if (kind === 'ladder' && next.nextAttemptAt !== null)
       await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;
   }
 
-  /** The endpoint, or null after what was pending for it was canceled. */
+  /** The endpoint, if it may still receive the delivery. Otherwise cancels the delivery and gives null. */
   private async usable(
     deliveryId: string,
     { endpointId }: Delivery,

@@ -1,4 +1,4 @@
-// One attempt at a delivery: signed, sent, recorded. Used by the ladder, by redeliveries and by pings.
+// Signs, sends and records one attempt at a delivery. The ladder, redeliveries and pings use it.
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
@@ -32,7 +32,7 @@ type Recorded = Pick<Extract<DeliveryCommand, { kind: 'record' }>, 'attempt' | '
 
 @Injectable()
 export class Attempts {
-  /** By delivery: what was sent, and its record was refused by a log that is away. */
+  /** Attempts that were sent but not recorded, because the log was unavailable. The keys are ids of deliveries. */
   private readonly refused = new Map<string, () => Promise<unknown>>();
   private recording: Promise<void> | null = null;
 
@@ -47,8 +47,8 @@ export class Attempts {
   ) {}
 
   /**
-   * Null when no such attempt is due. It goes where the endpoint is now and is signed with the secrets that are good now
-   * (docs/contract/webhooks.md#attempts). When its process dies before its record, it goes out again.
+   * Null when no such attempt is due. The attempt goes to the endpoint's present URL, signed with the secrets that are valid now
+   * (docs/contract/webhooks.md#attempts). When the process dies before it records the attempt, the attempt is made again.
    */
   async make(
     deliveryId: string,
@@ -61,7 +61,7 @@ export class Attempts {
     const startedAt = this.clock.now();
     if (state.status === 'none' || !isDue(state, of, startedAt)) return null;
     const attempt = nextAttempt(state);
-    // Asked for before: a vault that is away must not have the attempt go out again and again.
+    // The key is read before the attempt. Otherwise the attempt would be sent again and again while the vault is unavailable.
     const key = await this.vault.installationKey(EXCERPT_KEY);
     const answer = await this.send(deliveryId, state, endpoint, context.accountId);
     const { errorCode, httpStatus, latencyMs, responseExcerpt } = answer;
@@ -72,11 +72,11 @@ export class Attempts {
     const record = async (before?: LoadedAggregate<DeliveryState>): Promise<Delivery> => {
       try {
         const recorded = await this.record(deliveryId, made, context, before);
-        // A ping touches no health (docs/contract/webhooks.md#pings).
+        // A ping does not change the health of the endpoint (docs/contract/webhooks.md#pings).
         if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
         return recorded;
       } catch (error) {
-        // The recovery job ends a ping.
+        // A ping is left out because the recovery job ends it.
         if (error instanceof Unavailable && of !== 'ping') this.refused.set(deliveryId, () => record());
         throw error;
       }
@@ -85,8 +85,8 @@ export class Attempts {
   }
 
   /**
-   * To be called before an attempt. A log that is read and takes no records (a full disk) would have each attempt go out again and again. So
-   * this process sends nothing more until what it has sent is recorded. Throws Unavailable while the log refuses it.
+   * Must be called before an attempt. A log on a full disk can be read but takes no records, so each attempt would be sent again and again.
+   * Therefore this process sends nothing more until its earlier attempts are recorded. Throws Unavailable while the log refuses them.
    */
   recordRefused(): Promise<void> {
     return (this.recording ??= this.recordAll().finally(() => (this.recording = null)));
@@ -99,7 +99,7 @@ export class Attempts {
     }
   }
 
-  /** Recording an attempt again, or late, changes nothing. */
+  /** A second or late record of the same attempt changes nothing. */
   async record(
     deliveryId: string,
     made: Recorded,
@@ -145,7 +145,7 @@ export class Attempts {
     });
   }
 
-  /** A success ends a run of failures. Of a healthy endpoint there is nothing to say. */
+  /** Ends a run of failures after a success. A healthy endpoint needs no event. */
   private async recovered(
     deliveryId: string,
     endpoint: Endpoint,

@@ -5,15 +5,15 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { delivery } from '../domain/delivery.js';
 
-/** Ends what was pending when its endpoint was deleted or disabled. One that is over, or that came later, stays as it is. */
+/** Cancels a delivery that was pending when its endpoint was deleted or disabled. A delivery that is over or came later stays as it is. */
 @UseCase()
 export class CancelDelivery extends Command<void> {
   constructor(
     readonly deliveryId: string,
-    /** The endpoint that ended. A list may name a delivery of another one. */
+    /** The endpoint that was deleted or disabled. The list of deliveries may name one of another endpoint. */
     readonly endpointId: string,
     readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED',
-    /** Where in the log the endpoint ended. */
+    /** The place in the log of the event that deleted or disabled it. */
     readonly endedAt: string,
     readonly context: ActionContext,
   ) {

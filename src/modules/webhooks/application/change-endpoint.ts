@@ -8,14 +8,14 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { admitUrl } from './register-endpoint.js';
 
-/** Absent: unchanged. A null list is all event types again, a null address ends the notifications. */
+/** An absent field is not changed. A null list means all event types, and a null address ends the notifications. */
 export interface EndpointChange {
   readonly url?: string;
   readonly enabledEvents?: readonly string[] | null;
   readonly notifyEmail?: string | null;
 }
 
-/** Changes what is named, and brings a disabled endpoint back (docs/contract/webhooks.md#endpoint-health). */
+/** Changes the given fields, and makes a disabled endpoint active again (docs/contract/webhooks.md#endpoint-health). */
 @UseCase()
 export class ChangeEndpoint extends Command<void> {
   constructor(
@@ -42,7 +42,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const stored = current(state, endpointId);
     await this.endpoints.admit(accountId);
     const { url, enabledEvents, notifyEmail } = change;
-    // Rules that came later do not part an endpoint from its own URL.
+    // An endpoint may keep its URL, even when newer rules refuse it.
     if (url !== undefined && url !== stored.url) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
     const command = {

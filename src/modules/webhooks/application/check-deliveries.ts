@@ -9,32 +9,32 @@ import type { DeliveryEvent } from '../domain/delivery.js';
 import { WhenEventPublished } from './when-event-published.js';
 
 export interface DeliveryCheck {
-  /** Events of published kinds that were looked at: those since the last check that have been handled. */
+  /** The number of checked events: those of published types that the event handler has handled since the last check. */
   readonly events: number;
-  /** Those whose delivery was missing. Each is made now. */
+  /** The number of events without a delivery. Each missing delivery is made now. */
   readonly missing: number;
 }
 
-/** Ids of what was missing, for those who look after the service. */
+/** The ids of a missing delivery, for operators. */
 export interface MissingDelivery {
   readonly accountId: string | null;
   readonly eventId: string;
   readonly deliveryId: string;
 }
 
-/** Hears of each delivery that was missing once it is made; also the injection token. */
+/** Is told of each missing delivery once it is made; also the injection token. */
 export abstract class MissingDeliveries {
   abstract made(missing: MissingDelivery): void;
 }
 
 /**
- * Compares what was published with the deliveries that were made of it, from where the last check ended up to where the event
- * handler is, and makes those that are missing (docs/contract/webhooks.md#events). Nothing is missing unless an event was passed over.
+ * Compares the published events with their deliveries, and makes the missing deliveries (docs/contract/webhooks.md#events). It begins
+ * where the last check ended, and ends at the place of the event handler. A delivery is missing only when the handler has passed an event over.
  */
 @UseCase()
 export class CheckDeliveries extends Command<DeliveryCheck> {}
 
-/** Names the place of the last check. */
+/** The name under which the place of the last check is kept. */
 const NAME = 'webhook_delivery_check';
 const LEASE_MS = 60_000;
 const PAGE = 1_000;
@@ -50,7 +50,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
     private readonly observer: MissingDeliveries,
   ) {}
 
-  /** Looks at nothing while another check is under way. */
+  /** Checks nothing while another check is under way. */
   async execute(): Promise<DeliveryCheck> {
     const holder = newId();
     if (!(await this.checkpoints.take(NAME, holder, LEASE_MS))) return { events: 0, missing: 0 };
@@ -63,7 +63,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
 
   private async check(checked: string | null, holder: string): Promise<DeliveryCheck> {
     const check = { events: 0, missing: 0 };
-    // Asked before the log is read: what has been handled by then has its delivery in the log.
+    // This place is read before the log, so that the log has the delivery of each event up to it.
     const handled = await this.checkpoints.passed(this.published.name);
     const head = await this.store.head();
     if (handled === null || !isPositionUpTo(head, handled)) return check;
@@ -75,7 +75,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       const made = new Set([...page, ...next].map(({ type, metadata }) => type === SCHEDULED && metadata.$causationId));
       const due = page.filter(({ type, position }) => this.published.types.has(type) && position <= handled);
       check.events += due.length;
-      // A delivery that comes later than on the next page is found to be there when it is to be made.
+      // A delivery may be further away than the next page. The attempt to make it then finds it.
       const missing = due.filter(({ id }) => !made.has(id));
       await together(missing, TOGETHER, async (event) => {
         if (await this.make(event)) check.missing += 1;
@@ -87,7 +87,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
     return check;
   }
 
-  /** False when there was a delivery, or none is to be made. */
+  /** False when the delivery exists already, and when the event needs none. */
   private async make(event: RecordedEvent): Promise<boolean> {
     const scheduled = await this.published.schedule(event);
     if (!scheduled?.made) return false;

@@ -4,7 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { EndpointChanges } from './endpoint-changes.js';
 
-/** Disables the failing endpoint of an account whose time is over; nothing happens before. */
+/** Disables an account's failing endpoint once its time is over. Does nothing before that. */
 @UseCase()
 export class DisableOverdueEndpoint extends Command<void> {
   constructor(readonly accountId: string) {

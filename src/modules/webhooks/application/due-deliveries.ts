@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { DeliveryAttempts, type DueDelivery } from '../../../ports/delivery-queue.js';
 import { AttemptDelivery } from './attempt-delivery.js';
 
-/** What a worker of the queue has done with a delivery that is due. */
+/** Attempts a due delivery for a worker of the queue. */
 @Injectable()
 export class DueDeliveries extends DeliveryAttempts {
   constructor(private readonly commands: CommandBus) {

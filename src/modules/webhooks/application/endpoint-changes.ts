@@ -12,25 +12,25 @@ import {
 } from '../domain/endpoint.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** A change of an endpoint, for those who look after the service: ids and words, nothing of its address, contact or secrets. */
+/** A change of an endpoint, for operators. It holds ids and fixed words, and no address, contact or secret. */
 export interface EndpointNews {
   readonly requestId: string;
   readonly accountId: string;
   readonly endpointId: string;
   readonly change: EndpointChangeName;
-  /** The state of the endpoint after it. */
+  /** The state of the endpoint after the change. */
   readonly outcome: Endpoint['status'] | 'deleted';
 }
 
 export type EndpointChangeName =
   'registered' | 'updated' | 'secret rotated' | 'failing' | 'recovered' | 'disabled' | 'reactivated' | 'deleted';
 
-/** Hears of each change of an endpoint once it is stored; also the injection token. */
+/** Is told of each change of an endpoint once it is stored; also the injection token. */
 export abstract class EndpointObserver {
   abstract changed(news: EndpointNews): void;
 }
 
-/** Null: the endpoint stays what it is. */
+/** Null: the observer is not told of the event. */
 const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>> = {
   WebhookEndpointRegistered: 'registered',
   WebhookUrlChanged: 'updated',
@@ -46,7 +46,7 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
   WebhookEndpointDeleted: 'deleted',
 };
 
-/** Changes the endpoint of an account, and tells once of each endpoint that it changed. */
+/** Changes the endpoint of an account, and tells the observer once of each changed endpoint. */
 @Injectable()
 export class EndpointChanges {
   constructor(
@@ -56,7 +56,7 @@ export class EndpointChanges {
     private readonly policy: WebhookPolicy,
   ) {}
 
-  /** Refuses an account whose users have changed its endpoint too often; before anything is stored for the change. */
+  /** Refuses an account whose users have changed its endpoint too often. Must be called before a change stores anything. */
   admit(accountId: string): Promise<void> {
     const limit = this.policy.endpointChangesPerHour;
     return this.limiter.admit([{ key: `endpoint-changes:${accountId}`, limit, windowSeconds: 3_600 }]);

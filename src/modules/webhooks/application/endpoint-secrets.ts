@@ -8,10 +8,10 @@ import { Vault } from '../../../ports/vault.js';
 import { type EndpointEvent, webhookEndpoint } from '../domain/endpoint.js';
 
 const SECRET_BYTES = 32;
-/** An account has few endpoints; a forgotten secret is read from the vault again. */
+/** A secret that is no longer remembered is read from the vault again. */
 const REMEMBERED_SECRETS = 20_000;
 
-/** A secret stays for good, for what was signed with it; a contact until another choice or the end of the endpoint. */
+/** A secret is kept for good, so that old signatures can be checked. A contact is kept until it is changed or the endpoint is deleted. */
 export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
   promised('WebhookEndpointRegistered', secretIn, []),
   promised('WebhookSecretRotated', secretIn, []),
@@ -19,14 +19,14 @@ export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
   promised('WebhookContactChosen', contactIn, ['WebhookContactChosen', 'WebhookEndpointDeleted']),
 ];
 
-/** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it is remembered. */
+/** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it can be remembered. */
 @Injectable()
 export class EndpointSecrets {
   private readonly remembered = new LRUCache<string, Uint8Array>({ max: REMEMBERED_SECRETS });
 
   constructor(private readonly vault: Vault) {}
 
-  /** Kept before the log names it. The same one when it was made before and its maker died. */
+  /** Stores a secret before the log names it. Gives the stored secret when an earlier process made it and died. */
   async create(accountId: string, secretId: string): Promise<Uint8Array> {
     const made = await this.vault.get(subjectOf(accountId), secretEntry(secretId));
     if (made !== null) return made;

@@ -18,7 +18,7 @@ export interface Ping {
   readonly answer: WebhookAnswer;
 }
 
-/** Sends a signed `ping` and waits for the answer. One attempt, never repeated; it touches neither health nor ladder (docs/contract/webhooks.md#pings). */
+/** Sends a signed `ping` once and waits for the answer. A ping changes neither health nor ladder (docs/contract/webhooks.md#pings). */
 @UseCase()
 export class PingEndpoint extends Command<Ping> {
   constructor(

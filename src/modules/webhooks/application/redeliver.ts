@@ -13,7 +13,7 @@ import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** Has one more attempt made at once, beside the ladder, under the same event id (docs/contract/webhooks.md#redelivery). */
+/** Asks for one more attempt at once, beside the ladder and under the same event id (docs/contract/webhooks.md#redelivery). */
 @UseCase()
 export class Redeliver extends Command<Delivery> {
   constructor(
@@ -58,7 +58,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
   }
 }
 
-/** It is in the log already and will be made; an error now would ask for another try, and that one would come too soon. */
+/** The redelivery is in the log, so the recovery job will make it. After an error the caller would try again, and be refused as too soon. */
 function leaveToRecovery(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error;
 }

@@ -10,7 +10,10 @@ import { secretText } from '../domain/signature.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
-/** Registers the one endpoint of an account; answers its secret as it is shown this once. A disabled one makes room and is kept in the history. */
+/**
+ * Registers the one endpoint of an account. Gives its secret, which is shown only this once. It replaces a disabled endpoint, whose
+ * history stays.
+ */
 @UseCase()
 export class RegisterEndpoint extends Command<{ readonly secret: string }> {
   constructor(
@@ -43,7 +46,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
     const { accountId } = context;
     await this.endpoints.admit(accountId);
     await admitUrl(this.addresses, url);
-    // Looked at before anything is made for it.
+    // The state is checked before a secret is made.
     const { state } = await this.streams.load(webhookEndpoint, accountId);
     if (state.current?.endpointId === endpointId) {
       return { secret: secretText(await this.secrets.secret(accountId, state.current.secret.secretId)) };

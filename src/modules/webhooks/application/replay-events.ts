@@ -11,17 +11,17 @@ import { turnOf } from './turns.js';
 import { WhenEventPublished } from './when-event-published.js';
 
 export interface Replay {
-  /** Published events in the time. */
+  /** Published events in that time. */
   readonly events: number;
   /** Deliveries that are sent once more, under the same event ids. */
   readonly sentAgain: number;
-  /** Deliveries that had been missing, and are made now. */
+  /** Deliveries that were missing, and are made now. */
   readonly made: number;
 }
 
 /**
- * Sends what was published in a time once more: for an integrator who lost it. Same events, same ids, to the endpoint that they
- * were for; an endpoint that is gone or disabled gets nothing.
+ * Sends the published events of a period once more, for an integrator that lost them. The events have the same ids and go to the same
+ * endpoint. A deleted or disabled endpoint gets nothing.
  */
 @UseCase()
 export class ReplayEvents extends Command<Replay> {
@@ -30,7 +30,7 @@ export class ReplayEvents extends Command<Replay> {
     readonly from: Date,
     /** Exclusive. */
     readonly to: Date,
-    /** Null: of all accounts. */
+    /** Null: all accounts. */
     readonly accountId: string | null,
     readonly context: ActionContext,
   ) {

@@ -9,13 +9,13 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
 export interface RotatedSecret {
-  /** As it is shown this once. */
+  /** The secret is shown only this once. */
   readonly secret: string;
-  /** Until then the one before signs as well, ISO 8601 UTC. */
+  /** The previous secret signs as well until then (ISO 8601 UTC). */
   readonly previousExpiresAt: string;
 }
 
-/** The new secret signs at once. Asked for again under the same `secretId`, it is the same rotation: the receiver's secret stays the previous one. */
+/** Gives the endpoint a new secret, which signs at once. A second call with the same `secretId` is the same rotation. */
 @UseCase()
 export class RotateSecret extends Command<RotatedSecret> {
   constructor(

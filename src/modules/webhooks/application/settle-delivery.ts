@@ -9,12 +9,12 @@ import { Attempts } from './attempts.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** How much longer than the receiver's time a ping may take before its process counts as dead. */
+/** A ping may take this much longer than the receiver's time before its process counts as dead. */
 const GRACE_SECONDS = 5;
 
 /**
- * Asks again for an attempt that is due and that the queue may have lost, with the process that was making it or with Redis. A ping that
- * was left behind ends instead: no caller waits for it any more. Safe to repeat.
+ * Queues a due attempt again. The queue may have lost it with the process that was making it, or with Redis. An abandoned ping is ended
+ * instead, because no caller waits for it any more. Safe to repeat.
  */
 @UseCase()
 export class SettleDelivery extends Command<void> {

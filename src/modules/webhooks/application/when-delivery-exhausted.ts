@@ -11,8 +11,8 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
 /**
- * Counts a delivery that ran out of attempts against the health of its endpoint, once (docs/contract/webhooks.md#endpoint-health). An
- * endpoint that is failing already is left alone, so that a dead receiver costs no more than its deliveries do.
+ * Counts an exhausted delivery once against the health of its endpoint (docs/contract/webhooks.md#endpoint-health). It records nothing
+ * for an endpoint that is failing already, so that a dead receiver adds no events beyond those of its deliveries.
  */
 @Injectable()
 export class WhenDeliveryExhausted implements EventHandler {
@@ -33,7 +33,7 @@ export class WhenDeliveryExhausted implements EventHandler {
     const { accountId, occurredAt } = event.metadata;
     if (accountId === null) return;
     const { current, run } = (await this.streams.load(endpointRecord, accountId)).state;
-    // One that is exhausted before the count began, which a success or the owner brought about, counts no more.
+    // A success or the account begins the count again. Deliveries that were exhausted before that no longer count.
     if (current?.status !== 'active' || event.position < run.from) return;
     const { state } = await this.aggregates.load(delivery, deliveryId);
     if (state.status === 'none') return;

@@ -7,14 +7,14 @@ import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { CancelDelivery } from './cancel-delivery.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
-/** Finds what is not over yet of an endpoint; also the injection token. */
+/** Finds the deliveries of an endpoint that are not over; also the injection token. */
 export abstract class OpenDeliveries {
   abstract open(endpointId: string): Promise<readonly string[]>;
 }
 
 /**
- * Cancels what is pending for an endpoint that was deleted or disabled. What the list misses is canceled when its attempt is due.
- * Of a deleted endpoint the contact's address is forgotten as well: no mail goes to it again.
+ * Cancels the pending deliveries of an endpoint that was deleted or disabled. A delivery that the list lacks is canceled when its
+ * attempt is due. When the endpoint was deleted, its contact's address is removed too, because no mail goes there again.
  */
 @Injectable()
 export class WhenEndpointEnded implements EventHandler {

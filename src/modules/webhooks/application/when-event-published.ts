@@ -14,9 +14,9 @@ import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
 import { turnOf } from './turns.js';
 
 /**
- * Turns what the modules publish into deliveries. The delivery's id follows from the stored event and the endpoint, so that an
- * event that is seen again, after a crash or a lost checkpoint, is not sent again. What was stored before the endpoint was there
- * is never sent: the endpoint counts as it was at the event's place in the log (docs/contract/webhooks.md#events).
+ * Turns the events that modules publish into deliveries. The delivery's id follows from the stored event and the endpoint. So an event
+ * that is handled again after a crash or a lost checkpoint is not sent again. The endpoint counts as it was at the event's place in the
+ * log, so events from before it existed are never sent (docs/contract/webhooks.md#events).
  */
 @Injectable()
 export class WhenEventPublished implements EventHandler {
@@ -42,7 +42,7 @@ export class WhenEventPublished implements EventHandler {
     await this.schedule(event);
   }
 
-  /** The delivery of an event, made now unless it was there before; null when there is none to make. */
+  /** Gives the delivery of an event, and makes it when it does not exist. Null when the event needs no delivery. */
   async schedule(event: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
     const publisher = this.publishers.get(categoryOf(event.stream));
     const { accountId } = event.metadata;
@@ -91,7 +91,7 @@ export class WhenEventPublished implements EventHandler {
       context,
       unstored(delivery.initial),
     );
-    // The recovery job looks after one that was there before.
+    // The recovery job queues a delivery that existed before.
     const made = events.length > 0;
     if (made && state.status !== 'none')
       await this.queue.enqueue(turnOf(deliveryId, state, 'ladder'), new Date(occurredAt));

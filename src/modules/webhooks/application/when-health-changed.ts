@@ -22,13 +22,13 @@ type HealthEvent = RecordedEvent &
     }
   >;
 
-/** So long a mail is tried again; a recipient whom the mail server puts off for ever must not keep all others waiting. */
+/** A mail is tried again for this long. One recipient that the mail server never accepts must not delay all others. */
 const GIVE_UP_AFTER_MS = 3_600_000;
 
 /**
- * Sends the contact of an endpoint one mail for each change of its health (docs/contract/webhooks.md#endpoint-health). It counts
- * who the contact was when it happened, and a mail that was sent is noted, so that an event that is seen again sends nothing.
- * Every mail is tried at least once; what the mail server does not take within an hour is not sent.
+ * Sends the contact of an endpoint one mail for each change of its health (docs/contract/webhooks.md#endpoint-health). A change without
+ * a contact at its time sends none. Sent mails are recorded, so that an event that is handled again sends nothing. Every mail is tried
+ * at least once. It is given up when the mail server has not accepted it within an hour.
  */
 @Injectable()
 export class WhenHealthChanged implements EventHandler {
@@ -58,7 +58,7 @@ export class WhenHealthChanged implements EventHandler {
     const to = await this.secrets.contact(accountId, endpointId);
     if (to === null) return;
     const old = this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) >= GIVE_UP_AFTER_MS;
-    // They did it themselves.
+    // The account made this change itself, so a late mail is not needed.
     if (old && event.type === 'WebhookEndpointReactivated') return;
     try {
       await this.mails.send({ to, ...textOf(event as HealthEvent, change.url), messageId: event.id });
@@ -81,12 +81,12 @@ function textOf(event: HealthEvent, url: string): { readonly subject: string; re
     case 'WebhookEndpointFailing':
       return {
         subject: `Your webhook endpoint at ${address} is failing`,
-        text: `Several deliveries in a row to your webhook endpoint at ${address} ran out of attempts.\nUnless one succeeds before ${event.data.disableAfter}, the endpoint will be disabled.\nThe delivery log in your dashboard shows what it answered.\n`,
+        text: `Several deliveries in a row to your webhook endpoint at ${address} ran out of attempts.\nUnless one succeeds before ${event.data.disableAfter}, the endpoint will be disabled.\nThe delivery log in your dashboard shows its answers.\n`,
       };
     case 'WebhookEndpointDisabled':
       return {
         subject: `Your webhook endpoint at ${address} was disabled`,
-        text: `Your webhook endpoint at ${address} was disabled because no delivery succeeded for too long.\nWhat was pending was canceled. Update the endpoint in your dashboard to bring it back.\n`,
+        text: `Your webhook endpoint at ${address} was disabled because no delivery succeeded for too long.\nIts pending deliveries were canceled. Update the endpoint in your dashboard to make it active again.\n`,
       };
     case 'WebhookEndpointRecovered':
       return {
@@ -96,7 +96,7 @@ function textOf(event: HealthEvent, url: string): { readonly subject: string; re
     case 'WebhookEndpointReactivated':
       return {
         subject: `Your webhook endpoint at ${address} is active again`,
-        text: `Your webhook endpoint at ${address} was updated and is active again. What happened while it was disabled is not sent.\n`,
+        text: `Your webhook endpoint at ${address} was updated and is active again. Events from the time when it was disabled are not sent.\n`,
       };
     default:
       return event satisfies never;

@@ -1,4 +1,4 @@
-// One event on its way to one endpoint: the attempts, what came of them, and when the next is due.
+// One event on its way to one endpoint, with its attempts, their outcomes and the time of the next.
 // Source: docs/contract/webhooks.md#attempts, #deliveries.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -7,10 +7,10 @@ import { DomainError } from '../../../kernel/domain-error.js';
 export type AttemptErrorCode =
   'TIMEOUT' | 'DNS_FAILURE' | 'CONNECTION_FAILED' | 'TLS_ERROR' | 'REDIRECT' | 'HTTP_STATUS' | 'BLOCKED_ADDRESS';
 
-/** A rung of the ladder, a redelivery by hand beside it, or the one attempt of a ping. */
+/** An attempt of the ladder, a requested redelivery beside it, or the one attempt of a ping. */
 export type AttemptKind = 'ladder' | 'redelivery' | 'ping';
 
-/** What was heard of a receiver. `excerpt` is encrypted: a receiver may say anything. */
+/** The outcome of an attempt. `excerpt` is encrypted, because a receiver's answer may hold anything. */
 export interface AttemptOutcome {
   /** Null: delivered. */
   readonly errorCode: AttemptErrorCode | null;
@@ -19,9 +19,9 @@ export interface AttemptOutcome {
   readonly excerpt: string | null;
 }
 
-/** An attempt that is over. What follows its number is absent where `DeliveryAttemptStarted` came before. */
+/** An attempt that is over. `kind` and `startedAt` are absent when a `DeliveryAttemptStarted` came before. */
 interface EndedAttempt {
-  /** Counts all kinds from 1. */
+  /** Its number among the attempts of all kinds, from 1. */
   readonly attempt: number;
   readonly kind?: AttemptKind;
   /** ISO 8601 UTC. */
@@ -36,24 +36,24 @@ export type DeliveryEvent =
         /** `evt_...` */
         readonly eventId: string;
         readonly eventType: string;
-        /** When the state changed that the event tells of, ISO 8601 UTC. */
+        /** The time of the change that the event reports (ISO 8601 UTC). */
         readonly occurredAt: string;
-        /** The bytes that are signed and sent, as text; thin, without personal data. */
+        /** The bytes that are signed and sent, as text. They hold no personal data. */
         readonly body: string;
         readonly kind: 'event' | 'ping';
         readonly nextAttemptAt: string;
       }
     >
-  /** Of earlier releases, which appended it before they sent an attempt. One that has no end in the log goes out again. */
+  /** Earlier releases appended it before they sent an attempt. An attempt without an end in the log is made again. */
   | DomainEvent<
       'DeliveryAttemptStarted',
       { readonly attempt: number; readonly kind: AttemptKind; readonly settleAfter: string }
     >
   | DomainEvent<'DeliverySucceeded', AttemptOutcome & EndedAttempt>
-  /** `nextAttemptAt` is null when no rung is left, and of redeliveries and pings. */
+  /** `nextAttemptAt` is null when the ladder is used up, and for redeliveries and pings. */
   | DomainEvent<'DeliveryAttemptFailed', AttemptOutcome & EndedAttempt & { readonly nextAttemptAt: string | null }>
   | DomainEvent<'DeliveryExhausted', { readonly attempts: number }>
-  /** Nothing more is sent: neither the ladder nor a redelivery goes on. What had an end before keeps it. */
+  /** Ends the ladder and any waiting redelivery. A delivery that was over before keeps its outcome. */
   | DomainEvent<'DeliveryCanceled', { readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' }>
   | DomainEvent<'RedeliveryRequested', { readonly requestedAt: string }>;
 
@@ -67,13 +67,13 @@ export interface Delivery {
   readonly eventType: string;
   readonly occurredAt: string;
   readonly body: string;
-  /** All that were made, of every kind. */
+  /** The number of attempts of all kinds. */
   readonly attempts: number;
-  /** Those of the ladder. */
+  /** The number of attempts of the ladder. */
   readonly rungs: number;
-  /** Counted above. Of earlier releases: started, and without an end in the log. */
+  /** An attempt that an earlier release started and that has no end in the log. `attempts` and `rungs` count it. */
   readonly underWay: Extract<DeliveryEvent, { type: 'DeliveryAttemptStarted' }>['data'] | null;
-  /** Of the ladder; null when none is due any more. */
+  /** The time of the next attempt of the ladder; null when none follows. */
   readonly nextAttemptAt: string | null;
   readonly redelivery: { readonly requestedAt: string; readonly waiting: boolean } | null;
 }
@@ -83,13 +83,13 @@ export type DeliveryState = { readonly status: 'none' } | Delivery;
 export interface LadderPolicy {
   /** Seconds before attempts 2, 3, ... of the ladder. */
   readonly ladder: readonly number[];
-  /** Fraction by which a delay may be longer or shorter. */
+  /** The fraction by which a delay may be longer or shorter. */
   readonly jitter: number;
 }
 
 export type DeliveryCommand =
   | { readonly kind: 'schedule'; readonly delivery: Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'] }
-  /** Decides nothing when an attempt of that number was recorded before. `chance` from 0 to 1 decides the jitter. */
+  /** Decides nothing when an attempt with that number was recorded before. `chance`, from 0 to 1, sets the jitter. */
   | {
       readonly kind: 'record';
       readonly attempt: number;
@@ -138,7 +138,7 @@ function decide(command: DeliveryCommand, state: DeliveryState): readonly Delive
   }
 }
 
-/** Whether such an attempt is to be made now. */
+/** Whether an attempt of this kind is due now. */
 export function isDue(state: Delivery, kind: AttemptKind, now: Date): boolean {
   if (kind === 'redelivery') return redeliveryWaits(state);
   return (
@@ -149,7 +149,7 @@ export function isDue(state: Delivery, kind: AttemptKind, now: Date): boolean {
   );
 }
 
-/** The number of the attempt that is made next. */
+/** The number of the next attempt. */
 export function nextAttempt({ attempts, underWay }: Delivery): number {
   return underWay?.attempt ?? attempts + 1;
 }
@@ -168,7 +168,7 @@ function record(
 ): readonly DeliveryEvent[] {
   const made = { attempt, kind: of, startedAt: startedAt.toISOString(), ...outcome };
   if (outcome.errorCode === null) return [{ type: 'DeliverySucceeded', data: made }];
-  // A redelivery stands beside the ladder and consumes no rung; a ping has none (docs/contract/webhooks.md#pings, #redelivery).
+  // A redelivery uses no attempt of the ladder, and a ping has no ladder (docs/contract/webhooks.md#pings, #redelivery).
   if (of !== 'ladder' || !isOpen(before))
     return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt: null } }];
   const delaySeconds = policy.ladder[begun(before, made).rungs - 1];
@@ -183,7 +183,7 @@ function record(
   return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt } }];
 }
 
-/** Since when an attempt is due (ISO 8601 UTC): the recovery job looks for those that the queue has lost. */
+/** The time since which an attempt is due (ISO 8601 UTC). The recovery job finds attempts that the queue has lost by it. */
 export function dueAt(state: Delivery): string | null {
   if (state.redelivery !== null && redeliveryWaits(state)) return state.redelivery.requestedAt;
   return isOpen(state) ? state.nextAttemptAt : null;
@@ -240,10 +240,10 @@ function begun(
   state: Delivery,
   { attempt, kind, startedAt }: Required<Pick<EndedAttempt, 'attempt' | 'kind'>> & Pick<EndedAttempt, 'startedAt'>,
 ): Delivery {
-  // The one that goes out again has used its rung.
+  // An attempt that is made again was counted before.
   const another = kind === 'ladder' && state.underWay?.kind !== 'ladder';
   const { redelivery } = state;
-  // One that was asked for after the attempt began waits on; so does one that was started and is not this attempt.
+  // A redelivery that was requested after this attempt began still waits. So does one that was started and is not this attempt.
   const waits =
     kind === 'redelivery'
       ? redelivery !== null && redelivery.waiting && startedAt !== undefined && startedAt < redelivery.requestedAt

@@ -1,18 +1,18 @@
-// The webhook endpoint of an account, with the places in the log where it changed. Other events are judged by their place in the log,
-// because the clocks of two hosts differ and a clock may be set back.
+// The webhook endpoint of an account, with the places in the log where it changed. Events are compared with these places rather than
+// with times, because the clocks of two hosts differ and a clock may be set back.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from './endpoint.js';
 
-/** The events that the endpoint takes from this place in the log on. */
+/** The event types that the endpoint takes from this place in the log on. */
 interface Choice {
   readonly from: string;
   readonly enabledEvents: readonly string[] | null;
   readonly disabled: boolean;
 }
 
-/** A change of health that a contact is to be told of. */
+/** A change of health whose mail to the contact is not sent yet. */
 export interface UntoldChange {
-  /** Id of the event. */
+  /** The id of the event. */
   readonly about: string;
   readonly url: string;
 }
@@ -21,18 +21,18 @@ export interface UntoldChange {
 export interface EndpointRecord extends EndpointState {
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Since when the status is what it is. */
+  /** When the endpoint got its present status. */
   readonly statusAt: string;
-  /** When the count of its failures began, and where in the log. */
+  /** The time and the place in the log where the count of its failures began. */
   readonly run: { readonly at: string; readonly from: string };
-  /** Of the current endpoint, oldest first, bounded. */
+  /** The choices of the current endpoint, oldest first, bounded. */
   readonly choices: readonly Choice[];
   readonly untold: readonly UntoldChange[];
 }
 
-/** The most choices that are remembered. An event before the oldest of them is not sent any more. */
+/** How many choices are remembered. Events from before the oldest of them are no longer sent. */
 const MOST_CHOICES = 200;
-/** Changes of health that wait for their mail, at most: a mail that was given up waits for ever. */
+/** How many unsent mails are remembered. The limit is needed because a mail that was given up stays unsent for ever. */
 const MOST_UNTOLD = 100;
 
 export const endpointRecord = {
@@ -94,7 +94,7 @@ function untoldAfter(
     case 'WebhookHealthNotified':
       return untold.filter(({ about }) => about !== event.data.about);
     case 'WebhookEndpointRecovered':
-      // A success among failures of an endpoint that was never failing is no change of its health.
+      // The endpoint was not failing, so the success does not change its health.
       if (before?.status !== 'failing') return untold;
       break;
     case 'WebhookEndpointFailing':
@@ -108,7 +108,7 @@ function untoldAfter(
   return [...untold, { about: event.id, url: before.url }].slice(-MOST_UNTOLD);
 }
 
-/** The current endpoint as it was at a place in the log; null when it was not there yet, or was disabled. */
+/** The current endpoint as it was at a place in the log; null when it did not exist yet, or was disabled. */
 export function endpointAt(
   { current, choices }: EndpointRecord,
   position: string,

@@ -1,4 +1,4 @@
-// The webhook endpoint of an account: one at a time, with those that were there before it.
+// The webhook endpoint of an account. An account has one at a time, and its stream holds the earlier ones too.
 // Source: docs/contract/webhooks.md#endpoint, #endpoint-health, #secrets.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -12,7 +12,7 @@ export type EndpointEvent =
         readonly url: string;
         /** Null: all current and future types. */
         readonly enabledEvents: readonly string[] | null;
-        /** Whether there is a contact for health notifications; the address is in the vault. */
+        /** Whether the endpoint has a contact for health notifications. The address is in the vault. */
         readonly notifies: boolean;
         readonly secretId: string;
       }
@@ -23,12 +23,15 @@ export type EndpointEvent =
       { readonly endpointId: string; readonly enabledEvents: readonly string[] | null }
     >
   | DomainEvent<'WebhookContactChosen', { readonly endpointId: string; readonly notifies: boolean }>
-  /** The new secret signs at once, the one before it until `previousExpiresAt` as well. Earlier ones end. */
+  /** The new secret signs at once. The previous one signs as well until `previousExpiresAt`. Earlier secrets end. */
   | DomainEvent<
       'WebhookSecretRotated',
       { readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: string }
     >
-  /** A delivery of an active endpoint ran out of attempts; `consecutive` counts since the last success. Earlier releases counted those of a failing one too. */
+  /**
+   * A delivery of an active endpoint ran out of attempts. `consecutive` counts since the last success. Earlier releases also counted
+   * the deliveries of a failing endpoint.
+   */
   | DomainEvent<
       'WebhookExhaustionCounted',
       {
@@ -39,14 +42,14 @@ export type EndpointEvent =
       }
     >
   | DomainEvent<'WebhookEndpointFailing', { readonly endpointId: string; readonly disableAfter: string }>
-  /** A delivery succeeded after others had not. */
+  /** A delivery succeeded after others had failed. */
   | DomainEvent<
       'WebhookEndpointRecovered',
       { readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string }
     >
   | DomainEvent<'WebhookEndpointDisabled', { readonly endpointId: string; readonly reason: string }>
   | DomainEvent<'WebhookEndpointReactivated', { readonly endpointId: string }>
-  /** The contact was told of a change of health; `about` is the id of its event. */
+  /** A mail told the contact of a change of health. `about` is the id of the change's event. */
   | DomainEvent<'WebhookHealthNotified', { readonly endpointId: string; readonly about: string }>
   | DomainEvent<'WebhookEndpointDeleted', { readonly endpointId: string }>;
 
@@ -57,26 +60,26 @@ export interface Endpoint {
   readonly enabledEvents: readonly string[] | null;
   readonly notifies: boolean;
   readonly secret: { readonly secretId: string };
-  /** Null when no rotation was made; it may be over. */
+  /** The secret before the last rotation, whose time may be over. Null when the secret was never rotated. */
   readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
-  /** Up to the one that made it failing: those that follow are counted from the deliveries. */
+  /** Counts until the endpoint is failing. Later failures are counted from the deliveries. */
   readonly consecutiveFailures: number;
-  /** How often its count began again: a delivery counts in the run in which it was exhausted. */
+  /** How often the count began again. A delivery counts only in the run in which it was exhausted. */
   readonly run: number;
-  /** While failing: when it is disabled unless a delivery succeeds before. */
+  /** A failing endpoint is disabled at this time, unless a delivery succeeds before; null otherwise. */
   readonly disableAfter: string | null;
   readonly disabledReason: string | null;
-  /** The deliveries that were counted last, so that none counts twice. */
+  /** The deliveries counted last, so that none counts twice. */
   readonly counted: { readonly endedAt: string; readonly deliveryIds: readonly string[] } | null;
 }
 
-/** Of one account. */
+/** The state of one account. */
 export interface EndpointState {
   readonly current: Endpoint | null;
 }
 
 export interface HealthPolicy {
-  /** Exhausted deliveries in a row that make an endpoint failing. */
+  /** This many exhausted deliveries in a row make an endpoint failing. */
   readonly failingAfter: number;
   readonly disableAfterSeconds: number;
 }
@@ -90,7 +93,7 @@ export type EndpointCommand =
       readonly notifies: boolean;
       readonly secretId: string;
     }
-  /** Absent fields stay as they are. Also brings a disabled endpoint back, with its counter and clock at the beginning. */
+  /** Absent fields stay as they are. A disabled endpoint becomes active again, with its counter and clock reset. */
   | {
       readonly kind: 'change';
       readonly endpointId: string;
@@ -109,7 +112,7 @@ export type EndpointCommand =
       readonly endpointId: string;
       readonly deliveryId: string;
       readonly endedAt: string;
-      /** Of the endpoint when the delivery was exhausted. */
+      /** The endpoint's run when the delivery was exhausted. */
       readonly run: number;
       readonly now: Date;
       readonly policy: HealthPolicy;
@@ -193,7 +196,7 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
   }
 }
 
-/** Unknown, deleted and other accounts' endpoints cannot be told apart. */
+/** A caller cannot tell unknown and deleted endpoints and those of other accounts apart. */
 export function current(state: EndpointState, endpointId: string): Endpoint {
   if (state.current?.endpointId !== endpointId) throw new DomainError('webhook.endpoint_not_found');
   return state.current;
@@ -208,24 +211,24 @@ function change(
   if (enabledEvents !== undefined && JSON.stringify(enabledEvents) !== JSON.stringify(endpoint.enabledEvents)) {
     events.push({ type: 'WebhookEventsChosen', data: { endpointId, enabledEvents } });
   }
-  // The address itself is not known here: one that replaces another is a choice too.
+  // Only the vault knows the address. A new address in place of another is a choice too.
   if (notifies !== undefined && (notifies || endpoint.notifies))
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
   return events;
 }
 
-/** Deliveries counted that are remembered. */
+/** How many counted deliveries are remembered. */
 const REMEMBERED = 100;
 
-/** Where more were counted than are remembered, an older one counts as one of them. */
+/** When the memory is full, a delivery that is older than the last counted one is taken as counted. */
 function wasCounted(deliveryId: string, endedAt: string, { counted }: Endpoint): boolean {
   if (counted === null) return false;
   const { deliveryIds } = counted;
   return deliveryIds.includes(deliveryId) || (deliveryIds.length === REMEMBERED && endedAt < counted.endedAt);
 }
 
-/** A dead receiver exhausts thousands of deliveries: once it is failing, none of them is an event here. */
+/** A dead receiver exhausts thousands of deliveries. Once its endpoint is failing, they add no events here. */
 function countExhausted(
   { endpointId, deliveryId, endedAt, run, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>,
   endpoint: Endpoint | null,
@@ -320,7 +323,7 @@ function counting(
   return { endedAt, deliveryIds: [...(counted?.deliveryIds ?? []), deliveryId].slice(-REMEMBERED) };
 }
 
-/** When a timer must look at the endpoint (ISO 8601 UTC), or null. */
+/** When a timer must check the endpoint (ISO 8601 UTC), or null. */
 export function healthDueAt({ current: endpoint }: EndpointState): string | null {
   return endpoint?.status === 'failing' ? endpoint.disableAfter : null;
 }

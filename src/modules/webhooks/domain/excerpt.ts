@@ -1,17 +1,17 @@
-// What a receiver answered, encrypted for the log: a receiver may say anything, and events hold nothing personal. Pure.
+// Encrypts a receiver's answer for the log. The answer may hold anything, and events must hold no personal data. Pure.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM; `about` binds it to its place. The nonce is 12 random bytes. Base64 of nonce, tag and ciphertext. */
+/** AES-256-GCM. `about` binds the excerpt to its place. The nonce is 12 random bytes. Gives base64 of nonce, tag and ciphertext. */
 export function sealExcerpt(key: Uint8Array, nonce: Uint8Array, about: string, excerpt: string): string {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about));
   const text = Buffer.concat([cipher.update(excerpt, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');
 }
 
-/** Throws for anything but what was sealed about the same thing under the same key. */
+/** Throws unless the excerpt was sealed with the same `about` and key. */
 export function openExcerpt(key: Uint8Array, about: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(about));
@@ -19,7 +19,7 @@ export function openExcerpt(key: Uint8Array, about: string, sealed: string): str
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
 }
 
-/** Name of the installation's key in the vault. */
+/** The name of the installation's key in the vault. */
 export const EXCERPT_KEY = 'webhook-excerpts';
 
 export function excerptPlace(deliveryId: string, attempt: number): string {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** `secret` is 32 random bytes; shown once, as this. */
+/** The text in which a secret of 32 random bytes is shown, once. */
 export function secretText(secret: Uint8Array): string {
   return PREFIX + Buffer.from(secret).toString('base64');
 }

@@ -1,4 +1,4 @@
-// The delivery log: what was sent to an endpoint, and what came of it.
+// The delivery log: the deliveries to an endpoint and their outcomes.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
@@ -22,20 +22,20 @@ import {
 } from '../domain/delivery.js';
 import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
 
-/** One attempt; the outcome is null of one that an earlier release started, and whose end is not in the log. */
+/** One attempt. Its outcome is null when an earlier release started it and the log has no end of it. */
 export interface LoggedAttempt {
   readonly attempt: number;
   readonly attemptedAt: string;
   readonly outcome: AttemptOutcome | null;
 }
 
-/** Attempts beyond these are in the log only: redeliveries have no end. */
+/** The newest attempts are shown, because a delivery may have any number of redeliveries. The log has all attempts. */
 const MAX_ATTEMPTS_SHOWN = 50;
 
 interface Followed extends Omit<DeliveryDoc, 'delivery'> {
-  /** Without the body, which is not read here. */
+  /** The body is left out because no reader needs it. */
   readonly delivery: Omit<Delivery, 'body'>;
-  /** When the last attempt of its ladder failed; null: it did not, or a redelivery succeeded after it. */
+  /** When the last attempt of its ladder failed. Null when it did not fail, or when a redelivery succeeded afterwards. */
   readonly exhaustedAt: string | null;
 }
 
@@ -47,22 +47,22 @@ export interface DeliveryDoc {
     'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
   >;
   readonly attempts: readonly LoggedAttempt[];
-  /** When the receiver last took it, and last did not; null: never. */
+  /** The times when the receiver last took the delivery and last did not; null: never. */
   readonly succeededAt: string | null;
   readonly failedAt: string | null;
 }
 
 const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & DeliveryFilter): string =>
   listOf({ endpoint: endpointId, ...filter });
-/** Of events, no pings: the one that the receiver took, or refused, last. */
+/** The list that holds the delivery of an event that the receiver last took, or last refused. Pings are left out. */
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
-/** Those of which no attempt is left, by when the last one failed. */
+/** The list of exhausted deliveries, sorted by the time when the last attempt failed. */
 const exhausted = (endpoint: string): string => listOf({ endpoint, ladder: 'exhausted' });
 
 const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latestOnly: true });
 
-/** Ids are in the order of the events that are told of. */
+/** The ids sort in the order of the published events. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
   version: 8,
@@ -160,24 +160,24 @@ export interface DeliveryFilter {
 
 export interface DeliveryPage {
   readonly items: readonly View<DeliveryDoc>[];
-  /** Id below which the next page begins; null at the end. */
+  /** The next page begins below this id; null at the end. */
   readonly next: string | null;
 }
 
-/** What the log tells of an attempt that is over. */
+/** An attempt that is over, with its decrypted excerpt. */
 export interface ReadAttempt extends AttemptOutcome {
   readonly attemptedAt: string;
 }
 
-/** Lists that can be waited for (see platform/subscriptions/complete-lists.ts). */
+/** Lists whose readers can wait until they are complete (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
   caughtUp(projection: typeof deliveryLog): Promise<boolean>;
   idsIn(projection: typeof deliveryLog, list: string): Promise<string[]>;
 }
 
-/** The projector lists an attempt a moment after it was made: whoever reads a page waits for it, for a second at most. */
+/** The projector lists an attempt a moment after it was made. A reader of a page waits for the projector, at most a second. */
 export class DeliveryReader {
-  /** Of the attempts that are due: how many the calls before have given. */
+  /** How many of the due attempts earlier calls have given. */
   private seen = 0;
 
   constructor(
@@ -186,7 +186,7 @@ export class DeliveryReader {
     private readonly lists: Lists,
   ) {}
 
-  /** Newest first. The order never changes, so that a page that was begun goes on where it stopped whatever came since. */
+  /** Newest first. The order never changes, so the next page goes on where the one before ended, even when new deliveries came since. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
     await this.lists.caughtUp(deliveryLog);
     const after = before === null ? null : { sort: '', id: before };
@@ -197,13 +197,13 @@ export class DeliveryReader {
     return { items, next: next?.id ?? null };
   }
 
-  /** Null unless it is a delivery of that endpoint. */
+  /** Null unless the delivery is one of that endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<View<DeliveryDoc> | null> {
     const view = isId(deliveryId) ? await this.readModels.get(deliveryLog, deliveryId) : null;
     return view?.doc.delivery.endpointId === endpointId ? view : null;
   }
 
-  /** Of those that are over, oldest first. */
+  /** The attempts that are over, oldest first. */
   async attemptsOf({ id, doc }: View<DeliveryDoc>): Promise<readonly ReadAttempt[]> {
     const key = doc.attempts.some(({ outcome }) => outcome?.excerpt)
       ? await this.vault.installationKey(EXCERPT_KEY)
@@ -216,12 +216,12 @@ export class DeliveryReader {
     });
   }
 
-  /** Returns once the three reads below hold all that has happened, or after a second. */
+  /** Returns once the three reads below are up to date, or after a second. */
   async caughtUp(): Promise<void> {
     await this.lists.caughtUp(deliveryLog);
   }
 
-  /** The deliveries that the endpoint last took and last refused; no pings. */
+  /** The deliveries that the endpoint last took and last refused. Pings are left out. */
   async lastOutcomes(
     endpointId: string,
   ): Promise<{ readonly taken: View<DeliveryDoc> | null; readonly refused: View<DeliveryDoc> | null }> {
@@ -233,7 +233,7 @@ export class DeliveryReader {
     return { taken: taken?.items[0] ?? null, refused: refused?.items[0] ?? null };
   }
 
-  /** How many deliveries of the endpoint were exhausted after that time (ISO 8601 UTC), of those that are listed. */
+  /** How many of the listed deliveries of the endpoint were exhausted after that time (ISO 8601 UTC). */
   async exhaustedAfter(endpointId: string, time: string): Promise<number> {
     const list = exhausted(endpointId);
     const before = await this.readModels.list(deliveryLog, list, { limit: 0, upTo: time });
@@ -241,14 +241,14 @@ export class DeliveryReader {
     return all.total - before.total;
   }
 
-  /** How many of the endpoint are listed in that state. */
+  /** How many listed deliveries of the endpoint are in that state. */
   async count(endpointId: string, status: DeliveryStatus): Promise<number> {
     return (await this.readModels.list(deliveryLog, listed({ endpointId, status }), { limit: 0 })).total;
   }
 
   /**
-   * Attempts that are due and may have no worker. Each call goes on where the one before has ended, so that the many of an endpoint that
-   * hangs hide no others.
+   * The deliveries with a due attempt, which may have no worker. Each call goes on where the one before ended, so that the many attempts
+   * of one slow endpoint do not hide those of others.
    */
   async due(at: Date, limit: number): Promise<string[]> {
     const { seen } = this;
@@ -259,7 +259,7 @@ export class DeliveryReader {
 
   /** All deliveries of an endpoint that are not over. Throws Unavailable when the lists do not have all of them in time. */
   async open(endpointId: string): Promise<string[]> {
-    // In this order: one that is tried meanwhile is in both.
+    // The order of these reads matters. A delivery that is tried meanwhile is then in both lists, and never in neither.
     const pending = await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'pending' }));
     return [
       ...new Set([...pending, ...(await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'retrying' })))]),

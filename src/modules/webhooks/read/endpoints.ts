@@ -1,4 +1,4 @@
-// Webhook endpoints: as their account's dashboard shows them, and which of them a timer must look at.
+// Webhook endpoints for the dashboard of their account, and for the timer that checks their health.
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import type { Cursor, Page, ReadModels } from '../../../ports/read-models.js';
@@ -7,20 +7,20 @@ import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoi
 import { endpointRecord, type EndpointRecord } from '../domain/endpoint-record.js';
 import type { DeliveryReader } from './deliveries.js';
 
-/** What is shown of an endpoint. Times are ISO 8601 UTC. */
+/** The facts about an endpoint that are shown. Times are ISO 8601 UTC. */
 export interface EndpointSummary extends Pick<
   Endpoint,
   'endpointId' | 'status' | 'url' | 'enabledEvents' | 'notifies' | 'consecutiveFailures' | 'disabledReason'
 > {
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Since when the status is what it is. */
+  /** When the endpoint got its present status. */
   readonly statusAt: string;
   /** When the count of its failures in a row began. */
   readonly countedFrom: string;
 }
 
-/** Of one account: the endpoint that it has, if any. */
+/** The endpoint of one account, if it has one. */
 export interface EndpointDoc {
   readonly current: EndpointSummary | null;
 }
@@ -74,14 +74,14 @@ export interface EndpointView extends EndpointSummary {
   readonly lastFailureAt: string | null;
 }
 
-/** An endpoint that receives no events, or did not take some. Deliveries are those that the delivery log lists. */
+/** An endpoint that receives no events, or that refused some. It counts only deliveries that the delivery log lists. */
 export interface TroubledEndpoint {
   readonly account: string;
-  /** Of the delivery that it refused last, as the rest of `last...`; null: it refused none that is listed. */
+  /** The environment of the delivery that it refused last, like the `last...` fields. Null when no refused delivery is listed. */
   readonly environment: Environment | null;
   readonly endpoint: string;
   readonly state: Endpoint['status'];
-  /** Of the state. */
+  /** When the endpoint got this state. */
   readonly since: string;
   readonly consecutiveFailures: number;
   readonly lastFailureAt: string | null;
@@ -91,15 +91,15 @@ export interface TroubledEndpoint {
   readonly exhausted: number;
 }
 
-/** Accounts that are read at a time. */
+/** How many accounts are read at a time. */
 const STEP = 200;
 
-/** The endpoint of an account as the log has it at this moment (see platform/aggregates/grouped-stream.ts). */
+/** Reads the present endpoint of an account from the log (see platform/aggregates/grouped-stream.ts). */
 interface Endpoints {
   load(folded: typeof endpointRecord, accountId: string): Promise<{ readonly state: EndpointRecord }>;
 }
 
-/** An account's own endpoint is read from the log: a read model would be told of its change a moment after its owner is answered. */
+/** An account's own endpoint is read from the log, because a read model would show a change only a moment after the reply. */
 export class EndpointReader {
   constructor(
     private readonly endpoints: Endpoints,
@@ -107,13 +107,13 @@ export class EndpointReader {
     private readonly deliveries: DeliveryReader,
   ) {}
 
-  /** The account's endpoint; null when it has none, or its id is another one. */
+  /** The account's endpoint; null when the account has none, or when its id differs. */
   async find(accountId: string, endpointId?: string): Promise<EndpointView | null> {
     const known = await this.current(accountId);
     if (known === null || (endpointId !== undefined && known.endpointId !== endpointId)) return null;
     await this.deliveries.caughtUp();
     const { taken, refused } = await this.deliveries.lastOutcomes(known.endpointId);
-    // The lists may have been waited for, and the endpoint may have changed meanwhile.
+    // The wait for the lists may have taken time, and the endpoint may have changed meanwhile.
     const current = await this.current(accountId);
     if (current?.endpointId !== known.endpointId) return this.find(accountId, endpointId);
     return {
@@ -124,17 +124,17 @@ export class EndpointReader {
     };
   }
 
-  /** Whether it is the account's endpoint. */
+  /** Whether the endpoint belongs to the account. */
   async has(accountId: string, endpointId: string): Promise<boolean> {
     return (await this.current(accountId))?.endpointId === endpointId;
   }
 
-  /** Accounts whose failing endpoint has used up its time. */
+  /** The accounts with a failing endpoint whose time is over. */
   due(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(endpointProjection, at, limit);
   }
 
-  /** How many endpoints there are in each state. */
+  /** The number of endpoints in each state. */
   async count(): Promise<Readonly<Record<Endpoint['status'], number>>> {
     const count = async (status: Endpoint['status']): Promise<number> =>
       (await this.readModels.list(endpointProjection, listOf({ status }), { limit: 0 })).total;
@@ -142,7 +142,7 @@ export class EndpointReader {
     return { active, failing, disabled };
   }
 
-  /** Endpoints that are failing or disabled, and others with deliveries that are retried or exhausted, of one account or of all. */
+  /** Endpoints of one account or of all that are failing or disabled, or that have retried or exhausted deliveries. */
   async *troubled(accountId: string | null): AsyncGenerator<TroubledEndpoint> {
     await this.deliveries.caughtUp();
     for (const status of ['failing', 'disabled', 'active'] as const)
@@ -192,7 +192,7 @@ export class EndpointReader {
     };
   }
 
-  /** Exhausted deliveries since the last success. The log counts those that made the endpoint failing; the deliveries tell the others. */
+  /** Exhausted deliveries since the last success. The log counts them until the endpoint is failing, the delivery log afterwards. */
   private async failuresInARow({
     endpointId,
     status,

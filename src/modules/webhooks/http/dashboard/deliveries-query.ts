@@ -1,4 +1,4 @@
-// How a caller asks for a page of the delivery log (docs/contract/webhooks.md#the-management-routes-in-detail).
+// The query of a page of the delivery log (docs/contract/webhooks.md#the-management-routes-in-detail).
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
 import type { DeliveryFilter, DeliveryPage } from '../../read/deliveries.js';
@@ -6,7 +6,7 @@ import { EVENT_TYPES } from './endpoint-bodies.js';
 
 type Status = NonNullable<DeliveryFilter['status']>;
 
-/** Written out as a record so that a new status does not compile until it can be asked for. */
+/** This is written as a record, so that a new status does not compile until it is listed here. */
 export const DELIVERY_STATUSES = Object.keys({
   pending: true,
   retrying: true,
@@ -19,7 +19,7 @@ const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** Once each: a parameter that is repeated arrives as a list and is refused. */
+/** A repeated parameter arrives as a list and is refused. */
 export class DeliveriesQuery {
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
   @IsOptional()
@@ -33,7 +33,7 @@ export class DeliveriesQuery {
   @IsString({ message: 'must be given once' })
   readonly event_type?: string;
 
-  @ApiPropertyOptional({ description: 'The `next_cursor` of the page before; absent: the newest' })
+  @ApiPropertyOptional({ description: 'The `next_cursor` of the page before. Absent: the newest page' })
   @IsOptional()
   @ValidateBy({
     name: 'isCursor',
@@ -49,7 +49,7 @@ export class DeliveriesQuery {
     type: 'integer',
     minimum: 1,
     default: DEFAULT_LIMIT,
-    description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}`,
+    description: `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
   })
   @IsOptional()
   @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1, given once' })
@@ -64,12 +64,12 @@ export function filterOf({ status, event_type }: DeliveriesQuery): DeliveryFilte
   return { ...(status !== undefined && { status }), ...(event_type !== undefined && { eventType: event_type }) };
 }
 
-/** The cursor of a place in the log. Opaque, so that what a place is may change. */
+/** The cursor of a place in the list. It is opaque, so that its content may change. */
 export function cursorOf(place: NonNullable<DeliveryPage['next']>): string {
   return Buffer.from(place.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/** The place that a cursor stands for; null when it is none of ours. */
+/** The place that a cursor stands for; null when this service did not make it. */
 export function placeOf(cursor: unknown): string | null {
   if (typeof cursor !== 'string') return null;
   const hex = Buffer.from(cursor, 'base64url').toString('hex');

@@ -36,7 +36,7 @@ export class DeliveriesController {
 
   @Get()
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'What was sent to the endpoint in the last 30 days, the newest first' })
+  @ApiOperation({ summary: 'The deliveries to the endpoint in the last 30 days, newest first' })
   @ApiOkResponse({ type: DeliveryPageResult })
   async list(
     @Param('id') id: string,
@@ -64,7 +64,7 @@ export class DeliveriesController {
 
   @Post(':deliveryId/redeliver')
   @Limited({ by: ['webhookRedeliveryInterval'] })
-  @ApiOperation({ summary: 'Send it again now, under the same event id; at most once a minute' })
+  @ApiOperation({ summary: 'Send a delivery again now, under the same event id; at most once a minute' })
   @HttpCode(202)
   @ApiAcceptedResponse({ type: RedeliveryResult })
   async redeliver(

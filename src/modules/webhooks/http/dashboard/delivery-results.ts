@@ -1,4 +1,4 @@
-// What the delivery log gives, as on the wire (docs/contract/webhooks.md#deliveries).
+// The wire form of the delivery log (docs/contract/webhooks.md#deliveries).
 import { ApiProperty } from '@nestjs/swagger';
 import type { DeliveryPage, ReadAttempt } from '../../read/deliveries.js';
 import { cursorOf, DELIVERY_STATUSES } from './deliveries-query.js';
@@ -17,7 +17,7 @@ export class DeliveryResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
   @ApiProperty({ example: 'evt_01890000-0000-8000-8000-000000000000' }) readonly event_id!: string;
   @ApiProperty({ example: 'screening.completed' }) readonly event_type!: string;
-  @ApiProperty({ format: 'date-time', description: 'When the state changed that the event tells of' })
+  @ApiProperty({ format: 'date-time', description: 'Time of the change that the event reports' })
   readonly occurred_at!: string;
   @ApiProperty({ enum: DELIVERY_STATUSES }) readonly status!: (typeof DELIVERY_STATUSES)[number];
   @ApiProperty({ type: 'integer', description: 'Attempts that are over, redeliveries included' })
@@ -37,7 +37,7 @@ class AttemptResult {
     type: String,
     nullable: true,
     description:
-      "The first 4 KB of the receiver's answer, without control characters and without anything like a secret",
+      "The first 4 KB of the receiver's answer, without control characters and without text that looks like a secret",
   })
   readonly response_excerpt!: string | null;
 }
@@ -66,7 +66,7 @@ export class RedeliveryResult {
 type Fields<Result> = Pick<Result, keyof Result>;
 
 export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelivery): Fields<DeliveryResult> {
-  // One that is under way is told of when it is over: a count, a time and an outcome belong together.
+  // An attempt is shown only once it is over, because its count, time and outcome belong together.
   const last = attempts.findLast(({ outcome }) => outcome !== null);
   return {
     delivery_id: id,

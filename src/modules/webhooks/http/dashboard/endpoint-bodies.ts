@@ -1,4 +1,4 @@
-// What the management of webhook endpoints takes, as on the wire (docs/contract/webhooks.md#endpoint, #secrets).
+// The request bodies for the management of webhook endpoints (docs/contract/webhooks.md#endpoint, #secrets).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { IsMailAddress, means, NullCounts } from '../../../../platform/http/body-pipe.js';
@@ -12,7 +12,7 @@ const MAX_OVERLAP_SECONDS = 259_200;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 const text = { message: 'must be a string' };
-const EVENTS_RULE = 'must be null or a list of at least one known event type; ping is none';
+const EVENTS_RULE = 'must be null or a list of at least one known event type other than ping';
 const OVERLAP_RULE = { message: `must be a whole number of seconds from 0 to ${MAX_OVERLAP_SECONDS}` };
 const notTooLong = means('webhook.url_invalid', `must have at most ${MAX_URL} characters`);
 const IsEventList = (): PropertyDecorator =>
@@ -35,7 +35,7 @@ const MAIL_SHOWN = {
   type: String,
   format: 'email',
   nullable: true,
-  description: "Told of changes of the endpoint's health, and of nothing else",
+  description: "Gets mails about changes of the endpoint's health, and no others",
 };
 
 export class CreateEndpointBody {
@@ -61,10 +61,10 @@ export class CreateEndpointBody {
   readonly notify_email?: string;
 }
 
-/** In a change null says something of its own: it takes back what was chosen. */
+/** In a change, null has a meaning of its own: it takes an earlier choice back. */
 export class ChangeEndpointBody {
   @ApiPropertyOptional({ format: 'uri', description: 'Absent: unchanged' })
-  // An endpoint without an address is none.
+  // An endpoint must have an address, so null is refused.
   @NullCounts()
   @ValidateIf(({ url }: ChangeEndpointBody) => url !== undefined)
   @MaxLength(MAX_URL, notTooLong)
@@ -77,7 +77,7 @@ export class ChangeEndpointBody {
   @IsEventList()
   readonly enabled_events?: readonly EventType[] | null;
 
-  @ApiPropertyOptional({ ...MAIL_SHOWN, description: 'Absent: unchanged. Null: nobody is told any more' })
+  @ApiPropertyOptional({ ...MAIL_SHOWN, description: 'Absent: unchanged. Null: no more mails' })
   @NullCounts()
   @IsOptional()
   @IsMailAddress(mailAddress)
@@ -92,7 +92,7 @@ export class RotateSecretBody {
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
     default: DEFAULT_OVERLAP_SECONDS,
-    description: 'How long the secret before signs as well',
+    description: 'How long the previous secret signs as well',
   })
   @IsOptional()
   @Max(MAX_OVERLAP_SECONDS, OVERLAP_RULE)
@@ -105,7 +105,7 @@ export function overlapOf({ previous_valid_for_seconds }: RotateSecretBody): num
   return previous_valid_for_seconds ?? DEFAULT_OVERLAP_SECONDS;
 }
 
-/** Each type once, so that the same choice is the same list. */
+/** Lists each type once, so that the same choice gives the same list. */
 export function eventsOf(events: readonly EventType[] | undefined): readonly EventType[] | null {
   return events === undefined ? null : [...new Set(events)];
 }

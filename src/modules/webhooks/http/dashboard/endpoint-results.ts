@@ -1,4 +1,4 @@
-// What the management of webhook endpoints gives, as on the wire (docs/contract/webhooks.md#endpoint).
+// The replies of the management of webhook endpoints (docs/contract/webhooks.md#endpoint).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Ping } from '../../application/ping-endpoint.js';
 import type { RotatedSecret } from '../../application/rotate-secret.js';
@@ -18,7 +18,7 @@ export class EndpointResult {
     description: 'Null: all current and future event types',
   })
   readonly enabled_events!: readonly string[] | null;
-  @ApiPropertyOptional({ format: 'email', description: "Absent when nobody is told of the endpoint's health" })
+  @ApiPropertyOptional({ format: 'email', description: "Absent when no mails tell of the endpoint's health" })
   readonly notify_email?: string;
   @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' })
   readonly consecutive_failures!: number;
@@ -30,7 +30,10 @@ export class EndpointResult {
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
 }
 
-const SECRET = { description: 'Shown this once; keep it where the receiver verifies signatures', example: 'whsec_...' };
+const SECRET = {
+  description: 'Shown only this once. Keep it where the receiver verifies signatures',
+  example: 'whsec_...',
+};
 
 export class CreatedEndpointResult extends EndpointResult {
   @ApiProperty(SECRET) readonly secret!: string;
@@ -38,14 +41,15 @@ export class CreatedEndpointResult extends EndpointResult {
 
 export class RotatedSecretResult {
   @ApiProperty(SECRET) readonly secret!: string;
-  @ApiProperty({ format: 'date-time', description: 'Until then the secret before signs as well' })
+  @ApiProperty({ format: 'date-time', description: 'The previous secret signs as well until then' })
   readonly previous_expires_at!: string;
 }
 
 export class PingResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
-  @ApiPropertyOptional({ type: 'integer', description: 'Absent when no answer came' }) readonly http_status?: number;
-  @ApiPropertyOptional({ description: 'Absent when the receiver took it', example: 'TIMEOUT' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Absent when the receiver gave no answer' })
+  readonly http_status?: number;
+  @ApiPropertyOptional({ description: 'Absent when the receiver took the ping', example: 'TIMEOUT' })
   readonly error_code?: string;
   @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
 }

@@ -63,7 +63,7 @@ export class EndpointsController {
   @Post()
   @Limited({ by: ['endpointChangesPerHour'] })
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
-  @ApiOperation({ summary: 'Register the endpoint of the account; one that is disabled makes room' })
+  @ApiOperation({ summary: 'Register the endpoint of the account. It replaces a disabled endpoint' })
   @Header('cache-control', 'no-store')
   @ApiBody({ type: CreateEndpointBody })
   @ApiCreatedResponse({ type: CreatedEndpointResult })
@@ -72,7 +72,7 @@ export class EndpointsController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<CreatedEndpointResult> {
-    // Named after the idempotency key, if there is one: made again after a crash, it is the same endpoint.
+    // The id follows from the idempotency key, if there is one, so that a repeated request after a crash gives the same endpoint.
     const endpointId = nameFor(request);
     const { secret } = await this.commands.execute(
       new RegisterEndpoint(endpointId, body.url, eventsOf(body.enabled_events), body.notify_email ?? null, context),
@@ -92,7 +92,9 @@ export class EndpointsController {
   @Put(':id')
   @Limited({ by: ['endpointChangesPerHour'] })
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
-  @ApiOperation({ summary: 'Change what is named, and bring a disabled endpoint back; an empty body only does that' })
+  @ApiOperation({
+    summary: 'Change the given fields, and make a disabled endpoint active again. An empty body does only the latter',
+  })
   @ApiBody({ type: ChangeEndpointBody, required: false })
   @ApiOkResponse({ type: EndpointResult })
   async change(
@@ -106,7 +108,7 @@ export class EndpointsController {
 
   @Post(':id/rotate')
   @Limited({ by: ['endpointChangesPerHour'] })
-  @ApiOperation({ summary: 'Have a new secret sign, and the one before for a while as well' })
+  @ApiOperation({ summary: 'Make a new secret that signs at once. The previous one signs as well for a while' })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiBody({ type: RotateSecretBody, required: false })
@@ -124,7 +126,7 @@ export class EndpointsController {
 
   @Delete(':id')
   @Limited({ by: ['endpointChangesPerHour'] })
-  @ApiOperation({ summary: 'Delete the endpoint; what is pending is canceled' })
+  @ApiOperation({ summary: 'Delete the endpoint and cancel its pending deliveries' })
   @HttpCode(204)
   @ApiNoContentResponse()
   async delete(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<void> {
