@@ -59,6 +59,7 @@ export const FINISHED_FOLDERS = [
   'src/ops',
   'src/modules/parties',
   'src/modules/webhooks',
+  'src/modules/screening',
   'src/modules/accounts',
   'src/modules/payments',
   'src/modules/income',

@@ -36,7 +36,7 @@ import { ServerScreeningController } from './http/server/server-screening.contro
 import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
-/** What the vendor said last can be asked for again so long after a session of a party is over (docs/contract/platform.md#sessions-of-parties). */
+/** The vendor's last reply is kept this long after a party's session is over (docs/contract/platform.md#sessions-of-parties). */
 const REPLY_KEPT_MS = 3_600_000;
 
 @Projections([screeningStatus])
@@ -66,7 +66,7 @@ const REPLY_KEPT_MS = 3_600_000;
     UnblockPersonHandler,
     {
       provide: WrongAnswerObserver,
-      // An account is named in the log and not in a label, of which there would be as many as accounts.
+      // The log names the account. The metric does not, because it would need a label value for each account.
       useFactory: (metrics: Metrics, log: Log): WrongAnswerObserver => ({
         wrongAnswer({ accountId, environment }, locked) {
           metrics.wrongAnswers.inc({ environment: String(environment), locked: String(locked) });

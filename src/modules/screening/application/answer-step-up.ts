@@ -20,8 +20,8 @@ import { SessionSecrets } from './session-secrets.js';
 import { SubmissionLimits } from './submission-limits.js';
 
 /**
- * Answers the step-up with a one-time code or with answers to the questions, or has another code sent. The domain judges the form of the
- * answer. It never reaches the log.
+ * Answers the step-up with a one-time code or with answers to the questions, or has another code sent. The domain checks the form of the
+ * answer. The answer never reaches the log.
  */
 @UseCase()
 export class AnswerStepUp extends Command<Session> {
@@ -30,7 +30,7 @@ export class AnswerStepUp extends Command<Session> {
     readonly attemptId: string,
     readonly given: GivenAnswer,
     readonly context: ActionContext,
-    /** Of the browser that sent it; null when a server did. */
+    /** The address of the browser that sent the answer; null when a server sent it. */
     readonly clientAddress: string | null = null,
   ) {
     super();
@@ -52,7 +52,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     private readonly clock: Clock,
   ) {}
 
-  /** The session, or the refusal that a page is given instead. */
+  /** Gives the session, or throws the domain error that a page gets instead. */
   async execute(command: AnswerStepUp): Promise<Session> {
     const { session, attemptId } = await this.take(command);
     const refusal = attemptId === null ? null : refusalOf(session, attemptId);
@@ -60,14 +60,14 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return session;
   }
 
-  /** The session afterwards, whatever the vendor said. Throws what the session itself and the limits refuse. */
+  /** Gives the session afterwards, whatever the vendor answered. Throws when the session itself or a limit refuses. */
   async take(answer: AnswerStepUp): Promise<StepTaken> {
     const { sessionId: id, attemptId, given, context } = answer;
     const loaded = await this.load(id, context);
     const session = existing(loaded.state);
     const { otpResendIntervalSeconds } = this.policy.limits;
     const command = askCommand(given, this.policy.attempt(attemptId, this.clock.now()), otpResendIntervalSeconds);
-    // The session is blocked, or it knows the attempt, whose caller died. A refusal is thrown before any limit counts.
+    // The session is blocked, or it already knows the attempt, whose process died. A refusal is thrown before any limit counts.
     if (screeningSession.decide(command, loaded.state).length === 0) return { session, attemptId: null };
     // A session whose person was erased cannot go on.
     if (await this.secrets.isErased(session.subjectId)) throw new DomainError('screening.session_spent');
@@ -93,7 +93,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     }
   }
 
-  /** The caller's own session, expired first when no answer came in time. Unknown and foreign are the same refusal. */
+  /** Loads the caller's own session, and expires it when no answer came in time. Unknown and foreign sessions give the same refusal. */
   private async load(sessionId: string, context: ActionContext): Promise<LoadedAggregate<SessionState>> {
     if (!isId(sessionId)) throw new DomainError('screening.not_found');
     const loaded = await this.aggregates.load(screeningSession, sessionId);
@@ -114,7 +114,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
   }
 
-  /** The session now. Its readers are shown an attempt whose end is not known. */
+  /** Gives the present session. When the end of its attempt is not known, its status must show that attempt at once. */
   private async shown(sessionId: string): Promise<Session> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
     if (attemptOf(loaded.state) !== null) await this.readModels.applyNow(loaded.history);

@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { existing, holdsReply, screeningSession } from '../domain/screening-session.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/** Destroys what the vendor said last in a session that is over. Safe to repeat. */
+/** Destroys the vendor's last reply in a session that is over. Safe to repeat. */
 @UseCase()
 export class DiscardVendorReply extends Command<void> {
   constructor(readonly sessionId: string) {

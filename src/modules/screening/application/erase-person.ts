@@ -9,8 +9,8 @@ import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 
 /**
- * Destroys the data key of the person behind a session: what the vault keeps of them can never be read again, while the
- * events stay and verify. Repeatable; a run that died half-way is finished by the next.
+ * Destroys the data key of the person behind a session. The person's data in the vault can never be read again. The events stay, and
+ * the log still verifies. Safe to repeat: a second run finishes one that died.
  */
 @UseCase()
 export class ErasePerson extends Command<{ readonly subjectId: string }> {
@@ -36,7 +36,7 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
     const { state, owner } = loaded;
     const context = { ...asked, ...owner };
     await this.vault.erase(state.subjectId);
-    // The evidence comes after the deed: an event that says so must be true.
+    // The event is recorded only now, because it must not claim an erasure that has not happened.
     const person = await this.aggregates.execute(
       screenedPerson,
       state.personId,

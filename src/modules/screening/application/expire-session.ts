@@ -29,7 +29,7 @@ export class ExpireSessionHandler implements ICommandHandler<ExpireSession> {
       const context = systemContext('screening-sweep', loaded.owner);
       await this.aggregates.execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded);
     } catch (error) {
-      // A copy that can only be read goes on showing what was recorded.
+      // A read-only copy goes on showing the recorded state.
       if (!(error instanceof DomainError && error.code === 'service.read_only')) throw error;
     }
   }

@@ -6,8 +6,8 @@ import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 
 /**
- * Finds the parties as which the person behind a session has registered, by `PartyFacts.partyId`. Gives none once the erasure of
- * the person is recorded: a party may have stored another token since.
+ * Finds the parties that the person behind a session has registered as. Gives their `PartyFacts.partyId`. It gives none once the
+ * erasure of the person is recorded, because a party may have stored another token since.
  */
 @UseCase()
 export class FindPartiesBehind extends Command<readonly string[]> {

@@ -13,7 +13,7 @@ import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmitScreening, SubmitScreeningHandler, type AdmittedScreening } from './submit-screening.js';
 
-/** The use cases of the platform for sessions of parties: the vendor's end of a step is a result here, where pages hear a refusal. */
+/** The platform's use cases, for sessions of parties. Where a page would get a domain error, a party's step has a result. */
 @Injectable()
 export class PartyVerifications extends Verifications {
   constructor(
@@ -33,7 +33,7 @@ export class PartyVerifications extends Verifications {
     context: CallerContext,
   ): Promise<AdmittedScreening> {
     const { phoneNumber } = applicant;
-    // A person without an SSN is known by the number, however it is spelled.
+    // A person without an SSN is known by the phone number, so each spelling of it must give the same one.
     const given = phoneNumber === undefined ? applicant : { ...applicant, phoneNumber: phoneDigits(phoneNumber) };
     return this.submitting.admit(new SubmitScreening(sessionId, given, context, null, null, partyId));
   }
@@ -69,7 +69,7 @@ export class PartyVerifications extends Verifications {
     return existingIn(sessionId, await this.step(sessionId, attemptOf));
   }
 
-  /** With a signal, waits for what the log tells of the session while its call is under way. */
+  /** With a signal, waits for events of the session while its call is under way. */
   private async step(
     sessionId: string,
     attemptOf: AttemptChoice,
@@ -96,7 +96,7 @@ export class PartyVerifications extends Verifications {
     const kept = await this.secrets.replyOf(state.subjectId, sessionId);
     const said = kept !== null && kept.attemptId === attemptId ? kept : null;
     const end = attemptId === state.attemptIds.at(-1) ? endOf(state, said !== null) : 'not-asked';
-    // The reply is in the vault shortly before the session knows of it.
+    // The vault has the reply shortly before the session has the verdict.
     const { reply, step } = said === null || end === 'timed-out' ? { reply: null, step: null } : said;
     return { session: facts, end, reply, step };
   }
@@ -107,7 +107,7 @@ function existingIn(sessionId: string, step: VerificationStep | null): Verificat
   return step;
 }
 
-/** Which of the attempts of a session is meant, newest last. */
+/** Picks one of the session's attempts, which come newest last. */
 type AttemptChoice = (attemptIds: readonly string[]) => string | undefined;
 
 /** How the newest attempt of the session ended. */
@@ -123,7 +123,7 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
     case 'VERIFIED':
       return 'answered';
     case 'BLOCKED':
-      // An answer that locks the person has a reply; without one it was another session's, or it came too late to be asked.
+      // An answer that locks the person has a reply. Without one, an answer in another session locked, or this one came too late.
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':
       if (session.cause === 'NOT_EXECUTED') return 'unavailable';

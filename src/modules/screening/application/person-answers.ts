@@ -1,6 +1,6 @@
-// Counts a person's answers in all holders against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The person has a stream for
-// each name. An answer is admitted in each stream before the vendor is asked, and counted or cleared in each before its holder records the
-// verdict. The call of the holder is open until then, so the recovery job can repeat all of it.
+// Counts a person's wrong answers in all sessions and parties against the limit (docs/contract/platform.md#wrong-answers-of-a-person).
+// The person has a stream for each name. Each stream admits an answer before the vendor is asked. Each stream counts or clears it before
+// the session or party records the verdict. The call is open until then, so the recovery job can repeat all of it.
 import { Injectable } from '@nestjs/common';
 import { latest, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -24,18 +24,18 @@ import type { OpenStepUp, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/** Open step-ups a person may have; a further one ends the oldest. */
+/** The number of open step-ups that a person may have. A further one ends the oldest. */
 const MAX_OPEN_STEP_UPS = 2;
 
-/** A call to the vendor of one of the person's sessions, or of a party that is the person. */
+/** A vendor call of one of the person's sessions or parties. */
 type Asked = Omit<CountedAnswer, 'limit'>;
 
-/** Hears of each wrong answer, for those who watch how many there are. */
+/** Is told of each wrong answer, so that operators can watch their number. */
 export abstract class WrongAnswerObserver {
   abstract wrongAnswer(owner: Owner, locked: boolean): void;
 }
 
-/** Streams of the person behind a session: of the person first, then of the further names under which wrong answers count. */
+/** The streams of the person behind a session: the person's own first, then those of the further names that count wrong answers. */
 export function streamsOf({ personId, countedAs = [] }: Pick<Session, 'personId' | 'countedAs'>): readonly string[] {
   return [personId, ...countedAs];
 }
@@ -63,7 +63,7 @@ export class PersonAnswers extends AnswerCounts {
     const states = await this.each(names, command, context);
     if (states.every(({ admitted }) => admitted.some((one) => one.attemptId === attemptId)))
       return { kind: 'admitted' };
-    // Some of the names may have admitted it.
+    // Some of the streams may have admitted the answer.
     const { lockedUntil } = await this.clear(names, answer);
     return lockedUntil === null ? { kind: 'others-first' } : { kind: 'locked', lockedUntil };
   }
@@ -77,7 +77,7 @@ export class PersonAnswers extends AnswerCounts {
     const states: PersonState[] = [];
     let lockedUntil = until;
     let isNew = false;
-    // The widest first: its lock is one of the others too.
+    // The stream that covers most spellings comes first, because its lock applies to the others too.
     for (const name of [...names].reverse()) {
       const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
       const { state, events } = await this.aggregates.execute(screenedPerson, name, command, context);
@@ -102,7 +102,7 @@ export class PersonAnswers extends AnswerCounts {
     await this.endingOthers(states, call, { lockedUntil, attemptsRemaining: 0 });
   }
 
-  /** The session whose answer was not admitted because the person is locked. */
+  /** Blocks the session whose answer was not admitted because the person is locked. */
   async block({ holderId, attemptId, context }: Asked, lockedUntil: string): Promise<Session> {
     return this.end(holderId, { kind: 'block', attemptId, lockedUntil }, context);
   }
@@ -115,7 +115,7 @@ export class PersonAnswers extends AnswerCounts {
     };
   }
 
-  /** A step-up was opened: the newest two stay, and none when the person was locked meanwhile. Gives the session as it is then. */
+  /** Called after a step-up was opened. The newest two stay open, or none when the person is locked. Gives the session afterwards. */
   async limitOpen(session: OpenStepUp, { holderId, attemptId, context }: Asked): Promise<Session> {
     const states = await this.load(streamsOf(session));
     const { lockedUntil } = this.standingOf(states);
@@ -131,7 +131,7 @@ export class PersonAnswers extends AnswerCounts {
     return Promise.all(names.map(async (name) => (await this.aggregates.load(screenedPerson, name)).state));
   }
 
-  /** The same command to the stream of each name; gives their states afterwards. */
+  /** Sends the same command to the stream of each name. Gives their states afterwards. */
   private async each(
     names: readonly string[],
     command: PersonCommand,
@@ -154,7 +154,7 @@ export class PersonAnswers extends AnswerCounts {
     return standing;
   }
 
-  /** Ids of the sessions that wait for an answer, oldest first. */
+  /** The ids of the sessions that wait for an answer, oldest first. */
   private async openOf(persons: readonly PersonState[]): Promise<string[]> {
     const sessionIds = sessionsIn(persons);
     const states = await Promise.all(
@@ -163,7 +163,7 @@ export class PersonAnswers extends AnswerCounts {
     return sessionIds.filter((_, index) => states[index] !== undefined && isOpen(states[index]));
   }
 
-  /** Its secrets are removed with it. */
+  /** Ends the session and removes its secrets. */
   private async end(sessionId: string, command: SessionCommand, context: ActionContext): Promise<Session> {
     const { state, events } = await this.aggregates.execute(screeningSession, sessionId, command, context);
     if (state.status === 'NONE') throw new Error(`Session ${sessionId} of a person does not exist`);

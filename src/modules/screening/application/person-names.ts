@@ -1,4 +1,4 @@
-// By which names a person is known within account and environment. All are keyed hashes, which say nothing without the key and never
+// The names of a person within an account and environment. All are keyed hashes, which reveal nothing without the key and never
 // leave the service (docs/contract/platform.md#wrong-answers-of-a-person, #registering-twice).
 import type { Applicant } from '../../../kernel/applicant.js';
 import type { CallerContext } from '../../../kernel/context.js';
@@ -6,9 +6,9 @@ import { keyedId } from '../../../kernel/ids.js';
 import { folded } from '../../../published/folded-text.js';
 
 export interface PersonNames {
-  /** Names the person's stream and vault subject. It is made from the spelling that was given, so that each stored person keeps it. */
+  /** Names the person's stream and vault subject. It is made from the spelling as given, so that stored persons keep their names. */
   readonly personId: string;
-  /** Further names under which wrong answers count, because a caller cannot vary them at will. */
+  /** Further names that count wrong answers. A caller cannot vary them at will. */
   readonly countedAs: readonly string[];
   /** SSN, birth date and last name together. Absent without an SSN. */
   readonly registeredAs?: string;
@@ -27,19 +27,19 @@ export function namesOf(key: Uint8Array, applicant: Applicant, scope: Scope): Pe
   if (ssn === null) return { personId, countedAs: first + last === '' ? [] : [named('name', first, last, born)] };
   return {
     personId,
-    // Personas of the sandbox share numbers.
+    // Several personas of the sandbox share one SSN.
     countedAs: [environment === 'live' ? named('ssn', ssn) : named('ssn', ssn, last)],
     registeredAs: named('registered', ssn, born, last),
   };
 }
 
-/** Nine digits, however they are spelled; null for anything else. */
+/** The nine digits of an SSN in any spelling; null for any other text. */
 function ssnOf(text = ''): string | null {
   const digits = text.normalize('NFKC').replace(/\D/g, '');
   return digits.length === 9 ? digits : null;
 }
 
-/** MMDDYYYY for each common spelling of a day: 04121990, 4/12/1990, 1990-04-12, 19900412. */
+/** MMDDYYYY for each common spelling of a day, such as 04121990, 4/12/1990, 1990-04-12 or 19900412. */
 function birthDateOf(text = ''): string {
   const spelled = text.normalize('NFKC').replace(/^\s*((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)/, '$1-$2-$3');
   const numbers = spelled.match(/\d+/g) ?? [];
@@ -49,20 +49,20 @@ function birthDateOf(text = ''): string {
   return month.padStart(2, '0') + day.padStart(2, '0') + year;
 }
 
-/** Without case, accents, hyphens and spaces. */
+/** The letters of a name, without case, accents, hyphens and spaces. */
 function foldedLetters(name = ''): string {
   return folded(name).normalize('NFKD').replace(/\P{L}/gu, '').toUpperCase();
 }
 
-/** As persons were named from the beginning: it must not change. */
+/** The first releases named persons like this, so it must not change. */
 function lettersOf(name = ''): string {
   return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
 }
 
 /**
- * The fields by which two submissions are about one person, within account and environment. In live they are the SSN and the birth
- * date, so that another spelling of the name changes nothing. In test the name counts too, because personas share numbers. Without an
- * SSN they are name and phone.
+ * The fields that identify a person within an account and environment. In live they are the SSN and the birth date, so that another
+ * spelling of the name changes nothing. In test the name counts too, because personas share an SSN. Without an SSN, the fields are the
+ * birth date, the name and the phone number.
  */
 function identifying(applicant: Applicant, { accountId, environment }: Scope): string[] {
   const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];

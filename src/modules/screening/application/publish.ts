@@ -10,7 +10,7 @@ const TYPES = [
   'StepUpRequired',
 ] as const satisfies readonly SessionEvent['type'][];
 
-/** What account holders hear of a screening session. */
+/** The events of a screening session that are sent to account holders. */
 export const screeningPublisher: Publisher = {
   category: screeningSession.category,
   types: new Set(TYPES),

@@ -1,4 +1,4 @@
-// The refusals that callers of an attempt are given, and whether the vendor has executed the attempt: by the state of the session.
+// Derives two facts from the state of a session: the domain error for the caller of an attempt, and whether the vendor executed it.
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import type { FieldName } from '../../../kernel/field-names.js';
@@ -9,11 +9,11 @@ import type { BlockReason, ErrorCause, Session } from '../domain/session.js';
 /** A session after one of its steps. */
 export interface StepTaken {
   readonly session: Session;
-  /** The attempt that was made; null when the vendor was not to be asked. */
+  /** The attempt that was made; null when the vendor was not asked. */
   readonly attemptId: string | null;
 }
 
-/** The refusal that the caller is given instead of a session result, or null (docs/contract/platform.md#ends-of-a-session). */
+/** The domain error that the caller gets instead of a session result; null for a result (docs/contract/platform.md#ends-of-a-session). */
 export function refusalOf(session: Session, attemptId: string): DomainError | null {
   switch (session.status) {
     case 'BLOCKED':
@@ -26,7 +26,7 @@ export function refusalOf(session: Session, attemptId: string): DomainError | nu
     case 'STEP_UP_REQUIRED':
     case 'OTP_PENDING':
     case 'KBA_PENDING':
-      // A worker or the recovery job records later what came of it.
+      // A worker or the recovery job records the result later.
       if (attemptOf(session)?.attemptId === attemptId) return new DomainError('service.upstream_timeout');
       return session.abandoned?.attemptId === attemptId ? new DomainError('service.unavailable') : null;
     case 'SUBMITTED':
@@ -64,7 +64,7 @@ function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'):
   }
 }
 
-/** Whether the vendor may have sent a code in this attempt; true also where it is not known. */
+/** Whether the vendor may have sent a code in this attempt. True also when this is not known. */
 export function mayHaveSentSms(session: Session, attemptId: string): boolean {
   switch (session.status) {
     case 'SUBMITTED':
@@ -93,7 +93,7 @@ export function wasNotExecuted(session: Session, attemptId: string): boolean {
     : session.status === 'EXPIRED' && session.cause === 'NOT_EXECUTED';
 }
 
-/** Vendor objections to the data. */
+/** The errors for the vendor's objections to the data. */
 const REFUSED_INPUTS: Record<
   RefusedInput,
   | { readonly code: ErrorCode; readonly field: FieldName; readonly message: string }

@@ -1,4 +1,4 @@
-// Turns the vendor's verdict on a registration into facts of the session. Used by the call itself and by the recovery job.
+// Turns the vendor's verdict on a registration into events of the session. The call itself and the recovery job use it.
 import { Injectable } from '@nestjs/common';
 import { lockBy } from '../../../challenges/domain/verdict.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -14,7 +14,7 @@ import { wasNotExecuted } from './refusals.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/** A lock is recorded for the person before the session. The session's attempt is open until then, so the recovery job can repeat it. */
+/** A lock of the person is recorded before the session's verdict. The attempt is open until then, so the recovery job can repeat both. */
 @Injectable()
 export class RegistrationRecorder {
   constructor(
@@ -34,7 +34,7 @@ export class RegistrationRecorder {
   ): Promise<void> {
     const before = existing(known.state);
     const wasKept = verdict.kind === 'confirmed' || verdict.kind === 'step-up';
-    // At once, so that the vault has to sync its disk once.
+    // Both are kept together, so that the vault syncs its disk only once.
     const [kept] = await Promise.all([
       wasKept ? this.secrets.keepRegistration(id, before, verdict, phoneId) : 'kept',
       this.secrets.keepReply(id, before, { attemptId, step: 'registration' }, verdict),
@@ -46,10 +46,10 @@ export class RegistrationRecorder {
     if (lockedUntil !== null) await this.answers.lock(streamsOf(before), asked, lockedUntil);
     const command = { kind: 'record-registration', now, attemptId, verdict: said, policy } as const;
     const session = existing((await this.aggregates.execute(screeningSession, id, command, context, known)).state);
-    // The caller may have been answered before that was known.
+    // The caller may have got a reply before this was known.
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
-    // The session has ended meanwhile, and does not need its secrets.
+    // The session has ended meanwhile and needs no secrets.
     else if (wasKept && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
       await this.secrets.keepLess(id, session);
   }

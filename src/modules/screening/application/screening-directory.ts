@@ -31,7 +31,7 @@ import { datedSession, factsOf } from './session-facts.js';
 
 const logger = new Logger('ScreeningDirectory');
 
-/** Screening sessions as the other modules see them: read from the log, so that what they decide by is never behind. */
+/** Screening sessions for the other modules. It reads them from the log, so that no module decides by an outdated state. */
 @Injectable()
 export class ScreeningDirectory extends Screenings {
   constructor(
@@ -109,19 +109,19 @@ export class ScreeningDirectory extends Screenings {
     );
   }
 
-  /** Null also where it cannot be opened, which is no outage: it never can be. */
+  /** Null also when the entry cannot be decrypted. That is not an outage, because a later try would fail as well. */
   private async secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
     try {
       return await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
     } catch (error) {
       if (!(error instanceof NotAuthentic)) throw error;
-      logger.error(`What the vault keeps of session ${sessionId} cannot be opened`);
+      logger.error(`The vault entry of session ${sessionId} cannot be decrypted`);
       return null;
     }
   }
 }
 
-/** An older session keeps the identity vendor's token alone, which the first vendors take. */
+/** An older session keeps only the identity vendor's token, which the first vendors accept. */
 function referencesIn({ vendorSession, references }: SessionSecretsContent): References {
   return references ?? { credit: vendorSession, income: vendorSession };
 }

@@ -2,7 +2,10 @@ import { attemptTimes } from '../../../external-calls/attempt-times.js';
 import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
-/** The limits screening runs by (docs/contract/platform.md#codes-and-answers), given at start. Durations in seconds; of the limits on how often, 0 is none. */
+/**
+ * The limits for screenings (docs/contract/platform.md#codes-and-answers), set at the start of the process. Durations are in seconds.
+ * A rate limit of 0 means no limit.
+ */
 export class ScreeningPolicy {
   readonly verdicts: VerdictPolicy;
 
@@ -15,7 +18,7 @@ export class ScreeningPolicy {
       readonly blockSeconds: number;
       readonly reportValiditySeconds: number;
       readonly submitsPerMinutePerAddress: number;
-      /** For accounts without a number of their own. */
+      /** For accounts without a limit of their own. */
       readonly submitsPerMinute: number;
       readonly submitsPerHourPerPerson: number;
       readonly wrongAnswersPerHourPerAddress: number;

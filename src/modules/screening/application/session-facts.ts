@@ -6,7 +6,7 @@ import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { screeningSession } from '../domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../domain/session.js';
 
-/** A session with the times of its first and of its newest event; null before the first. ISO 8601 UTC. */
+/** A session with the times of its first and its newest event (ISO 8601 UTC); null before the first event. */
 export interface DatedSession {
   readonly session: SessionState;
   readonly createdAt: string | null;
@@ -23,7 +23,7 @@ export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
     return {
       session: screeningSession.evolve(session, event),
       createdAt: createdAt ?? occurredAt,
-      // Tidying up is no news of the session.
+      // The removal of the vendor's reply does not count as an update of the session.
       updatedAt: event.type === DISCARDED ? updatedAt : occurredAt,
     };
   },

@@ -22,8 +22,8 @@ import {
 } from '../domain/session.js';
 
 /**
- * The vendor's session is kept from the vendor's verdict on, while the session is open or verified; the address of the unit, where one
- * was given, for as long as the person's data.
+ * The vendor's session is kept from the verdict on, while the session is open or verified. The address of the unit, if one was given,
+ * is kept as long as the person's data.
  */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
   {
@@ -54,7 +54,7 @@ function secretsOf({ stream }: RecordedEvent, first: RecordedEvent): VaultPlace 
   return { subject: data.subjectId, entry: secretsEntry(idOf(stream)) };
 }
 
-/** The vault as a session uses it. */
+/** The vault, for screening sessions. */
 @Injectable()
 export class SessionSecrets {
   constructor(
@@ -62,7 +62,7 @@ export class SessionSecrets {
     private readonly vendors: Vendors,
   ) {}
 
-  /** The vendor has confirmed the person, or asks more of them. */
+  /** Called when the vendor has confirmed the person or asks for a step-up. */
   keepRegistration(
     sessionId: string,
     { subjectId, vendors }: Session,
@@ -83,7 +83,7 @@ export class SessionSecrets {
     return (await keepEntry(this.vault, subjectId, unitAddressEntry(sessionId), content)) === 'kept';
   }
 
-  /** The vendor knows the person by this token from now on. */
+  /** From now on the vendor knows the person by this token. */
   async keepPerson(
     sessionId: string,
     { subjectId, vendors }: Session,
@@ -91,13 +91,13 @@ export class SessionSecrets {
   ): Promise<'kept' | 'erased'> {
     const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
     if (secrets === 'erased') return secrets;
-    // The session has ended meanwhile, and needs no token.
+    // The session has ended meanwhile and needs no token.
     if (secrets === null) return 'kept';
     const references = this.references(vendors, personToken);
     return this.keep(subjectId, sessionId, { ...secrets, personToken, references });
   }
 
-  /** For those who pass it on to the party's server; it replaces the reply before. Callers of the platform never hear it. */
+  /** Keeps the reply, in place of the one before, for the party's server. Callers of the platform never get it. */
   async keepReply(
     sessionId: string,
     { partyId, subjectId }: Session,
@@ -108,7 +108,7 @@ export class SessionSecrets {
       await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), { ...to, reply });
   }
 
-  /** The newest; null when the vendor said nothing to keep, and after the person was erased. */
+  /** The newest reply; null when the vendor gave none to keep, and after the person was erased. */
   async replyOf(subjectId: string, sessionId: string): Promise<VendorReplyContent | null> {
     const content = await readEntry<VendorReplyContent>(this.vault, subjectId, vendorReplyEntry(sessionId));
     return content === 'erased' ? null : content;
@@ -118,7 +118,7 @@ export class SessionSecrets {
     await this.vault.remove(subjectId, vendorReplyEntry(sessionId));
   }
 
-  /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
+  /** Removes the secrets that an ended session no longer needs. A verified session keeps the vendor's token. */
   async keepLess(sessionId: string, { subjectId, status }: Session): Promise<void> {
     if (status !== 'VERIFIED') return this.forget(subjectId, sessionId);
     const secrets = await this.find(subjectId, sessionId);
@@ -134,7 +134,7 @@ export class SessionSecrets {
     return isErased(this.vault, subjectId);
   }
 
-  /** What a session with a step-up has. After the person was erased the session cannot go on. */
+  /** The secrets of a session with a step-up. Throws when the person was erased, because the session cannot go on. */
   async of(subjectId: string, sessionId: string): Promise<SessionSecretsContent> {
     const secrets = await this.find(subjectId, sessionId);
     if (secrets === 'erased') throw new DomainError('screening.session_spent');
@@ -151,7 +151,7 @@ export class SessionSecrets {
     return keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets);
   }
 
-  /** A vendor that takes the identity vendor's tokens knows the person by this one. */
+  /** The tokens for the other capabilities. A vendor that accepts the identity vendor's tokens knows the person by this one. */
   private references(vendors: VendorChoice, token: string): References {
     const taking = (['credit', 'income'] as const).filter((capability) =>
       this.vendors.takesSessionsOf(capability, vendors[capability], vendors.identity),

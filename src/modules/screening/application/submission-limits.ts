@@ -1,4 +1,4 @@
-// How often persons may be submitted, phones be sent a code, and a client answer wrong (docs/contract/general.md#limits-against-abuse).
+// Limits the submissions of a person, the codes to a phone, and the wrong answers of a client (docs/contract/general.md#limits-against-abuse).
 import { Injectable } from '@nestjs/common';
 import type { Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
@@ -11,9 +11,9 @@ import { ScreeningPolicy } from './screening-policy.js';
 interface Submission {
   readonly account: AccountFacts;
   readonly environment: Environment;
-  /** Every name by which the person is known, so that another spelling is no other person. */
+  /** All names of the person, so that another spelling still counts as the same person. */
   readonly persons: readonly string[];
-  /** Null for a server, whose address says nothing about who is screened. */
+  /** Null for a server, because its address says nothing about the person. */
   readonly clientAddress: string | null;
   readonly lineage: string | undefined;
   /** Null without a session grant. */
@@ -25,8 +25,8 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 /**
- * Whether a code is sent is known after the vendor was asked, and whether one may be sent has to be known before. So a code is
- * counted ahead, and uncounted when none was sent: of many submissions at once, no more are with the vendor than may send one.
+ * Whether the vendor sends a code is known only after the call, but the limit must be checked before it. So a code is counted in advance,
+ * and given back when none was sent. Many submissions at once can therefore not send more codes than the limit.
  */
 @Injectable()
 export class SubmissionLimits {
@@ -36,12 +36,12 @@ export class SubmissionLimits {
     private readonly policy: ScreeningPolicy,
   ) {}
 
-  /** Names a phone, over all accounts; says nothing without the key. */
+  /** Names a phone over all accounts. The name reveals nothing without the key. */
   async phoneId(phoneNumber: string): Promise<string> {
     return keyedId(await this.vault.installationKey('person'), 'phone', phoneNumber);
   }
 
-  /** What one more submission uses, besides the code that the phone may be sent. */
+  /** The uses of one more submission, without those of the code that the vendor may send. */
   submission({ account, environment, persons, clientAddress, lineage, grantId }: Submission): readonly RateUse[] {
     const { submitsPerMinutePerAddress, submitsPerMinute, submitsPerHourPerPerson } = this.policy.limits;
     const { accountId } = account;
@@ -51,7 +51,7 @@ export class SubmissionLimits {
       windowSeconds: HOUR,
     }));
     const ofAccount = { limit: account.submitsPerMinute ?? submitsPerMinute, windowSeconds: MINUTE };
-    // Strangers fill no window of the account's servers, nor do they meet one of its session grants.
+    // Browsers have windows of their own, so that strangers cannot use up those of the account's servers and session grants.
     if (clientAddress === null)
       return [...perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
     const perAddress = {
@@ -65,8 +65,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * What one more code uses: of the account first, so that one account does not use up what a phone may be sent by others. Test
-   * traffic must not use up what a real applicant's phone may be sent either.
+   * The uses of one more code. The account's own limit comes first, so that one account cannot use up the codes of a phone for all
+   * others. Test traffic has windows of its own, so that it cannot use up the codes of a real applicant's phone.
    */
   smsTo({ accountId, environment }: Owner, phoneId: string): readonly RateUse[] {
     const { smsPerHour, smsPerDay } = this.policy.limits;
@@ -78,8 +78,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * The use that one more wrong answer makes of a client's limit, over all accounts and persons. It is counted before the answer is
-   * judged, and given back when the answer was not wrong. Servers are not counted; the persons they ask about are.
+   * The uses of one more wrong answer of a client, over all accounts and persons. They are counted before the answer is judged, and
+   * given back when it was not wrong. Servers are not counted, because the count of the person limits them.
    */
   wrongAnswer(environment: Environment | null, clientAddress: string | null): readonly RateUse[] {
     if (clientAddress === null) return [];
@@ -87,17 +87,17 @@ export class SubmissionLimits {
     return [{ key: `wrong-answers:${environment}:${clientAddress}`, limit, windowSeconds: HOUR }];
   }
 
-  /** Counts them all, or refuses the caller and counts none. */
+  /** Counts all uses, or refuses the caller and counts none. */
   admit(uses: readonly RateUse[]): Promise<void> {
     return this.limiter.admit(uses);
   }
 
-  /** Uncounts what was not used after all, such as the code of a call that has sent none. */
+  /** Gives back uses that were not needed after all, such as that of a code that was not sent. */
   giveBack(uses: readonly RateUse[]): Promise<void> {
     return this.limiter.giveBack(uses);
   }
 
-  /** Called before the vendor is asked. The process that records the attempt's end gives back. A window of a minute is not set aside. */
+  /** Called before the vendor is asked. The process that records the attempt's end gives unneeded uses back, except those a minute long. */
   setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
     return this.limiter.setAside(
       attemptId,
@@ -105,13 +105,13 @@ export class SubmissionLimits {
     );
   }
 
-  /** The end of the attempt is known. What was set aside may have been given back already. */
+  /** Called when the end of the attempt is known. Another process may have given the uses back already. */
   async settle(attemptId: string, unused: readonly RateUse[]): Promise<void> {
     const isThere = await this.limiter.forgetSetAside(attemptId);
     await this.giveBack(unused.filter(({ windowSeconds }) => isThere || windowSeconds <= MINUTE));
   }
 
-  /** The vendor has not executed the attempt. */
+  /** Called when the vendor has not executed the attempt. */
   giveBackSetAside(attemptId: string): Promise<void> {
     return this.limiter.giveBackSetAside(attemptId);
   }

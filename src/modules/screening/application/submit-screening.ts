@@ -61,7 +61,7 @@ export interface SubmittedScreening {
   readonly session: Session;
 }
 
-/** What a page says beside who is screened. */
+/** The facts that a page gives beside the person's details. */
 export interface SaidByPage {
   readonly termsVersion?: string;
   readonly endUserType?: EndUserType;
@@ -69,8 +69,8 @@ export interface SaidByPage {
 }
 
 /**
- * Screens a person: one vendor call, at most once. The applicant never reaches the log. Submitting again under the same
- * session id changes nothing and answers what became of the first time.
+ * Screens a person with one vendor call, which is made at most once. The applicant's details never reach the log. A second submission
+ * under the same session id changes nothing, and gives the result of the first.
  */
 @UseCase()
 export class SubmitScreening extends Command<SubmittedScreening> {
@@ -78,11 +78,11 @@ export class SubmitScreening extends Command<SubmittedScreening> {
     readonly sessionId: string,
     readonly applicant: Applicant,
     readonly context: CallerContext,
-    /** The session grant it is submitted under; null without one. */
+    /** The session grant of the submission; null without one. */
     readonly grantId: string | null = null,
-    /** Of the browser that sent it (see SubmissionLimits); null when a server did. */
+    /** The address of the browser that sent it (see SubmissionLimits); null when a server sent it. */
     readonly clientAddress: string | null = null,
-    /** The party of the direct API that it verifies; null for a person who sits before a page. */
+    /** The party of the direct API that it verifies; null for a person who uses a page. */
     readonly partyId: string | null = null,
     readonly said: SaidByPage = {},
   ) {
@@ -97,17 +97,17 @@ interface RegistrationInput {
   readonly phoneId?: string;
 }
 
-/** What the limits and the account have let in, as far as it is known before anything is stored. */
+/** A submission that the account and the limits have admitted. Nothing of it is stored yet. */
 export interface AdmittedScreening extends AdmittedSubmission {
   readonly command: SubmitScreening;
   readonly grant: GrantFacts | null;
-  /** As it was found. */
+  /** The person as loaded before the submission. */
   readonly person: LoadedAggregate<PersonState>;
   readonly submission: SubmitCommand;
   readonly attempt: Attempt;
   readonly input: RegistrationInput;
   readonly uses: readonly RateUse[];
-  /** Of the code that the vendor may send. */
+  /** The uses of the code that the vendor may send. */
   readonly sms: readonly RateUse[];
 }
 
@@ -177,11 +177,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return { sessionId, session };
   }
 
-  /** Throws what opens no session, and what the limits refuse. Nothing is stored yet. What is admitted is to be opened or withdrawn. */
+  /** Checks the submission and counts it against the limits. It stores nothing. The caller must open or withdraw the submission. */
   async admit(command: SubmitScreening): Promise<AdmittedScreening> {
     const { sessionId, context, clientAddress, grantId, partyId } = command;
     const account = await this.accountOf(command);
-    // Nothing is counted or opened while what the vendor says could not be kept.
+    // While the vault is unavailable, the vendor's answer could not be kept. So nothing is counted or opened then.
     await this.vault.ping();
     const names = namesOf(await this.vault.installationKey('person'), command.applicant, context);
     const persons = [names.personId, ...names.countedAs];
@@ -199,7 +199,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const { lockedUntil } = this.answers.standingOf(states);
       if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
       if (!isKnown) this.testShare.admit(context);
-      // Of a submission that is made again, its own session is what it asks for and nothing in its way.
+      // A repeated submission asks for its own session, so that session must not refuse it.
       const earlier = sessionsIn(states).filter((id) => id !== sessionId);
       await this.refuseLockedOrRegistered(earlier, names, command.applicant, context, partyId);
       const times = this.policy.attempt(newId(), this.clock.now());
@@ -216,7 +216,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
   }
 
-  /** The session afterwards, whatever the vendor said. */
+  /** Gives the session afterwards, whatever the vendor answered. */
   async open(admitted: AdmittedScreening): Promise<StepTaken> {
     const { sessionId, attempt, input, uses, sms } = admitted;
     const { attemptId } = attempt;
@@ -225,7 +225,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       return this.refuse(error, admitted);
     });
     if (opened.events.length === 0) {
-      // Counted when it was submitted first.
+      // The first submission was counted already.
       await this.withdraw(admitted);
       return { session: existing(opened.state), attemptId: null };
     }
@@ -233,7 +233,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       await this.limits.setAside(attemptId, [...uses, ...sms]);
       await this.calls.make(this.registration, attempt, input);
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
-      // The vendor's trouble is not charged to the person, nor to anybody else.
+      // A call that the vendor did not execute counts against no limit.
       const unused = [
         ...(wasNotExecuted(session, attemptId) ? uses : []),
         ...(mayHaveSentSms(session, attemptId) ? [] : sms),
@@ -241,18 +241,18 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       if (!pending(session, attemptId)) await this.limits.settle(attemptId, unused);
       return { session, attemptId };
     } catch (error) {
-      // The caller is told the id of the session also where the log is away.
+      // The caller gets the id of the session even when the log is unavailable.
       return this.refuse(error, { sessionId, uses, sms: [] });
     }
   }
 
-  /** It is not opened. */
+  /** Called when the submission is not opened. */
   async withdraw({ attempt, uses, sms }: AdmittedScreening): Promise<void> {
     await this.calls.withdraw(this.registration, attempt);
     await this.limits.giveBack([...uses, ...sms]);
   }
 
-  /** What one limit refuses counts against none, and a code that was not asked for never. */
+  /** A submission that one limit refuses counts against no limit. A code that was not asked for never counts. */
   private async refuse(
     error: unknown,
     { sessionId, uses, sms }: Pick<AdmittedScreening, 'sessionId' | 'uses' | 'sms'>,
@@ -270,8 +270,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 
   /**
-   * The person knows of a session before it is there: what died in between is opened when the same is submitted
-   * again. Read models are not told: a status that is asked for now is folded from the log.
+   * Records the session with the person before it opens it. When a process dies in between, a repeated submission opens the session.
+   * Read models are not told, because a status that is asked for now is read from the log.
    */
   private async append(admitted: AdmittedScreening): Promise<CommandResult<SessionState, SessionEvent>> {
     const { sessionId, command, grant, person, submission } = admitted;
@@ -302,7 +302,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return results.at(-1) as CommandResult<SessionState, SessionEvent>;
   }
 
-  /** One session a grant, and another only after that one ended without success (docs/contract/server.md#values-of-a-grant). */
+  /** A grant has one session, and another only after that one ended without success (docs/contract/server.md#values-of-a-grant). */
   private async beginUnder(grantId: string, sessionId: string, context: SubmitScreening['context']): Promise<void> {
     let begun = await this.grants.begin(grantId, sessionId, null, context);
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
@@ -314,7 +314,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       });
   }
 
-  /** One that was never stored is over too, once no process can be about to store it; a verified one, where its report never came nor can come. */
+  /**
+   * A session that was never stored is over once no process can still be about to store it. A verified session is over when its report
+   * never came and can no longer come.
+   */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status === 'NONE')
@@ -333,10 +336,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
       throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
-    // What a server says of its own parties is between it and the vendor.
+    // The vendor checks the products that a server names for its own parties.
     if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
       throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
-    // What is recorded as agreed to is a text that there was, and nothing that a page made up.
+    // A consent must name a text that existed, and not one that a page made up.
     if (
       said.termsVersion !== undefined &&
       ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)
@@ -347,8 +350,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 
   /**
-   * A lock of the person, or a completed screening that still serves (docs/contract/platform.md#codes-and-answers, #registering-twice). Whether
-   * the party that was screened may be screened again is the party's own to say.
+   * Throws for a locked person, and for one with a completed screening that still serves (docs/contract/platform.md#codes-and-answers,
+   * #registering-twice). A screening of the same party does not count, because the party decides whether it may be screened again.
    */
   private async refuseLockedOrRegistered(
     sessionIds: readonly string[],
@@ -380,7 +383,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
   }
 
-  /** Until the report expires; while no report was read but one can be, for as long after the verification. */
+  /** A screening serves until its report expires. Without a report that was read, it serves as long from the verification on. */
   private async stillServes(
     sessionId: string,
     { verifiedAt, userType }: Extract<Session, { status: 'VERIFIED' }>,
@@ -425,7 +428,7 @@ function submissionOf(
   };
 }
 
-/** The grant's, which a page may repeat; else the page's. */
+/** The grant's end user type, which a page may repeat. Without one, the page's. */
 function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): EndUserType | undefined {
   const granted = grant === null || grant.endUserType === 'OTHER' ? null : grant.endUserType;
   if (granted === null) return endUserType;
@@ -434,7 +437,7 @@ function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): E
   return granted;
 }
 
-/** To a new submission, a locked person is a refusal like the others. */
+/** A new submission of a locked person is refused, where an answer would get the blocked session. */
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);

@@ -12,13 +12,13 @@ import { screeningSession } from '../domain/screening-session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 
 export interface Unblocked {
-  /** False: wrong answers neither locked the person nor counted. */
+  /** False when the person was not locked and no wrong answers counted. */
   readonly changed: boolean;
-  /** Parties whose own lock may come from this person (see published/parties.ts). Some of the ids may name no party. */
+  /** Parties whose own lock may come from this person (see published/parties.ts). Some of the ids may not belong to a party. */
   readonly partyIds: readonly string[];
 }
 
-/** Ends the lock of the person behind a session, under all names of theirs, before its time. Safe to repeat. */
+/** Ends the lock of the person behind a session before its time, under all names of the person. Safe to repeat. */
 @UseCase()
 export class UnblockPerson extends Command<Unblocked> {
   constructor(
@@ -70,7 +70,7 @@ export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
     return { changed, partyIds: [...partyIds] };
   }
 
-  /** With the name that the vendor's token gives, as long as the vault has one. */
+  /** The person's names, with the one from the vendor's token as long as the vault keeps the token. */
   private async namesOf(id: string, streams: readonly string[], context: ActionContext): Promise<readonly string[]> {
     const token = (await this.screenings.reference(id, 'identity'))?.token ?? null;
     return token === null ? streams : this.persons.idsOf(id, token, context);

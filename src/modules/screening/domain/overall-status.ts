@@ -1,4 +1,4 @@
-// Payment folded into verification (docs/contract/platform.md#overall-status). Pure.
+// Combines the statuses of verification and payment into one (docs/contract/platform.md#overall-status). Pure.
 import type { PaymentProgress, Session } from './session.js';
 
 export type PaymentStatus = 'NOT_REQUIRED' | PaymentProgress['status'];

@@ -1,7 +1,7 @@
-// Which sessions a person has, how often the person answered wrong in all of them and when authenticating again, and under which
-// subject the vault keeps their data. Answers by which a party authenticates again name the party in `sessionId`. A person has one such
-// stream and, beside it, streams that only count answers, each under another name of theirs: a caller may vary the person, but not all
-// of those. A stream id is a keyed hash within account and environment; it says nothing without the key and never leaves the service.
+// A person: the sessions, the wrong answers in all of them and in re-authentications, and the vault subject of the person's data. The
+// answers of a party that authenticates again name the party in `sessionId`. A person has one such stream, and further streams that only
+// count answers, each under another name. A caller may vary some of the names, but not all. A stream id is a keyed hash within account
+// and environment. It reveals nothing without the key, and never leaves the service.
 import { after, attemptsLeft, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -9,39 +9,39 @@ import { derivedId } from '../../../kernel/ids.js';
 
 export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
-  /** Answers in the session of a person count under this name too. */
+  /** Answers in this session count under this name too. */
   | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
-  /** A code or answers go to the vendor. Until the end they may turn out wrong, so they take up one of the attempts (ISO 8601 UTC). */
+  /** A code or answers go to the vendor. They use one attempt until the verdict, because they may be wrong. Times are ISO 8601 UTC. */
   | DomainEvent<
       'AnswerAdmitted',
       { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }
     >
-  /** The answer was wrong, and counts against the person in every session (ISO 8601 UTC). */
+  /** The answer was wrong, and counts against the person in each session. The time is ISO 8601 UTC. */
   | DomainEvent<
       'WrongAnswerCounted',
       { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }
     >
-  /** The answer was right, or the vendor did not judge it: it counts no more. */
+  /** The answer was right, or the vendor did not judge it. It no longer counts. */
   | DomainEvent<'AnswerCleared', { readonly sessionId: string; readonly attemptId: string }>
-  /** Too many wrong answers, in whichever sessions, lock the person out of all of them (ISO 8601 UTC). */
+  /** Too many wrong answers in any sessions lock the person out of all sessions. The time is ISO 8601 UTC. */
   | DomainEvent<'PersonLocked', { readonly sessionId: string; readonly lockedUntil: string }>
-  /** An operator has ended the lock: the wrong answers until then count no more (ISO 8601 UTC). */
+  /** An operator has ended the lock. Earlier wrong answers no longer count. The time is ISO 8601 UTC. */
   | DomainEvent<'PersonUnlocked', { readonly sessionId: string; readonly unlockedAt: string }>
-  /** Evidence that the person's data key is gone: what was kept under the subject can never be read again. */
+  /** Evidence that the person's data key is gone. Data under this subject can never be read again. */
   | DomainEvent<'SubjectKeyDestroyed', { readonly subjectId: string }>;
 
 export interface PersonState {
   /** Newest last, bounded. */
   readonly sessionIds: readonly string[];
-  /** The latest end of a lock there was. */
+  /** The latest end of all locks. */
   readonly lockedUntil: string | null;
-  /** The session whose answer locked the person last. */
+  /** The session or party whose answer last locked the person. */
   readonly lockedBy: string | null;
   /** Answers that are with the vendor. */
   readonly admitted: readonly { readonly attemptId: string; readonly giveUpAfter: string }[];
-  /** Since the last lock, newest last, bounded. */
+  /** Wrong answers since the last lock, newest last, bounded. */
   readonly wrong: readonly { readonly attemptId: string; readonly answeredAt: string }[];
-  /** Attempts that turned out wrong, before the last lock too, newest last, bounded: none is counted again. */
+  /** Attempts that were wrong, even before the last lock, newest last, bounded. None of them is counted again. */
   readonly counted: readonly string[];
   readonly erasedSubjects: readonly string[];
 }
@@ -49,7 +49,10 @@ export interface PersonState {
 export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
   | { readonly kind: 'count-session'; readonly sessionId: string }
-  /** Before the vendor is asked. Decides nothing when the answer may not go there: see `lockAt`, else others are there that may use up what is left. */
+  /**
+   * Comes before the vendor is asked. Decides nothing when the answer may not go to the vendor. Then the person is locked (see `lockAt`),
+   * or other answers with the vendor may use up the remaining attempts.
+   */
   | {
       readonly kind: 'admit-answer';
       readonly now: Date;
@@ -58,7 +61,7 @@ export type PersonCommand =
       readonly giveUpAfter: Date;
       readonly limit: AnswerLimit;
     }
-  /** `lockedUntil`: when the session or the vendor ends it with this answer; else null. */
+  /** `lockedUntil` is the end of a lock that the session or the vendor sets with this answer; else null. */
   | {
       readonly kind: 'count-wrong';
       readonly now: Date;
@@ -72,7 +75,7 @@ export type PersonCommand =
   | { readonly kind: 'unlock'; readonly now: Date; readonly sessionId: string }
   | { readonly kind: 'record-erasure'; readonly subjectId: string };
 
-/** Sessions that are looked at for a completed screening. Locks are remembered for themselves. */
+/** How many sessions are searched for a completed screening. Locks are remembered separately. */
 const REMEMBERED_SESSIONS = 20;
 /** More than any sensible limit allows within its time. */
 const REMEMBERED_ANSWERS = 100;
@@ -107,7 +110,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         const { now, sessionId, attemptId, giveUpAfter, limit } = command;
         const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
         if (lockAt(state, now) !== null || state.admitted.some((answer) => answer.attemptId === attemptId)) return [];
-        // With the others gone one may always go: it is the one that locks, should the limit have been lowered meanwhile.
+        // When no other answer is with the vendor, one is always admitted. If the limit was lowered meanwhile, that answer locks.
         if (others.length > 0 && others.length >= attemptsLeftTo(state, now, limit)) return [];
         return [{ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: giveUpAfter.toISOString() } }];
       }
@@ -166,7 +169,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       case 'AnswerCleared':
         return without(event.data.attemptId, state);
       case 'PersonLocked':
-        // What led to the lock is paid for with it.
+        // The lock settles the wrong answers that led to it.
         return { ...state, lockedUntil: event.data.lockedUntil, lockedBy: event.data.sessionId, wrong: [] };
       case 'PersonUnlocked':
         return { ...state, lockedUntil: null, wrong: [] };
@@ -181,7 +184,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
   },
 };
 
-/** Sessions of a person in the streams of their names, oldest first. Each later stream knows all sessions that are newer than it. */
+/** The sessions in all streams of a person, oldest first. Each later stream knows all sessions since it began. */
 export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): readonly string[] {
   return states.reduce<readonly string[]>(
     (known, { sessionIds }) => [...known.filter((id) => !sessionIds.includes(id)), ...sessionIds],
@@ -207,7 +210,7 @@ function without(attemptId: string, state: PersonState): PersonState {
   return { ...state, admitted: state.admitted.filter((answer) => answer.attemptId !== attemptId) };
 }
 
-/** The vault subject new data of the person belongs to: the same until an erasure, then a fresh one. */
+/** The vault subject of the person's new data. It stays the same until an erasure, and is a new one afterwards. */
 export function subjectOf(personId: string, state: PersonState): string {
   return derivedId('vault-subject', personId, String(state.erasedSubjects.length));
 }

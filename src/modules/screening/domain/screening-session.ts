@@ -15,7 +15,7 @@ import { overallStatusOf } from './overall-status.js';
 import type { Attempt, OpenStepUp, PaymentNews, Session, SessionEvent, SessionState, Submitted } from './session.js';
 import { recordRegistration, recordVerdict, type RecordRegistration, type VerdictPolicy } from './verdicts.js';
 
-/** What a submission says beside who is screened. */
+/** The facts that a submission gives beside the person's details. */
 type SaidWithSubmission = Pick<
   Extract<SessionEvent, { type: 'ScreeningSubmitted' }>['data'],
   'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'productId' | 'unitAddressKept'
@@ -29,20 +29,20 @@ export type SessionCommand =
   | RecordVerdict<VerdictPolicy>
   | RecordRegistration
   | { readonly kind: 'record-payment'; readonly payment: PaymentNews }
-  /** The vendor never executed the call, and will not. */
+  /** The vendor has not executed the call, and never will. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
-  /** The end of the call is not known; an error once it is old enough. */
+  /** The result of the call is unknown. The session ends with an error once the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
-  /** The person is locked out, by that answer in this session or in another (docs/contract/platform.md#wrong-answers-of-a-person). */
+  /** An answer in this session or another has locked the person (docs/contract/platform.md#wrong-answers-of-a-person). */
   | { readonly kind: 'block'; readonly attemptId: string; readonly lockedUntil: string }
-  /** An operator ends a block that would end by itself. */
+  /** An operator ends a block that would end later by itself. */
   | { readonly kind: 'lift-block'; readonly now: Date }
   /** The person has opened too many newer sessions. */
   | { readonly kind: 'supersede' }
   /** The vendor's reply was removed from the vault. */
   | { readonly kind: 'record-reply-discarded' }
-  /** The person was erased: what a session of the subject would go on with is gone. */
+  /** The person was erased. An open session of the subject cannot go on without the person's data. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
 const ASKED = {
@@ -123,7 +123,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
   }
 }
 
-/** Says so when these events bring the session to its end with success (docs/contract/platform.md#overall-status). */
+/** Adds `ScreeningCompleted` when these events complete the session (docs/contract/platform.md#overall-status). */
 function withCompletion(events: readonly SessionEvent[], state: SessionState): readonly SessionEvent[] {
   if (events.length === 0) return events;
   const after = events.reduce(evolve, state);
@@ -138,9 +138,10 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
 }
 
 /**
- * Succeeded ends with the refund or the carrying over of that transaction alone; else a later transaction counts more than an earlier one, and of one
- * transaction what it said last. What was given back or carried over counts no more. A payment that was carried over from
- * another session has the ordinal of that one, so what is begun after its refund may have the same one.
+ * Whether the news changes the payment. SUCCEEDED ends only when that transaction is refunded or carried over. Otherwise a later
+ * transaction counts more than an earlier one, and the newest observation of one transaction counts. A transaction that was refunded or
+ * carried over no longer counts. A payment from another session keeps that session's ordinal, so a payment after its refund may have the
+ * same ordinal.
  */
 function isNews(payment: PaymentNews, { payment: known, spent = [] }: Submitted): boolean {
   if (spent.includes(payment.transactionId)) return false;
@@ -181,13 +182,13 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
 }
 
 function ask(command: AskCommand, state: SessionState): readonly SessionEvent[] {
-  // Of an answer the caller is told with the session that it is blocked.
+  // The caller of an answer learns from the session that it is blocked.
   if (state.status === 'BLOCKED' && command.kind !== 'resend-otp') return [];
   const { stepUp, attempt } = openForAnswer(state);
   return [{ type: ASKED[command.kind], data: request(command, stepUp, attempt && {}) }];
 }
 
-/** The open step-up, or the refusal that any other state means for an answer (docs/contract/platform.md#codes-and-answers). */
+/** The open step-up. Any other state refuses an answer (docs/contract/platform.md#codes-and-answers). */
 function openForAnswer(state: SessionState): OpenStepUp {
   switch (state.status) {
     case 'STEP_UP_REQUIRED':
@@ -209,7 +210,7 @@ function openForAnswer(state: SessionState): OpenStepUp {
   }
 }
 
-/** `until`: ISO 8601 UTC; null for a block that does not end by itself. */
+/** `until` is ISO 8601 UTC; null for a block that does not end by itself. */
 export function personBlocked(until: string | null): DomainError {
   return new DomainError('screening.person_blocked', until === null ? {} : { blockedUntil: until });
 }
@@ -222,12 +223,12 @@ export function isOver(state: SessionState): state is Exclude<Session, { status:
   return state.status !== 'NONE' && state.status !== 'SUBMITTED' && !isOpen(state);
 }
 
-/** Whether the session is over, and may still keep what the vendor said last. */
+/** Whether the session is over and may still keep the vendor's last reply. */
 export function holdsReply(state: SessionState): boolean {
   return isOver(state) && state.partyId !== undefined && state.replyDiscarded === undefined;
 }
 
-/** A session that was stored without the name can be compared by its person only. */
+/** A session that was stored without `registeredAs` can be compared only by its person. */
 export function isOfPerson(
   session: Session,
   { personId, registeredAs }: Pick<Session, 'personId' | 'registeredAs'>,
@@ -241,7 +242,7 @@ export function pending(state: SessionState, attemptId: string): Attempt | null 
   return attempt?.attemptId === attemptId ? attempt : null;
 }
 
-/** Whether the session has reserved this attempt before: it is never reserved again, also after it is over. */
+/** Whether the session has reserved this attempt before. It is never reserved again, not even after it is over. */
 function knowsAttempt(state: SessionState, attemptId: string): boolean {
   return state.status !== 'NONE' && state.attemptIds.includes(attemptId);
 }
@@ -255,7 +256,7 @@ export function attemptOf(state: SessionState): Attempt | null {
   return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
 }
 
-/** When the time for an answer is over (ISO 8601 UTC); null unless one is awaited. */
+/** When the time for an answer is over (ISO 8601 UTC); null unless the session waits for one. */
 export function expiresAt(state: SessionState): string | null {
   return isOpen(state) && state.attempt === null ? state.stepUp.expiresAt : null;
 }
@@ -405,7 +406,10 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
   }
 }
 
-/** An answer or resend is with the vendor: the first one decides the method, and from codes to questions there is no way back (docs/contract/platform.md#screening-session). */
+/**
+ * An answer or a request for another code is with the vendor. The first one decides the method. A person who turns to the questions
+ * cannot go back to codes (docs/contract/platform.md#screening-session).
+ */
 function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
   if (!isOpen(state)) return state;
   const asking = {

@@ -1,4 +1,4 @@
-// What a screening session is: its events and its state. Decisions are made in screening-session.ts.
+// The events and the state of a screening session. `screening-session.ts` makes the decisions.
 import type {
   Challenge,
   Operation as ChallengeOperation,
@@ -15,7 +15,7 @@ import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
 export type BlockReason = 'TOO_MANY_ATTEMPTS' | RefusalReason;
-/** Why, as far as a browser is told: what was found about a person is for the account's servers alone. */
+/** The reasons that a browser may know. Findings about a person are only for the account's servers. */
 export const REASONS_FOR_BROWSERS = [
   'IDENTITY_NOT_FOUND',
   'TOO_MANY_ATTEMPTS',
@@ -30,12 +30,12 @@ export type ErrorCause =
   | 'PRODUCT_NOT_ENABLED'
   | 'REPORT_EXPIRED';
 
-/** `NOT_EXECUTED`: the vendor never saw the submission. */
+/** `NOT_EXECUTED` means that the vendor never executed the submission. */
 export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' | 'NOT_EXECUTED';
-/** Why nothing came of a call: the session is as it was before. */
+/** Why a call had no result. The session is as it was before. */
 export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
-/** A multiple-choice question as presented; answer ids are 1..n in that order. Texts are personal data: vault only. */
+/** A multiple-choice question as presented. Answer ids are 1 to n in that order. Texts are personal data, and only the vault keeps them. */
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;
@@ -49,29 +49,29 @@ export type SessionEvent =
         readonly subjectId: string;
         readonly personId: string;
         readonly userType: UserType;
-        /** Absent where the integrator's server holds the consent. */
+        /** Absent when the integrator's server holds the consent. */
         readonly termsAcceptedAt?: string;
         /** Whether the consumer has to pay before the report is released. */
         readonly paymentRequired: boolean;
-        /** The session grant that it was submitted under, if any. Absent in what was stored before it was recorded. */
+        /** The session grant of the submission, if it had one. Absent in events of older releases. */
         readonly grantId?: string;
-        /** Account that a consent would share the report with, if the grant named one. */
+        /** The account that a consent would share the report with, if the grant names one. */
         readonly intendedRecipientId?: string;
-        /** The party that its registration opened it for: a keyed hash. Absent in sessions of the platform. */
+        /** The party whose registration opened the session, as a keyed hash. Absent in sessions of the platform. */
         readonly partyId?: string;
-        /** Which text was agreed to, as the page says. Absent where it says nothing, as the fields below. */
+        /** The version of the text that the person agreed to, as the page gave it. This and the next fields are absent when not given. */
         readonly termsVersion?: string;
-        /** For whom the screening is done: as the grant or else the page says. */
+        /** The kind of end user that the screening is for, from the grant or else from the page. */
         readonly endUserType?: EndUserType;
-        /** Product of the identity vendor. */
+        /** The product of the identity vendor. */
         readonly productId?: number;
         /** The vault has the address of the unit (see `unitAddressEntry`). */
         readonly unitAddressKept?: true;
-        /** Keyed hashes: names beside the person's own under which wrong answers count. Absent in what was stored before they were recorded. */
+        /** Further names of the person that count wrong answers, as keyed hashes. Absent in events of older releases. */
         readonly countedAs?: readonly string[];
-        /** Keyed hash of SSN, birth date and last name. Absent without an SSN, and in what was stored before it was recorded. */
+        /** Keyed hash of SSN, birth date and last name. Absent without an SSN, and in events of older releases. */
         readonly registeredAs?: string;
-        /** Where its calls go from then on. Absent in what was stored before it was recorded: the first vendors. */
+        /** The vendors of all its calls. Absent in events of older releases, which used the first vendors. */
         readonly vendors?: VendorChoice;
       }
     >
@@ -106,44 +106,44 @@ export type SessionEvent =
       { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }
     >
   | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: AbandonedCause }>
-  /** The attempt is another session's where an answer there has locked the person out of all. */
+  /** `attemptId` belongs to another session when an answer there has locked the person. */
   | DomainEvent<
       'SessionBlocked',
       { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }
     >
-  /** An operator has ended the block for a time of a session: it ended then (ISO 8601 UTC). */
+  /** An operator has ended a temporary block at `liftedAt` (ISO 8601 UTC). */
   | DomainEvent<'BlockLifted', { readonly liftedAt: string }>
   | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
-  /** How far the payment of the session is, as the payment itself tells. */
+  /** The payment module has reported progress of the session's payment. */
   | DomainEvent<'PaymentProgressed', PaymentNews>
-  /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */
+  /** The person is verified, and has paid if that was required. From now on the report may be released. Once in a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
-  /** Of a session of a party that is over: what the vendor said last is kept no more. */
+  /** The vendor's last reply in an ended session of a party was removed from the vault. */
   | DomainEvent<'VendorReplyDiscarded', Record<never, never>>
   | DomainEvent<
       'SessionErrored',
       {
         readonly attemptId: string;
         readonly cause: ErrorCause;
-        /** What the vendor objected to. Absent for other causes, and in what was stored before it was recorded. */
+        /** The input that the vendor refused. Absent for other causes, and in events of older releases. */
         readonly refusedInput?: RefusedInput;
       }
     >;
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 
-/** One payment transaction as the session has heard of it. */
+/** The newest state of a payment transaction that the session knows. */
 export interface PaymentProgress {
   readonly transactionId: string;
-  /** Counts the transactions of the session, from 0. */
+  /** The place of the transaction among those of the session, from 0. */
   readonly ordinal: number;
-  /** Counts the payment's own events: what is not newer than what is known says nothing new. */
+  /** The number of the payment's own events until then. News with a number that is not higher changes nothing. */
   readonly observation: number;
   readonly status: PaymentStatus;
 }
 
 export type PaymentNews = Omit<PaymentProgress, 'status'> & {
-  /** `CARRIED_OVER`: it counts for a newer session of the person, and for this one no more. */
+  /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this one. */
   readonly status: PaymentStatus | 'CARRIED_OVER';
 };
 
@@ -153,16 +153,16 @@ export interface Attempt extends Requested {
   readonly operation: Operation;
 }
 
-/** Within the step-up; null for the registration, which asks for it. */
+/** The operation within the step-up; null for the registration, which comes before it. */
 export function operationOf({ operation }: Attempt): ChallengeOperation | null {
   return operation === 'registration' ? null : operation;
 }
 
-/** What is offered, and what is left of it. `otp` is false for good once the person turned to the questions. */
+/** The methods on offer and the remaining attempts. `otp` stays false once the person has turned to the questions. */
 export interface StepUp extends Challenge {
   readonly kba: boolean;
   readonly attemptsRemaining: number;
-  /** Whether an answer was wrong already: only then the count is told. */
+  /** Whether an answer was wrong. Only then callers get the count. */
   readonly answeredWrong: boolean;
   readonly expiresAt: string;
 }
@@ -172,39 +172,39 @@ export interface Submitted {
   readonly personId: string;
   readonly userType: UserType;
   readonly paymentRequired: boolean;
-  /** Where its calls go, whatever its account has chosen since. */
+  /** The vendors of its calls, even when its account has chosen others since. */
   readonly vendors: VendorChoice;
-  /** The duplicate guard is on for this person also in the test environment. */
+  /** Whether the duplicate guard applies to this person in the test environment too. */
   readonly duplicateGuard: boolean;
-  /** Absent while no payment was begun, and after it was carried over. */
+  /** Absent until a payment begins, and after the payment was carried over. */
   readonly payment?: PaymentProgress;
-  /** Transactions that were given back or carried over: what is said of them counts no more. */
+  /** Transactions that were refunded or carried over. Their news no longer counts. */
   readonly spent?: readonly string[];
-  /** It was COMPLETED once. */
+  /** The session was COMPLETED once. */
   readonly completed?: true;
   readonly intendedRecipientId?: string;
-  /** The session grant that it was submitted under: only tokens of that grant may touch it (docs/contract/server.md#sessions-of-a-grant). */
+  /** The session grant of the submission. Only tokens of that grant have access (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
-  /** The party of the direct API that it verifies: only servers with an API key may touch it (docs/contract/platform.md#sessions-of-parties). */
+  /** The party that it verifies. Only servers with an API key have access (docs/contract/platform.md#sessions-of-parties). */
   readonly partyId?: string;
   /** The vault has the address of the unit. */
   readonly unitAddressKept?: true;
-  /** Names beside the person's own under which wrong answers count. */
+  /** Further names of the person that count wrong answers. */
   readonly countedAs?: readonly string[];
   /** SSN, birth date and last name as one keyed hash. */
   readonly registeredAs?: string;
-  /** What the vendor said last is kept no more. */
+  /** The vendor's last reply was removed from the vault. */
   readonly replyDiscarded?: true;
-  /** Every attempt that was ever reserved: none of them is made again. */
+  /** All attempts that were ever reserved. None of them is made again. */
   readonly attemptIds: readonly string[];
 }
 
 export type OpenStepUp = Submitted & {
   readonly status: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING';
   readonly stepUp: StepUp;
-  /** The attempt of which nothing came last, until another one is reserved. */
+  /** The last attempt without a result, until another one is reserved. */
   readonly abandoned: { readonly attemptId: string; readonly cause: AbandonedCause } | null;
-  /** The call that is with the vendor now; `before` is the state to go back to when nothing comes of it. */
+  /** The call that is with the vendor now. `before` is the state that returns when the call has no result. */
   readonly attempt:
     | (Attempt & { readonly before: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING'; readonly otpBefore: boolean })
     | null;
@@ -222,18 +222,18 @@ export type SessionState =
 /** A session that exists. */
 export type Session = Exclude<SessionState, { status: 'NONE' }>;
 
-/** How the vendors of the other capabilities know the person; one that begins without is left out. */
+/** The tokens by which the vendors of the other capabilities know the person. A vendor that needs none is left out. */
 export type References = Readonly<Partial<Record<'credit' | 'income', string>>>;
 
-/** What a session keeps in the vault: the vendors' tokens, the questions while they are open, and whose limit a further code counts against. */
+/** The vault entry of a session: the vendors' tokens, the questions while they are open, and the phone for the limit of codes. */
 export interface SessionSecretsContent {
-  /** Of the identity vendor. */
+  /** The session at the identity vendor. */
   readonly vendorSession: string;
-  /** By which it knows the person once the identity was confirmed; absent: by `vendorSession`. */
+  /** The vendor's token for the confirmed person. When absent, `vendorSession` serves as the token. */
   readonly personToken?: string;
-  /** Absent in older sessions: `vendorSession` is what the first vendors take. */
+  /** Absent in older sessions, where the first vendors take `vendorSession`. */
   readonly references?: References;
-  /** Keyed hash of the phone number; absent in older sessions, and where the recovery job learnt late that there is a step-up. */
+  /** Keyed hash of the phone number. Absent in older sessions, and when the recovery job recorded the step-up. */
   readonly phoneId?: string;
   readonly questions: readonly KbaQuestion[] | null;
 }
@@ -243,7 +243,7 @@ export function secretsEntry(sessionId: string): string {
   return `screening:${sessionId}`;
 }
 
-/** For which home the person is screened, in the words of the page. */
+/** The home that the person is screened for, as the page gave it. */
 export interface UnitAddressContent {
   readonly unitAddress: string | Readonly<Record<string, string>>;
 }
@@ -253,7 +253,7 @@ export function unitAddressEntry(sessionId: string): string {
   return `unit-address:${sessionId}`;
 }
 
-/** The newest answer of the identity vendor to a session of a party, and to which attempt and step it was. */
+/** The identity vendor's newest reply in a session of a party, with its attempt and step. */
 export interface VendorReplyContent {
   readonly attemptId: string;
   readonly step: VendorStep;
@@ -265,7 +265,7 @@ export function vendorReplyEntry(sessionId: string): string {
   return `vendor-reply:${sessionId}`;
 }
 
-/** Undefined where a browser is not told. */
+/** Undefined when a browser must not know the reason. */
 export function reasonForBrowsers(reason: BlockReason): ReasonForBrowsers | undefined {
   return REASONS_FOR_BROWSERS.find((told) => told === reason);
 }

@@ -1,4 +1,4 @@
-// What a vendor's verdict means for a session. Pure; called by the session's decider only.
+// Turns a vendor's verdict into events of a session. Pure. Only the session's decider calls it.
 import { after, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import type { QuestionShape } from '../../../challenges/domain/challenge.js';
 import {
@@ -12,7 +12,7 @@ import {
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import { operationOf, type Attempt, type SessionEvent, type StepUp } from './session.js';
 
-/** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
+/** The parts of a vendor's verdict that the domain needs. They hold no token and no texts. */
 export type RegistrationVerdict =
   | { readonly kind: 'confirmed'; readonly duplicateGuard: boolean }
   | {
@@ -77,11 +77,11 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
     case 'product-not-enabled':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'PRODUCT_NOT_ENABLED' } }];
     case 'unavailable':
-      // Made again: an input that Redis brought back may have been executed before. The next settlement asks the vendor.
+      // The attempt was made again with an input from Redis, so the vendor may have executed it before. The recovery job asks the vendor.
       if (now >= new Date(attempt.settleAfter)) return [];
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     case 'timed-out':
-      // The vendor may still answer: the session stays SUBMITTED and the recovery job has the vendor asked (docs/contract/platform.md#waiting-for-the-vendor).
+      // The vendor may still answer. The session stays SUBMITTED until the recovery job asks (docs/contract/platform.md#waiting-for-the-vendor).
       return [];
     default:
       return factsOf({ now, verdict, policy, standing: null }, null, { attemptsLeft: 0, vendorMayAdd: true }).map(
@@ -90,7 +90,7 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
   }
 }
 
-/** The vendor's verdict on an answer, or on the wish for another code. */
+/** Records the vendor's verdict on an answer or on a request for another code. */
 export function recordVerdict(
   recording: RecordVerdict<VerdictPolicy>,
   attempt: Attempt,
@@ -128,13 +128,13 @@ function eventOf(
     case 'over':
       return endOf(fact.ending, attemptId);
     case 'opened':
-      throw new Error('A step-up is opened by a registration only');
+      throw new Error('Only a registration opens a step-up');
     default:
       return fact satisfies never;
   }
 }
 
-/** Verdicts that end a session whatever was asked (docs/contract/platform.md#ends-of-a-session). */
+/** The event for a verdict that ends a session at any step (docs/contract/platform.md#ends-of-a-session). */
 function endOf(ending: Ending, attemptId: string): SessionEvent {
   switch (ending.kind) {
     case 'session-over':

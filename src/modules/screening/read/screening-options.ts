@@ -7,28 +7,28 @@ import { Accounts, type UserType } from '../../../published/accounts.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 
-/** What a page under a token may do. Amounts are in the smallest unit that the processor counts of the currency. */
+/** The options of a page with a token. Amounts are in the smallest unit of the currency at the payment processor. */
 export interface ScreeningOptions {
   readonly userTypes: readonly UserType[];
   readonly productIds: readonly number[];
-  /** What a consumer pays; null: nothing. */
+  /** The price for a consumer; null: a consumer pays nothing. */
   readonly price: { readonly amountCents: number; readonly currency: string; readonly exponent: number } | null;
-  /** Null: not fixed; not bounded, because nobody pays. */
+  /** A null `fixedCents` means not fixed. A null `mostCents` means that a consumer pays nothing. */
   readonly applicationFee: { readonly fixedCents: number | null; readonly mostCents: number | null };
-  /** What the grant of the token says; null without one. */
+  /** The choices that the token's grant binds; null without a grant. */
   readonly grant: {
     readonly userType: UserType | null;
     readonly endUserType: EndUserType | 'OTHER' | null;
     readonly applicationFeeCents: number | null;
   } | null;
-  /** Where a person asks the account for help; null: nowhere. */
+  /** The account's contact for help; null: none. */
   readonly supportContact: string | null;
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };
 }
 
 export type Language = keyof Terms['text'];
 
-/** Tells pages what there is to choose before anything is submitted (docs/contract/platform.md#options). */
+/** Gives pages their choices before a submission (docs/contract/platform.md#options). */
 @Injectable()
 export class ScreeningOptionsReader {
   constructor(
@@ -37,7 +37,7 @@ export class ScreeningOptionsReader {
     private readonly vendors: Vendors,
   ) {}
 
-  /** Null where there is no such account. */
+  /** Null when the account does not exist. */
   async of(accountId: string, grantId: string | null, language: Language): Promise<ScreeningOptions | null> {
     const [account, grant] = await Promise.all([
       this.accounts.find(accountId),
@@ -69,7 +69,7 @@ export class ScreeningOptionsReader {
     };
   }
 
-  /** Of a currency that was chosen before the processor was asked, as most are counted. */
+  /** The processor may not know a currency that an account chose long ago. The exponent is then 2, as for most currencies. */
   private exponentOf(currency: string): number {
     return this.vendors.currency(currency)?.exponent ?? 2;
   }

@@ -1,4 +1,4 @@
-// What the status call tells: the session's state and when it changed.
+// The read model of the status call: the session's state and the times of its changes.
 import { Injectable } from '@nestjs/common';
 import { isOpenTo, type ActionContext, type Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
@@ -24,7 +24,7 @@ import {
   type UnitAddressContent,
 } from '../domain/session.js';
 
-/** What is shown of a session, and whose it is. Any state of the aggregate is one. */
+/** The facts about a session that are shown, and those that decide who may see them. Each state of the aggregate fits this type. */
 export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
@@ -45,9 +45,9 @@ interface Followed {
   readonly session: Session;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** When it was over (ISO 8601 UTC); null before. */
+  /** When the session ended (ISO 8601 UTC); null until then. */
   readonly endedAt: string | null;
-  /** When its payment was given back (ISO 8601 UTC); null before, and once it is paid again. */
+  /** When its payment was refunded (ISO 8601 UTC); null until then, and once the session is paid again. */
   readonly refundedAt: string | null;
 }
 
@@ -55,9 +55,9 @@ export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
   readonly session: SessionSummary;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
-  /** Of the payment that was begun last; null before one. */
+  /** The newest payment; null before the first. */
   readonly transactionId: string | null;
-  /** ISO 8601 UTC, when the time for an answer is over; null unless one is awaited. */
+  /** When the time for an answer is over (ISO 8601 UTC); null unless the session waits for one. */
   readonly overdueAt: string | null;
 }
 
@@ -81,7 +81,7 @@ function summaryOf(session: Session): SessionSummary {
   return { ...common, status: session.status };
 }
 
-/** Sessions of parties that are over and may still keep what the vendor said, by when they were over. */
+/** Ended sessions of parties that may still keep the vendor's reply, sorted by their end. */
 const REPLIES_HELD = listOf({ vendorReply: 'held' });
 const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
@@ -103,7 +103,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
       environment,
       session,
       createdAt: doc?.createdAt ?? occurredAt,
-      // Tidying up is no news of the session.
+      // The removal of the vendor's reply does not count as an update of the session.
       updatedAt: doc !== null && event.type === DISCARDED ? doc.updatedAt : occurredAt,
       endedAt: doc?.endedAt ?? (isOver ? occurredAt : null),
       refundedAt:
@@ -163,7 +163,7 @@ export class ScreeningStatusReader {
     private readonly reports: Reports,
   ) {}
 
-  /** The account's own session, of the caller's grant if it has one and of no party; null for unknown, malformed and foreign ids alike. */
+  /** The session, if the caller has access to it (see `isOpenTo`). Unknown, malformed and foreign ids all give null. */
   async find(
     sessionId: string,
     caller: Owner & Pick<ActionContext, 'grantId' | 'actor'>,
@@ -172,7 +172,7 @@ export class ScreeningStatusReader {
     return view && isOpenTo(view.doc, view.doc.session, caller) ? view : null;
   }
 
-  /** The caller's own session or a direct child's; null for all others alike (docs/contract/server.md#readable-sessions). */
+  /** A session of the caller or of a direct child; null for all others (docs/contract/server.md#readable-sessions). */
   async findReadable(
     sessionId: string,
     caller: { readonly accountId: string; readonly environment: Environment },
@@ -185,7 +185,7 @@ export class ScreeningStatusReader {
       : null;
   }
 
-  /** ISO 8601 UTC; null while no report was released. */
+  /** ISO 8601 UTC; null until a report is released. */
   reportExpiryOf(sessionId: string): Promise<string | null> {
     return this.reports.expiryOf(sessionId);
   }
@@ -198,14 +198,14 @@ export class ScreeningStatusReader {
     return overdueAt !== null && now >= new Date(overdueAt);
   }
 
-  /** The questions while they are open to an answer; null otherwise, also after the person was erased. */
+  /** The questions while they are open; null otherwise, and after the person was erased. */
   async openQuestions(sessionId: string, session: SessionSummary): Promise<readonly KbaQuestion[] | null> {
     if (!('stepUp' in session) || !session.stepUp.kba) return null;
     const secrets = await readEntry<SessionSecretsContent>(this.vault, session.subjectId, secretsEntry(sessionId));
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
-  /** Null where none was given, and after the person was erased. */
+  /** Null when no address was given, and after the person was erased. */
   async unitAddressOf(sessionId: string, session: SessionSummary): Promise<UnitAddress | null> {
     if (!session.unitAddressKept) return null;
     const kept = await readEntry<UnitAddressContent>(this.vault, session.subjectId, unitAddressEntry(sessionId));
@@ -217,12 +217,12 @@ export class ScreeningStatusReader {
     return this.readModels.due(screeningStatus, at, limit);
   }
 
-  /** Sessions that were over by then and may still keep what the vendor said. */
+  /** Sessions that were over at `overBy` and may still keep the vendor's reply. */
   holdingReplies(overBy: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, overBy, limit, REPLIES_HELD);
   }
 
-  /** Sessions with a vendor call without a verdict in time. */
+  /** Sessions with a vendor call that got no verdict in time. */
   unsettled(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit, openCallsIn(environment));
   }

@@ -1,4 +1,4 @@
-// The documented form of answers. Their rules depend on the session and are the domain's, so these classes judge nothing.
+// The documented form of answers. These classes check nothing, because the rules depend on the session and are in the domain.
 import { ApiProperty } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { folded } from '../../../../published/folded-text.js';
@@ -23,7 +23,7 @@ export class KbaBody {
   readonly answers?: unknown;
 }
 
-/** Spaces around a code are formatting. */
+/** Spaces around a code do not count. */
 export function codeIn({ code }: OtpBody): unknown {
   return typeof code === 'string' ? folded(code) : code;
 }

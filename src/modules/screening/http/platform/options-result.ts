@@ -1,4 +1,4 @@
-// What a page may do, as the platform API tells it (docs/contract/platform.md#options).
+// The wire form of the options of a page (docs/contract/platform.md#options).
 import { ApiProperty } from '@nestjs/swagger';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
 import type { Environment } from '../../../../kernel/environment.js';
@@ -13,14 +13,18 @@ class PriceResult {
   @ApiProperty({ description: 'Lowercase ISO 4217', example: 'usd' }) readonly currency!: string;
   @ApiProperty({
     type: 'integer',
-    description: 'The amount divided by ten to this power is what people read',
+    description: 'Divide the amount by ten to this power for the number that people read',
     example: 2,
   })
   readonly exponent!: number;
 }
 
 class FeeResult {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Cents; what a page says does not count then' })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Cents; null: not fixed. When it is given, the fee from a page does not count',
+  })
   readonly fixed!: number | null;
   @ApiProperty({ type: 'integer', nullable: true, description: 'Cents; null where a consumer pays nothing' })
   readonly max!: number | null;
@@ -29,7 +33,9 @@ class FeeResult {
 class GrantOptionsResult {
   @ApiProperty({ type: String, enum: USER_TYPES, nullable: true }) readonly userType!: UserType | null;
   @ApiProperty({ type: String, enum: END_USER_TYPES, nullable: true }) readonly endUserType!: EndUserType | null;
-  @ApiProperty({ description: 'The grant says an end user type that is none of these, and binds none' })
+  @ApiProperty({
+    description: 'True when the grant names an end user type that is not in the list above. Such a grant binds none',
+  })
   readonly otherEndUserType!: boolean;
   @ApiProperty({ type: 'integer', nullable: true, description: 'Cents' }) readonly applicationFee!: number | null;
 }
@@ -45,16 +51,24 @@ export class OptionsResult {
   @ApiProperty({ enum: USER_TYPES, isArray: true }) readonly userTypes!: readonly UserType[];
   @ApiProperty({ type: 'integer', isArray: true, description: 'Products that a submission may name' })
   readonly productIds!: readonly number[];
-  @ApiProperty({ type: PriceResult, nullable: true, description: 'What a consumer pays; null: nothing' })
+  @ApiProperty({
+    type: PriceResult,
+    nullable: true,
+    description: 'The price for a consumer; null: a consumer pays nothing',
+  })
   readonly price!: PriceResult | null;
-  @ApiProperty({ type: FeeResult, description: 'What the platform keeps of the price' })
+  @ApiProperty({ type: FeeResult, description: 'The part of the price that the platform keeps' })
   readonly applicationFee!: FeeResult;
-  @ApiProperty({ type: GrantOptionsResult, nullable: true, description: 'What the session grant of the token binds' })
+  @ApiProperty({
+    type: GrantOptionsResult,
+    nullable: true,
+    description: 'The choices that the session grant of the token binds',
+  })
   readonly grant!: GrantOptionsResult | null;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Where a person asks the account for help: a mail address, a phone number or an http or https address',
+    description: 'Contact of the account for help: a mail address, a phone number or an http or https address',
   })
   readonly support!: string | null;
   @ApiProperty({ type: TermsResult }) readonly terms!: TermsResult;

@@ -7,7 +7,7 @@ import { ScreeningPolicy } from '../../application/screening-policy.js';
 import { ScreeningOptionsReader } from '../../read/screening-options.js';
 import { OptionsResult, optionsResult } from './options-result.js';
 
-/** What a page has to know before it asks a person for anything (docs/contract/platform.md#options). */
+/** Gives a page the facts that it needs before it asks a person for anything (docs/contract/platform.md#options). */
 @ApiTags('screening')
 @ApiBearerAuth('platform-token')
 @Controller('screening/options')
@@ -19,8 +19,13 @@ export class OptionsController {
 
   @Get()
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'What the account lets a page do, what it costs, and what a person agrees to' })
-  @ApiQuery({ name: 'language', required: false, enum: ['en', 'es'], description: 'Of the terms; else English' })
+  @ApiOperation({ summary: 'Read the choices of a page, the price and the terms' })
+  @ApiQuery({
+    name: 'language',
+    required: false,
+    enum: ['en', 'es'],
+    description: 'Language of the terms. Default: English',
+  })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: OptionsResult })
   async read(

@@ -115,7 +115,7 @@ export class ScreeningController {
 
   @Get(':id/status')
   @Limited({ not: 'it reads; the end of an overdue session is recorded once' })
-  @ApiOperation({ summary: 'How far the session and its payment are' })
+  @ApiOperation({ summary: 'Read the status of the session and its payment' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: StatusResult })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {

@@ -1,4 +1,4 @@
-// The session as the platform API tells it (docs/contract/platform.md#screening-session).
+// The wire form of a session on the platform API (docs/contract/platform.md#screening-session).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   REASONS_FOR_BROWSERS,
@@ -46,7 +46,7 @@ export class SessionResult {
   readonly blockedUntil?: string | null;
   @ApiPropertyOptional({
     enum: REASONS_FOR_BROWSERS,
-    description: 'When BLOCKED for one of these; any other reason is told by the webhook only',
+    description: 'Present when BLOCKED for one of these reasons. Only the webhook tells other reasons',
   })
   readonly reasonCode?: ReasonForBrowsers;
 }
@@ -59,11 +59,11 @@ export class StatusResult extends SessionResult {
   readonly paymentStatus!: ScreeningStatus['paymentStatus'];
   @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
   readonly overallStatus!: ScreeningStatus['overallStatus'];
-  @ApiPropertyOptional({ description: 'Of the payment that was begun last: `txn_` and a UUID' })
+  @ApiPropertyOptional({ description: 'Id of the newest payment: `txn_` and a UUID' })
   readonly transactionId?: string;
   @ApiPropertyOptional({
     format: 'date-time',
-    description: 'When the payment was given back; absent once it is paid again',
+    description: 'Time of the refund; absent once the screening is paid again',
   })
   readonly refundedAt?: string;
   @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly userType!: SessionSummary['userType'];
@@ -71,7 +71,7 @@ export class StatusResult extends SessionResult {
 
 type SessionFields = Pick<SessionResult, keyof SessionResult>;
 
-/** `questions` are shown only while they are open. */
+/** `questions` are in the result only while they are open. */
 export function sessionResult(
   id: string,
   session: SessionSummary,

@@ -20,7 +20,7 @@ const required = { message: 'is required and must be a string' };
 const format = (message: string): ReturnType<typeof means> => means('screening.field_format', message);
 const impossible = (message: string): ReturnType<typeof means> => means('screening.birth_date_impossible', message);
 const FINGERPRINT = /^[ a-zA-Z0-9&._-]*$/;
-/** What a folded name may hold besides letters: the maqaf is a hyphen, and the joiners that are left belong to their letters. */
+/** The characters besides letters in a folded name. The maqaf is a hyphen, and the remaining joiners belong to their letters. */
 const BETWEEN = "'.,\\-\u00b7\u2027\u30fb\u05be\u200c\u200d";
 const IN_NAME = `\\p{L}\\p{Mn}\\p{Mc}${BETWEEN}`;
 const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
@@ -29,7 +29,7 @@ const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const AHEAD_MS = 300_000;
 
-/** What people type is judged as it will be sent. */
+/** A text is checked in the folded form in which it is sent. */
 const Folded = (holds: (text: string) => boolean, options: ReturnType<typeof means>): PropertyDecorator =>
   Rule((text: string) => holds(folded(text)), options);
 const IsName = (form: RegExp, rule: string): PropertyDecorator =>
@@ -170,7 +170,7 @@ export class SubmitBody {
   @Rule((value) => value === '' || isAddress(value, 'all'), { message: ADDRESS_RULES.all })
   readonly unitAddress?: Address;
 
-  @ApiPropertyOptional({ enum: END_USER_TYPES, description: 'Under a session grant that says one, no other' })
+  @ApiPropertyOptional({ enum: END_USER_TYPES, description: 'If the session grant names one, this must be the same' })
   @IsOptional()
   @IsIn(END_USER_TYPES, { message: `must be one of ${END_USER_TYPES.join(', ')}` })
   @IsString({ message: 'must be a string' })
@@ -181,7 +181,9 @@ export class SubmitBody {
   @IsInt({ message: 'must be an integer' })
   readonly productId?: number;
 
-  @ApiPropertyOptional({ description: 'Of the text that the person agreed to; 1 to 40 letters, digits, `.`, `-`, `_`' })
+  @ApiPropertyOptional({
+    description: 'Version of the text that the person agreed to: 1 to 40 letters, digits, `.`, `-`, `_`',
+  })
   @IsOptional()
   @Matches(TERMS_VERSION, { message: 'must have 1 to 40 letters, digits, dots, dashes and underscores' })
   @IsString({ message: 'must be a string' })
@@ -209,10 +211,10 @@ export function applicantOf(body: SubmitBody): Applicant {
   };
 }
 
-/** What is said beside who the applicant is. */
+/** The facts in the body beside the applicant's details. */
 export function saidIn({ unitAddress, endUserType, termsVersion }: SubmitBody): SaidByPage {
   return {
-    // Nothing but what is documented is kept.
+    // Only documented parts are kept.
     ...(unitAddress !== undefined && unitAddress !== '' && { unitAddress: onlyParts(unitAddress) }),
     ...(endUserType !== undefined && { endUserType }),
     ...(termsVersion !== undefined && { termsVersion }),
@@ -223,7 +225,7 @@ function isBlank(text: string | undefined): boolean {
   return text === undefined || text === '';
 }
 
-/** In whole years; negative for what is no date of the calendar, or one that is still to come. Ages count by UTC date (docs/contract/platform.md#submission). */
+/** The age in whole years by UTC date; negative for an impossible or future date (docs/contract/platform.md#submission). */
 export function ageOf(mmddyyyy: string, now: Date): number {
   const [month, day, year] = [Number(mmddyyyy.slice(0, 2)), Number(mmddyyyy.slice(2, 4)), Number(mmddyyyy.slice(4))];
   const date = new Date(Date.UTC(year, month - 1, day));
@@ -239,7 +241,7 @@ function isTime(text: string): boolean {
   return iso && isCalendarDate(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** Of a text that begins with YYYY-MM-DD. The language's own parser lets some days pass that do not exist. */
+/** Checks a text that begins with YYYY-MM-DD. `Date.parse` accepts some days that do not exist. */
 function isCalendarDate(text: string): boolean {
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10))];
   return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();

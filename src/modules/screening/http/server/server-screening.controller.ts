@@ -28,12 +28,12 @@ class ServerStatusResult {
   @ApiPropertyOptional({
     oneOf: [text, { type: 'object', properties: { address: text, city: text, state: text, zip: text } }],
     description:
-      "The home that the screening is for, as the page gave it; of the account's own sessions, until the person is erased",
+      "The home that the screening is for, as the page gave it. Only in the account's own sessions, until the person is erased",
   })
   readonly unit_address?: UnitAddress;
 }
 
-/** Screenings as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
+/** Reads screenings of the account and its direct children, for servers with a secret key (docs/contract/server.md#readable-sessions). */
 @ApiTags('screening')
 @ApiSecurity('secret-key')
 @Controller('v1/screenings')
@@ -46,7 +46,7 @@ export class ServerScreeningController {
 
   @Get(':session_id/status')
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'How far a session and its payment are' })
+  @ApiOperation({ summary: 'Read the status of a session and its payment' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: ServerStatusResult })
   async status(@Param('session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<ServerStatusResult> {
@@ -58,7 +58,7 @@ export class ServerScreeningController {
     if (!found) throw new DomainError('screening.not_found');
     const { accountId, session, paymentStatus, overallStatus, createdAt, updatedAt } = found.doc;
     const reportExpiresAt = await this.statuses.reportExpiryOf(id);
-    // A parent that reads the session of its child is not told.
+    // A parent account does not see the unit addresses of its children.
     const unitAddress = accountId === principal.accountId ? await this.statuses.unitAddressOf(id, session) : null;
     return {
       session_id: id,
