@@ -2,16 +2,16 @@ import type { Environment } from '../kernel/environment.js';
 import type { Terms } from '../kernel/terms.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
 
-/** Kinds of users an account may screen. */
+/** The kinds of users that an account may screen. */
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 
-/** What other modules may know of an account. */
+/** The facts about an account that other modules may know. */
 export interface AccountFacts {
   readonly accountId: string;
   /** The name of a company. */
   readonly name: string;
   readonly parentId: string | null;
-  /** Cents; what a consumer pays at least for one screening. */
+  /** Cents: the least that a consumer pays for one screening. */
   readonly feeCents: number;
   /** Lowercase ISO 4217. */
   readonly currency: string;
@@ -19,39 +19,39 @@ export interface AccountFacts {
   readonly consumerPays: boolean;
   /** Whether its live traffic may reach real vendors. */
   readonly provisionedForLive: boolean;
-  /** Kinds of users it may screen. */
+  /** The kinds of users that it may screen. */
   readonly products: readonly UserType[];
   /** Products of the identity vendor that its pages may name. */
   readonly productIds: readonly number[];
-  /** What a person agrees to on its pages; null: the installation's text. */
+  /** The text that a person agrees to on its pages; null: the installation's text. */
   readonly terms: Terms | null;
-  /** Versions of every text of its own that it has had. */
+  /** The version of each text of its own that it has ever had. */
   readonly termsVersions: readonly string[];
-  /** Where a person asks for help on its pages: a mail address, a phone number or a web address; null: nothing is said. */
+  /** Its pages name this mail address, phone number or web address for help; null: they name none. */
   readonly supportContact: string | null;
-  /** Account at the payment processor that receives the money, if connected. */
+  /** The account at the payment processor that receives the money, if one is connected. */
   readonly connectedPaymentAccount: string | null;
-  /** Cents that the platform keeps of each payment, and the most that it may; null: not fixed, not bounded. */
+  /** Cents of each payment that the platform keeps, and the most that it may keep; null: not fixed, not bounded. */
   readonly applicationFeeCents: number | null;
   readonly maxApplicationFeeCents: number | null;
-  /** Days from the first refused pull of a report to the refund of its payment; null: nothing is given back by itself. */
+  /** Days from the first refused pull of a report to the automatic refund of its payment; null: no automatic refund. */
   readonly refundAfterDays: number | null;
   /** Whether it pays by prepaid credit. */
   readonly prepaidBilling: boolean;
-  /** Submissions a minute in each environment; null: the installation's number. */
+  /** Submissions a minute in each environment; null: the limit of the installation. */
   readonly submitsPerMinute: number | null;
-  /** Where its new sessions go. */
+  /** The vendors of its new sessions. */
   readonly vendors: VendorChoice;
 }
 
-/** The accounts module as others see it. */
+/** The accounts module, for other modules. */
 export abstract class Accounts {
-  /** Null when there is no such account. Settings may be up to a second old. */
+  /** Null when the account does not exist. Settings may be up to a second old. */
   abstract find(accountId: string): Promise<AccountFacts | null>;
 
-  /** True for live traffic of a provisioned account in production, and for test traffic wherever the test environment has vendors of its own. */
+  /** True for live traffic of a provisioned account in production, and for test traffic where the test environment has vendors of its own. */
   abstract mayReachVendors(account: AccountFacts, environment: Environment): boolean;
 
-  /** Whether the reader may see what belongs to the owner on the server surface: its own, or a direct child's. */
+  /** Whether the reader may see data of the owner on the server surface. An account may see its own data and that of its direct children. */
   abstract mayRead(readerId: string, ownerId: string): Promise<boolean>;
 }

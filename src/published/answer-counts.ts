@@ -1,15 +1,15 @@
 import type { ActionContext } from '../kernel/context.js';
 
-/** So many wrong answers within so many seconds lock a person for as long. */
+/** `attemptsAllowed` wrong answers within `lockSeconds` lock a person for `lockSeconds`. */
 export interface CountedLimit {
   readonly attemptsAllowed: number;
   readonly lockSeconds: number;
 }
 
-/** A code or answers to a challenge. */
+/** A code for a challenge, or answers to its questions. */
 export interface CountedAnswer {
   readonly attemptId: string;
-  /** The session or party that it is given for. */
+  /** The session or party that the challenge belongs to. */
   readonly holderId: string;
   readonly limit: CountedLimit;
   readonly context: ActionContext;
@@ -18,30 +18,30 @@ export interface CountedAnswer {
 export type Admission =
   | { readonly kind: 'admitted' }
   | { readonly kind: 'locked'; readonly lockedUntil: string }
-  /** Answers of theirs are with the vendor that may use up what is left. */
+  /** Other answers of the person are with the vendor and may use up the remaining attempts. */
   | { readonly kind: 'others-first' };
 
 /** How a person stands after an answer. */
 export interface PersonStanding {
-  /** Until when wrong answers lock the person out; null when they do not. */
+  /** The end of the person's lock; null when the person is not locked. */
   readonly lockedUntil: string | null;
-  /** Wrong answers that would not lock the person yet, and the one that would. */
+  /** The number of further wrong answers after which the person is locked. */
   readonly attemptsRemaining: number;
 }
 
 /**
- * Counts answers against persons, over all screening sessions and parties (docs/contract/platform.md#wrong-answers-of-a-person). A person
- * is named by keyed ids, which may be stored. An answer counts under each of them, and a lock under any of them locks the person.
- * Whatever locks a person ends their open sessions. All of it is safe to repeat. Times are ISO 8601 UTC.
+ * Counts the wrong answers of each person over all screening sessions and parties (docs/contract/platform.md#wrong-answers-of-a-person).
+ * Keyed ids name a person, and may be stored. An answer counts under each of them, and a lock under any of them locks the person.
+ * A lock ends the person's open sessions. All calls are safe to repeat. Times are ISO 8601 UTC.
  */
 export abstract class AnswerCounts {
-  /** Until when wrong answers lock the person out of everything; null when they do not now. */
+  /** The end of the lock that keeps the person out of everything; null when the person is not locked now. */
   abstract lockedUntil(personIds: readonly string[]): Promise<string | null>;
 
-  /** Before the vendor is asked. Until `giveUpAfter`, or until it is counted or cleared, it takes up one of the attempts. */
+  /** Must be called before the vendor is asked. The answer uses one attempt until it is counted or cleared, or until `giveUpAfter`. */
   abstract admit(personIds: readonly string[], answer: CountedAnswer, giveUpAfter: Date): Promise<Admission>;
 
-  /** The answer was wrong. `lockedUntil`: when it locks by itself; null leaves that to the count. */
+  /** The answer was wrong. `lockedUntil` locks the person whatever the count is; null leaves the lock to the count. */
   abstract countWrong(
     personIds: readonly string[],
     answer: CountedAnswer,
@@ -51,6 +51,6 @@ export abstract class AnswerCounts {
   /** The answer was right, or the vendor did not judge it. */
   abstract clear(personIds: readonly string[], answer: CountedAnswer): Promise<PersonStanding>;
 
-  /** The vendor has locked the person, in a call that was no answer. */
+  /** The vendor has locked the person in a call that was not an answer. */
   abstract lock(personIds: readonly string[], call: CountedAnswer, lockedUntil: string): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** Sections that a renter's report leaves out unless its reader asks for them; what is absent was not said. */
+/** Sections that a renter's report leaves out unless its reader asks for them. An absent flag was not given. */
 export interface ReportFlags {
   readonly excludeBackground?: boolean;
   readonly excludeHousingCourt?: boolean;
 }
 
-/** The hosted checkouts of renters as other modules see them. */
+/** The hosted checkouts of renters, for other modules. */
 export abstract class Checkouts {
-  /** What the newest checkout of the renter said of their report; empty without one. `partyId` is that of `PartyFacts`. */
+  /** The flags of the renter's newest checkout; empty without a checkout. `partyId` is the one of `PartyFacts`. */
   abstract reportFlags(partyId: string): Promise<ReportFlags>;
 }

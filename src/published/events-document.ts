@@ -8,7 +8,7 @@ interface Rule {
   >;
 }
 
-/** `docs/events.md`, whole. */
+/** The whole of `docs/events.md`. */
 export function eventsDocument(): string {
   const sections = (Object.keys(EVENT_CATALOGUE) as EventType[]).flatMap((type) => {
     const { firesWhen, fields }: Rule = EVENT_CATALOGUE[type];
@@ -32,10 +32,11 @@ export function eventsDocument(): string {
     '',
     'Generated from the event catalogue (`npm run docs`); do not edit.',
     '',
-    'What account holders are told of. Every event has the envelope',
-    '`{ "id", "type", "schema_version", "occurred_at", "environment", "account_id", "data" }`: `id` begins with `evt_` and is the same however',
-    'often the event is sent, `schema_version` is 1, `occurred_at` is when the state changed (ISO 8601 UTC), `environment` is `live` or',
-    '`test`. `data` holds identifiers, enums and times only. New types and new optional fields may come at any time; ignore what you do not know.',
+    'The service sends these events to the webhook endpoint of an account. Each event has the envelope',
+    '`{ "id", "type", "schema_version", "occurred_at", "environment", "account_id", "data" }`. `id` begins with `evt_` and is the same each',
+    'time the event is sent. `schema_version` is 1. `occurred_at` is the time when the state changed (ISO 8601 UTC). `environment` is',
+    '`live` or `test`. `data` holds only identifiers, enums and times. New types and new optional fields may come at any time. Ignore types',
+    'and fields that you do not know.',
     '',
     ...sections,
   ].join('\n');

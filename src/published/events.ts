@@ -1,4 +1,4 @@
-// The events that account holders are told of (docs/contract/webhooks.md#event-types), and how modules translate their own into them.
+// The events that are sent to account holders (docs/contract/webhooks.md#event-types). Each module translates its stored events into them.
 import type { Environment } from '../kernel/environment.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { derivedId } from '../kernel/ids.js';
@@ -84,9 +84,9 @@ interface EventRule<Type extends EventType> {
 const SESSION: FieldRule = { type: 'string', meaning: 'Id of the screening session.' };
 const USER_TYPE: FieldRule = { type: 'string', meaning: '`AGENT`, `PMC` or `CONSUMER`.' };
 const REPORT: FieldRule = { type: 'string', meaning: 'Id of the report.' };
-const RECIPIENT: FieldRule = { type: 'string', meaning: 'Account that may or might read it.' };
+const RECIPIENT: FieldRule = { type: 'string', meaning: 'Id of the account that the report is or was shared with.' };
 const INCOME_SESSION: FieldRule = { type: 'string', meaning: 'Id of the income session.' };
-const ROUTE: FieldRule = { type: 'string', meaning: '`PAYROLL` or `BANKING`: the route that decided.' };
+const ROUTE: FieldRule = { type: 'string', meaning: '`PAYROLL` or `BANKING`: the route that led to the outcome.' };
 const SCREENING_OF_INCOME: FieldRule = {
   type: 'string',
   optional: true,
@@ -95,29 +95,36 @@ const SCREENING_OF_INCOME: FieldRule = {
 const REPORT_URL: FieldRule = {
   type: 'string',
   optional: true,
-  meaning: 'Where a server reads the report; absent when the service has no public address.',
+  meaning: 'Address where a server reads the report. Absent when the service has no public address.',
 };
 
-/** Every event there is, with the exact fields of its `data`. `docs/events.md` is generated from it. */
+/** All events with the exact fields of their `data`. `docs/events.md` is generated from it. */
 export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } = {
   'screening.completed': {
-    firesWhen: 'A screening reaches its end with success: verified, and paid where the consumer pays.',
+    firesWhen: 'A screening succeeds: the person is verified, and has paid where the consumer pays.',
     fields: {
       session_id: SESSION,
       user_type: USER_TYPE,
-      transaction_id: { type: 'string', optional: true, meaning: 'The payment that completed it, if one was needed.' },
+      transaction_id: {
+        type: 'string',
+        optional: true,
+        meaning: 'Id of the payment that completed the screening. Absent when no payment was needed.',
+      },
       report_url: {
         ...REPORT_URL,
-        meaning: `${REPORT_URL.meaning} Agents and property managers have no report, and no address of one.`,
+        meaning: `${REPORT_URL.meaning} Also absent for agents and property managers, because they have no report.`,
       },
     },
   },
   'screening.blocked': {
-    firesWhen: 'A screening ends blocked.',
+    firesWhen: 'A screening ends as `BLOCKED`.',
     fields: {
       session_id: SESSION,
       user_type: USER_TYPE,
-      reason_code: { type: 'string', meaning: 'Why, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.' },
+      reason_code: {
+        type: 'string',
+        meaning: 'Why the screening is blocked, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.',
+      },
     },
   },
   'screening.step_up_required': {
@@ -125,31 +132,33 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
     fields: {
       session_id: SESSION,
       user_type: USER_TYPE,
-      methods: { type: 'array of strings', meaning: '`OTP`, `KBA` or both.' },
+      methods: { type: 'array of strings', meaning: 'The factors on offer: `OTP`, `KBA` or both.' },
     },
   },
   'payment.succeeded': {
     firesWhen: 'A payment intent of a screening succeeds.',
     fields: {
       session_id: SESSION,
-      stripe_payment_intent_id: { type: 'string', meaning: 'The intent at the payment processor.' },
-      amount_cents: { type: 'integer', meaning: 'What was paid, in cents.' },
+      stripe_payment_intent_id: { type: 'string', meaning: 'Id of the intent at the payment processor.' },
+      amount_cents: { type: 'integer', meaning: 'The amount paid, in cents.' },
       currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
     },
   },
   'payment.refunded': {
-    firesWhen: 'A refund that was requested here is made: the whole payment is given back.',
+    firesWhen:
+      'The payment processor has made a refund that this service requested. A refund returns the whole payment.',
     fields: {
       session_id: SESSION,
       transaction_id: {
         type: 'string',
-        meaning: 'The payment that is given back: `txn_...`, or `chk_...` of a hosted checkout.',
+        meaning: 'Id of the refunded payment: `txn_...`, or `chk_...` for a hosted checkout.',
       },
-      amount_cents: { type: 'integer', meaning: 'What was given back, in cents.' },
+      amount_cents: { type: 'integer', meaning: 'The amount refunded, in cents.' },
       currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
       reason_code: {
         type: 'string',
-        meaning: '`report_unavailable`, `requested_by_consumer`, `duplicate` or `other`: the reason of the request.',
+        meaning:
+          'The reason given for the refund: `report_unavailable`, `requested_by_consumer`, `duplicate` or `other`.',
       },
     },
   },
@@ -159,7 +168,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       report_id: REPORT,
       session_id: SESSION,
       recipient_account_id: RECIPIENT,
-      shared_at: { type: 'string', meaning: 'ISO 8601 UTC.' },
+      shared_at: { type: 'string', meaning: 'Time of the share (ISO 8601 UTC).' },
     },
   },
   'report.revoked': {
@@ -168,23 +177,23 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       report_id: REPORT,
       session_id: SESSION,
       recipient_account_id: RECIPIENT,
-      revoked_at: { type: 'string', meaning: 'ISO 8601 UTC.' },
+      revoked_at: { type: 'string', meaning: 'Time of the revocation (ISO 8601 UTC).' },
     },
   },
   'report.unavailable': {
     firesWhen:
-      'The credit bureau refuses a report, or cannot be asked for it any more: once for each reason in a session.',
+      'The credit bureau refuses a report, or can no longer be asked for it. A session sends this event once for each reason.',
     fields: {
       session_id: SESSION,
       reason_code: {
         type: 'string',
         meaning:
-          'Why: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
+          'Why there is no report: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
       },
     },
   },
   'income_report.completed': {
-    firesWhen: 'An income session succeeds, on whichever route.',
+    firesWhen: 'An income session succeeds on either route.',
     fields: {
       income_session_id: INCOME_SESSION,
       route: ROUTE,
@@ -198,25 +207,25 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       income_session_id: INCOME_SESSION,
       route: ROUTE,
       screening_session_id: SCREENING_OF_INCOME,
-      reason_code: { type: 'string', meaning: 'Why, such as `NO_MATCH` or `VENDOR_ERROR`.' },
+      reason_code: { type: 'string', meaning: 'Why the session failed, such as `NO_MATCH` or `VENDOR_ERROR`.' },
     },
   },
 };
 
-/** The envelope as it is delivered. Thin: identifiers, enums and times; never personal data. */
+/** The envelope that receivers get. It holds identifiers, enums and times, never personal data. */
 export interface PublishedEvent<Type extends EventType = EventType> {
-  /** `evt_` and a UUID derived from the stored event, so that translating twice names it once. */
+  /** `evt_` and a UUID derived from the stored event, so that a second translation gives the same id. */
   readonly id: string;
   readonly type: Type;
   readonly schema_version: 1;
-  /** ISO 8601 UTC: when the state changed. */
+  /** The time when the state changed (ISO 8601 UTC). */
   readonly occurred_at: string;
   readonly environment: Environment;
   readonly account_id: string;
   readonly data: EventData[Type];
 }
 
-/** Addresses that events name; null when the service does not know how the outside calls it. */
+/** Addresses in events; null when the service does not know its public address. */
 export interface Links {
   readonly reportUrl: ((sessionId: string) => string) | null;
   readonly incomeReportUrl: ((incomeSessionId: string) => string) | null;
@@ -224,13 +233,13 @@ export interface Links {
 
 /** A module's translation of its stored events into published ones. */
 export interface Publisher {
-  /** Streams it looks at. */
+  /** The category of the streams that it reads. */
   readonly category: string;
-  /** Stored types that are published; all others are not looked at. */
+  /** The stored types that are published. All others are passed over. */
   readonly types: ReadonlySet<string>;
-  /** Looks at the event to translate and at no other, so that `history` is that event: for streams that have many of them. */
+  /** `history` holds only the event to translate. Meant for streams with many events. */
   readonly alone?: true;
-  /** Pure. `history` is the stream up to and including the event to translate. */
+  /** Pure. `history` is the stream up to the event to translate, which is its last. */
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;
 }
 
@@ -253,13 +262,13 @@ export function publishedAs<Type extends EventType>(
   };
 }
 
-/** Everything that is published, for those who pass it on; also the injection token. */
+/** All publishers, for the parts that pass their events on; also the injection token. */
 export abstract class PublishedEvents {
   abstract readonly publishers: readonly Publisher[];
   abstract readonly links: Links;
 }
 
-/** `publicUrl`: how the outside calls the service; null where that is not known, and events name no addresses. */
+/** `publicUrl` is the public address of the service. With null, events hold no addresses. */
 export function publishedLinks(publicUrl: string | null): Links {
   if (publicUrl === null) return { reportUrl: null, incomeReportUrl: null };
   return {

@@ -1,4 +1,4 @@
-// How an applicant is spelled when a vendor is told of one, whichever module tells it (docs/contract/general.md#text).
+// The spelling of an applicant in a call to a vendor. All modules use it (docs/contract/general.md#text).
 import type { Applicant, Device } from '../kernel/applicant.js';
 import { folded, phoneDigits, stateCode, zipCode } from './folded-text.js';
 
@@ -16,7 +16,7 @@ const PERSON: Readonly<Partial<Record<keyof Applicant, Spelling>>> = {
 };
 const ADDRESS = { street: folded, city: folded, state: stateCode, zip: zipCode };
 
-/** As the vendor is told. The id of a person is made from the spelling that was given: another one would be another person. */
+/** For calls to vendors only. The id of a person is made from the spelling as given, because another spelling would give another id. */
 export function foldedApplicant(applicant: Applicant): Applicant {
   return foldedDevice(spelled(applicant, PERSON));
 }

@@ -1,19 +1,19 @@
 import type { ActionContext } from '../kernel/context.js';
 import type { RefundReason } from '../kernel/refund-reason.js';
 
-/** The reports module as others see it. */
+/** The reports module, for other modules. */
 export abstract class Reports {
-  /** When the released report of a session expires or expired (ISO 8601 UTC); null while none was released. */
+  /** The expiry of a session's released report, past or future (ISO 8601 UTC); null until a report is released. */
   abstract expiryOf(sessionId: string): Promise<string | null>;
-  /** Whether the bureau has said last that what it knows the person by entitles to no report, or not any more. */
+  /** Whether the bureau's newest answer says that its reference to the person gives no report, or no longer gives one. */
   abstract isOutOfReach(sessionId: string): Promise<boolean>;
 }
 
-/** Where it is decided, before a payment is given back or counts for another session, that nothing is pulled for it any more. */
+/** Ends the pulls for a payment before the payment is refunded or counts for another session. */
 export abstract class ReportPulls {
   /**
-   * Ends the pulls for a payment, for the reason that was given first. Throws `payment.report_under_way` while a pull is under way, and
-   * `payment.report_released` unless `evenIfReleased`. Safe to repeat.
+   * Ends the pulls for a payment. The first reason given stays. Throws `payment.report_under_way` while a pull is under way. Throws
+   * `payment.report_released` after the release, unless `evenIfReleased`. Safe to repeat.
    */
   abstract end(
     sessionId: string,
@@ -22,8 +22,8 @@ export abstract class ReportPulls {
   ): Promise<PullsEnded>;
 
   /**
-   * Ends the pulls for a payment that is about to count for a newer session. False, and nothing ends, while a pull is under way and when
-   * the report is released. Safe to repeat.
+   * Ends the pulls for a payment that is about to count for a newer session. While a pull is under way, or once the report is released,
+   * it ends nothing and gives false. Safe to repeat.
    */
   abstract carryOver(sessionId: string, transactionId: string, context: ActionContext): Promise<boolean>;
 }
@@ -31,11 +31,11 @@ export abstract class ReportPulls {
 export interface PullsEnded {
   readonly transactionId: string;
   readonly reasonCode: RefundReason;
-  /** The report was released before, and stays what it is. */
+  /** The report was released before, and stays released. */
   readonly released?: true;
 }
 
-/** The stored events of reports that payments follow: one stream a screening session, named after it. */
+/** The stored events of reports that payments follow. Each screening session has one stream, which carries the session's id. */
 export const REPORT_NEWS = {
   category: 'report',
   types: ['ReportPullsEnded', 'ReportPullRefused', 'ReportPullFailed'],

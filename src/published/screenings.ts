@@ -10,71 +10,71 @@ export type PaymentStatus =
   'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 export type OverallStatus = VerificationStatus | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
 
-/** What other modules may know of a screening session. Times are ISO 8601 UTC. */
+/** The facts about a screening session that other modules may know. Times are ISO 8601 UTC. */
 export interface ScreeningFacts {
   readonly sessionId: string;
   readonly accountId: string;
   readonly environment: Environment;
   readonly userType: UserType;
-  /** Under which the vault keeps what belongs to the person. */
+  /** The vault keeps the person's data under this subject. */
   readonly subjectId: string;
   readonly status: VerificationStatus;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
   /** The transaction that has paid for it; null while none has, and after its refund. */
   readonly paidBy: string | null;
-  /** Where its calls go, and those of its report and of the income sessions beside it. */
+  /** The vendors of its own calls, of those for its report, and of those of its income sessions. */
   readonly vendors: VendorChoice;
-  /** Of a BLOCKED session; null otherwise. */
+  /** Null unless the session is BLOCKED. */
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
-  /** Since when the session is VERIFIED; null when it is not. */
+  /** When the session became VERIFIED; null when it is not. */
   readonly verifiedAt: string | null;
-  /** The vendor asks that the person not be screened again while this counts, in test too. */
+  /** While this session counts, the vendor asks for no other screening of the person, in test too. */
   readonly duplicateGuard: boolean;
-  /** To whom the grant said the report would be shared; null when none said so. */
+  /** The account that the grant names as the report's recipient; null when the grant names none. */
   readonly intendedRecipientId: string | null;
-  /** The session grant that it was submitted under, if any. */
+  /** The session grant of its submission; null without one. */
   readonly grantId: string | null;
-  /** The party of the direct API that it verifies, if any; see `PartyFacts.partyId`. */
+  /** The party of the direct API that it verifies (see `PartyFacts.partyId`); null for a session of the platform. */
   readonly partyId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** The stored event that a session begins with, for event handlers of other modules: of a party's session it says whose. */
+/** The first stored event of a session, for event handlers of other modules. It names the party when the session is a party's. */
 export const SCREENING_SUBMITTED = { category: 'screening', type: 'ScreeningSubmitted' } as const;
 export interface ScreeningSubmitted {
   /** Absent for a session of the platform. */
   readonly partyId?: string;
 }
 
-/** The screening module as others see it. */
+/** The screening module, for other modules. */
 export abstract class Screenings {
-  /** As stored now, for any account: ownership is the caller's to check. Null for malformed and unknown ids. */
+  /** Reads the present state for any account. The caller must check who owns the session. Null for malformed and unknown ids. */
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
   /**
-   * How the session's vendor for it knows the person of a verified session; null when it is not verified, when the person was erased, and
-   * when what is kept of it cannot be opened.
+   * The session's vendor for the capability, and the token by which it knows the person. Null when the session is not verified, when the
+   * person was erased, and when the kept token cannot be opened.
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
-  /** For the report's page. Nothing of it is known of a session that does not exist. */
+  /** For the report's page. All is null for a session that does not exist. */
   abstract screenedFor(sessionId: string): Promise<ScreenedFor>;
 
-  /** Of a verified session. */
+  /** The session must be verified. */
   abstract reportProspect(sessionId: string): Promise<ReportProspect>;
 
   /**
-   * Sessions of the same person before this one, newest first, that are paid for, had no report and can have none any more. Not those whose
-   * payment counts for another session that had a report or may have one.
+   * Earlier sessions of the same person, newest first, that are paid for, had no report and can no longer have one. A session is left out
+   * when its payment counts for another session that had a report or may still have one.
    */
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
-   * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED ends when that transaction is
-   * given back or carried over, and only then; a later transaction of the session counts more than an earlier one, and of one transaction what it said last.
-   * Safe to repeat.
+   * Records the progress of the payment in the session, and completes the session where the payment does. SUCCEEDED ends only when that
+   * transaction is refunded or carried over. A later transaction of the session counts more than an earlier one. The newest observation of
+   * one transaction counts. Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
 }
@@ -82,7 +82,7 @@ export abstract class Screenings {
 /** How a person was verified: by a code, by questions, or without either. */
 export type VerificationMethod = 'otp' | 'kba' | 'outright';
 
-/** For whom and for which home a person was screened, and how the person was verified. */
+/** The request of a screening, and how the person was verified. */
 export interface ScreenedFor {
   /** Null where neither the grant nor the page said it. */
   readonly endUserType: EndUserType | null;
@@ -92,17 +92,17 @@ export interface ScreenedFor {
   readonly verifiedBy: VerificationMethod | null;
 }
 
-/** Whom the identity vendor's token of a person serves: itself, to authenticate the person again, and the vendors that take its tokens. */
+/** Capabilities that use the identity vendor's token of a person: the vendor itself authenticates again, other vendors take its tokens. */
 export type Referring = 'identity' | 'credit' | 'income';
 
-/** Which vendor to ask about a person, and what it knows the person by. */
+/** The vendor to ask about a person, and the token by which it knows the person. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Never to be logged or stored elsewhere. Null: the vendor knows no person by the identity vendor's tokens. */
+  /** Must not be logged or stored elsewhere. Null: the vendor does not take the identity vendor's tokens. */
   readonly token: string | null;
 }
 
-/** `possible`: there is a report that still holds, or the bureau can be asked for one. The other two are for ever. */
+/** `possible`: the session has a valid report, or the bureau can be asked for one. The other two never change again. */
 export type ReportProspect = 'possible' | 'none' | 'person-erased';
 
 export interface PaidSession {
@@ -113,7 +113,7 @@ export interface PaidSession {
 /** The stored event that ends a verification with success. */
 export const IDENTITY_VERIFIED = { category: 'screening', type: 'IdentityVerified' } as const;
 
-/** The stored events after which a session may be paid for, and over or verified. */
+/** A session may be paid for and verified, or paid for and over, after one of these stored events. */
 export const SESSION_ENDS = {
   category: 'screening',
   types: [IDENTITY_VERIFIED.type, 'SessionBlocked', 'SessionExpired', 'SessionErrored', 'PaymentProgressed'],
@@ -121,10 +121,10 @@ export const SESSION_ENDS = {
 
 export interface PaymentNews {
   readonly transactionId: string;
-  /** Counts the transactions of the session, from 0. */
+  /** The place of the transaction among those of the session, from 0. */
   readonly ordinal: number;
-  /** Counts the payment's own events. */
+  /** The number of the payment's own events until then. */
   readonly observation: number;
-  /** `CARRIED_OVER`: it counts for a newer session of the person, and for this one no more. */
+  /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this one. */
   readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'> | 'CARRIED_OVER';
 }

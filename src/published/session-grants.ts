@@ -3,37 +3,38 @@ import type { EndUserType } from '../kernel/end-user-type.js';
 import type { Environment } from '../kernel/environment.js';
 import type { UserType } from './accounts.js';
 
-/** What a session grant says about the sessions opened under it. */
+/** The facts that a session grant holds about the sessions opened under it. */
 export interface GrantFacts {
   readonly grantId: string;
-  /** The account that embeds: the child's, when the grant was made on its behalf. */
+  /** The account that embeds the component. It is the child account when the grant was made on its behalf. */
   readonly accountId: string;
   readonly environment: Environment;
-  /** To whom a consent shares the report. */
+  /** The account with which a consent shares the report; null: none is named. */
   readonly recipientAccountId: string | null;
-  /** Whom a session under it screens; null: any person. */
+  /** The kind of users that its sessions screen; null: any kind. */
   readonly userType: UserType | null;
-  /** For whom it is done; OTHER: in a word of the caller's own. Null: the grant says nothing of it. */
+  /** The kind of end user that the screening is for. OTHER: the caller uses a word of its own. Null: the grant does not say. */
   readonly endUserType: EndUserType | 'OTHER' | null;
-  /** Cents that the platform keeps of the payment; null: the grant says nothing of it. */
+  /** Cents of the payment that the platform keeps; null: the grant does not say. */
   readonly applicationFeeCents: number | null;
 }
 
-/** The session that began under a grant last. */
+/** The newest session under a grant. */
 export interface BegunSession {
   readonly sessionId: string;
   /** ISO 8601 UTC. */
   readonly begunAt: string;
 }
 
-/** Grants as other modules see them; a token that was exchanged with one names it (`Principal.grantId`). */
+/** Session grants, for other modules. A token that was exchanged with a grant names it (`Principal.grantId`). */
 export abstract class SessionGrants {
   /** Null for malformed and unknown ids. */
   abstract find(grantId: string): Promise<GrantFacts | null>;
 
   /**
-   * Has the session begin under the grant, in the place of the one that the caller knows to be over; `replaces` is null for the first.
-   * Gives the session that has the grant then: another one where another request was faster, or where the one before is not `replaces`.
+   * Begins the session under the grant, in the place of `replaces`, which the caller knows to be over. `replaces` is null for the first
+   * session. Gives the session that holds the grant afterwards. It is another session when another request was faster, or when the
+   * session before was not `replaces`.
    */
   abstract begin(
     grantId: string,
@@ -43,8 +44,8 @@ export abstract class SessionGrants {
   ): Promise<BegunSession>;
 
   /**
-   * A session of a person begins under the grant: what the caller who minted it said about the session is kept under that person's
-   * vault subject from now on, and is erased with it. Safe to repeat; nothing happens when there is nothing.
+   * A session of a person begins under the grant. From now on the details that the grant's creator gave are kept under that person's
+   * vault subject, and are erased with it. Does nothing for a grant without details. Safe to repeat.
    */
   abstract entrustDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void>;
 }

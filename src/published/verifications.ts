@@ -4,52 +4,52 @@ import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
 import type { ScreeningFacts } from './screenings.js';
 
 /**
- * What became of one step of a verification. The state of the session says what the vendor decided: after an answer, VERIFIED is
- * right and an open session is wrong; BLOCKED by TOO_MANY_ATTEMPTS is locked; BLOCKED for another reason, ERROR and EXPIRED are
- * refusals, which `reply` words.
+ * The result of one step of a verification. The state of the session tells the vendor's decision. After an answer, VERIFIED means
+ * right, and an open session means wrong. BLOCKED by TOO_MANY_ATTEMPTS means locked. BLOCKED for another reason, ERROR and EXPIRED
+ * mean refused, and `reply` holds the vendor's words.
  */
 export interface VerificationStep {
-  /** As it is now. */
+  /** The session as it is now. */
   readonly session: ScreeningFacts;
   /**
-   * How the vendor's call ended. `answered`: with a verdict. `not-asked`: the session did not let it come to a call (it is over or
-   * blocked), or the attempt is an older one. `timed-out`: the call is open, and the recovery job goes on asking what came of it.
-   * `unavailable`: the vendor had no verdict or nobody could learn it; an open session is as before, a registration is over and may be
-   * made anew. `unintelligible`: the vendor said what is no verdict, and the session is over.
+   * How the vendor's call ended. `answered`: with a verdict. `not-asked`: the session allowed no call (it is over or blocked), or the
+   * attempt is an older one. `timed-out`: the call is open, and the recovery job goes on asking for its result. `unavailable`: the
+   * vendor gave no verdict, or none arrived. An open session is then as before; a registration is over and may be repeated.
+   * `unintelligible`: the vendor's answer is not a verdict, and the session is over.
    */
   readonly end: 'answered' | 'not-asked' | 'unavailable' | 'timed-out' | 'unintelligible';
   /**
-   * What the vendor said, refusals and failures in words of its own included. After a repeated step, what was said the first time. Null
-   * where it said nothing that could be passed on, and when the reply is not kept any more.
+   * The vendor's answer, even when it is a refusal or a failure in its own words. A repeated step has the answer of the first time.
+   * Null when the vendor gave no answer that can be passed on, and when the reply is no longer kept.
    */
   readonly reply: VendorReply | null;
-  /** What `reply` replies to; null without one. */
+  /** The step that `reply` answers; null without a reply. */
   readonly step: VendorStep | null;
 }
 
-/** An answer as it came in, or the wish for another code. */
+/** An answer as it came in, or a request for another code. */
 export type GivenToParty =
   /** Four to eight digits, as text. */
   | { readonly method: 'otp'; readonly code: unknown }
-  /** One 1-based position a question, in the order presented. */
+  /** One position for each question, counted from 1, in the order presented. */
   | { readonly method: 'kba'; readonly positions: readonly unknown[] }
   | { readonly method: 'resend' };
 
-/** A registration that the limits have let in, and what the screening module knows of it; nothing of it is stored yet. */
+/** A registration that the limits have admitted. Nothing of it is stored yet. */
 export interface AdmittedSubmission {
   readonly sessionId: string;
 }
 
 /**
- * Screening sessions as modules use them that verify parties of the direct API. The newest reply of the vendor in each session is kept
- * in the vault, under the session's subject. Throws what the session and the limits refuse (`screening.*`, `account.not_live`,
- * `request.rate_limited`); what the vendor says or fails to say is in the result. Contexts are those of callers with an API key.
+ * Screening sessions for modules that verify parties of the direct API. The newest reply of the vendor in each session is kept in the
+ * vault, under the session's subject. The session and the limits refuse with domain errors (`screening.*`, `account.not_live`,
+ * `request.rate_limited`). The vendor's answer, or its absence, is in the result. Each caller has an API key.
  */
 export abstract class Verifications {
   /**
-   * Lets a registration in, or throws what refuses it. What is admitted is to be opened or withdrawn; in between, the party takes the
-   * session for its own. That the person has a completed session of the same party does not refuse another: whether it may register
-   * again is the party's to say.
+   * Admits a registration, or throws the domain error that refuses it. The caller must open or withdraw it; before it opens it, the
+   * party records the session as its own. A completed session of the same person and party does not refuse another, because the party
+   * decides whether it may register again.
    */
   abstract admit(
     sessionId: string,
@@ -58,16 +58,13 @@ export abstract class Verifications {
     context: CallerContext,
   ): Promise<AdmittedSubmission>;
 
-  /**
-   * Opens the session and has the vendor asked. For a session that was opened before, nothing changes: then it waits, within the signal,
-   * until that call is over.
-   */
+  /** Opens the session and asks the vendor. If the session was opened before, it only waits, within the signal, until that call is over. */
   abstract open(admitted: AdmittedSubmission, within: AbortSignal): Promise<VerificationStep>;
 
-  /** It counts against no limit. */
+  /** A withdrawn registration counts against no limit. */
   abstract withdraw(admitted: AdmittedSubmission): Promise<void>;
 
-  /** `attemptId` names the answer: the same again is not judged again. */
+  /** `attemptId` names the answer. An answer with a known id is not judged again. */
   abstract answer(
     sessionId: string,
     attemptId: string,
@@ -76,8 +73,8 @@ export abstract class Verifications {
   ): Promise<VerificationStep>;
 
   /**
-   * Where the newest step of the session stands; null for a session that does not exist. With a signal it waits until the call is over or the
-   * signal is aborted: for a caller that asks again while another request waits for the same.
+   * The newest step of the session; null for a session that does not exist. With a signal it waits until the call is over or the signal
+   * is aborted. A caller that repeats a request can so wait for the call that the first request made.
    */
   abstract latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null>;
 }

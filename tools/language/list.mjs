@@ -57,6 +57,7 @@ export const FINISHED_FOLDERS = [
   'src/surfaces',
   'src/config',
   'src/ops',
+  'src/published',
   'src/modules/parties',
   'src/modules/webhooks',
   'src/modules/screening',
