@@ -9,9 +9,9 @@ import { createService, type Service } from './service.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { findVendors } from './vendor-kit/registry.js';
 
-/** The wait for the last log lines of an ending process. */
+/** How long an ending process waits for its last log lines. */
 const LAST_LINES_WITHIN_MS = 1_000;
-/** The longest orderly stop. The next start finds unfinished work in the log and the queues. */
+/** How long an orderly stop may take. The next start finds unfinished work in the log and the queues. */
 const STOP_WITHIN_MS = 30_000;
 
 const metrics = new Metrics();
@@ -23,8 +23,8 @@ function exit(code: number): void {
 }
 
 /**
- * Ends the process at once, without an orderly stop. `process.exit` would wait for open transactions, and these wait for this thread.
- * Meanwhile this process would hold the log's lock, so that no other could append. The log stays as whole as after a power cut.
+ * Ends the process at once, without an orderly stop. `process.exit` would wait for open transactions, which wait for this thread.
+ * Meanwhile this process would hold the log's lock, and no other process could append. The log is as safe as after a power cut.
  */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -39,23 +39,21 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'uncaught exception');
     void output.flushed(LAST_LINES_WITHIN_MS).then(die);
   });
-  // The parent of several processes is gone. This listener must run before Node's own, which exits.
+  // This event means that the parent of several processes has died. The listener must run before Node's own, which exits.
   process.prependListener('disconnect', die);
-  // The reader may be gone.
+  // The process that reads standard error may have died.
   process.stderr.on('error', () => undefined);
-  // Node would write its warnings to standard error, past the log.
-  process
-    .removeAllListeners('warning')
-    .on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
+  // Otherwise Node writes its warnings to standard error, past the log.
+  process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'Node gave a warning'));
 
-  // Libraries would too. Their advice is for developers, and their error reports become warnings.
+  // Libraries would do so as well. Their advice is for developers, and their error reports become warnings.
   for (const [method, level] of Object.entries({
     log: 'debug',
     info: 'debug',
     warn: 'debug',
     error: 'warn',
   } as const)) {
-    const tell = (...said: unknown[]): void => log[level]({ said: format(...said) }, 'said by a library');
+    const tell = (...said: unknown[]): void => log[level]({ said: format(...said) }, 'a library wrote to the console');
     Object.assign(console, { [method]: tell });
   }
 

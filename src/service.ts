@@ -1,4 +1,4 @@
-// One service with its role: made from its configuration, started, and stopped in order. The process around it is main.ts.
+// Makes one service with its role from its configuration, starts it, and stops it in order. `main.ts` is the process around it.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** For callers that reuse a connection once more. */
+/** Callers may send one more request on a connection that is open. */
 const DRAINED_WITHIN_MS = 3_000;
 
 /** Relative to this file in dist/src/. */
@@ -56,7 +56,7 @@ export async function createService(
   for (const name of production ? config.switchedOff : [])
     log.warn({ limit: name }, 'a limit against abuse is switched off');
   if (http.plainHttpReason !== null)
-    log.warn({ reason: http.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
+    log.warn({ reason: http.plainHttpReason }, 'the service accepts plain HTTP in production (REQUIRE_TLS=false)');
   const registry = new VendorRegistry(vendors, config.vendors.byId);
   await registry.open(config.limits.vendorTimeout * 1_000);
   const server = createServer({
@@ -77,7 +77,7 @@ export async function createService(
     },
   );
   const fastify = app.getHttpAdapter().getInstance();
-  // Callers of an api process have other processes to go to. For other roles this wait would only make a restart longer.
+  // Callers of an api process can turn to other processes. For other roles this wait would only make a restart longer.
   drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
   if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   if (http.pdfUrl !== null) servePdfsApart(fastify, http.pdfUrl);
@@ -93,7 +93,7 @@ export async function createService(
     const privateServer = createPrivateServer(SURFACES, log);
     serve(privateServer);
     privateServers.push(privateServer);
-    // Each of several processes has its own probes. They share only the internal port.
+    // When several processes run, each has its own probes. They share only the internal port.
     await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
   };
   const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);
@@ -101,7 +101,7 @@ export async function createService(
     for (const [check, found] of Object.entries((await health.report()).checks))
       metrics.checkFailing.set({ check }, found === 'ok' ? 0 : 1);
   });
-  // With a probe port, several processes share the main port, so its metrics could be those of any of them.
+  // With a probe port, several processes share the main port. Metrics on that port could then come from any of them.
   if (http.probePort === null) {
     if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);
     else await listenInPrivate(http.metricsPort, http.metricsHost, serveMetricsToAll);
@@ -171,7 +171,7 @@ function isChange({ method, routeOptions }: FastifyRequest): boolean {
   return !reads && !changesNothing;
 }
 
-/** Runs first. Otherwise a webhook event about a payment that the log has lost would be ignored as foreign. */
+/** This check runs first. Otherwise the service would ignore a webhook event about a payment that the log has lost, as if it were foreign. */
 async function refuseChanges(logWatch: LogWatch): Promise<void> {
   const refusal = await logWatch.refusal();
   if (refusal !== null) throw refusal;

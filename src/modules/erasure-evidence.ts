@@ -17,8 +17,8 @@ const PAGE = 1_000;
 type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
 
 /**
- * Without these events the log would claim that an erased person's data exists, and the person could never be screened again. Safe to
- * repeat.
+ * Without these events the log would claim that an erased person's data still exists, and the person could never be screened again.
+ * Safe to repeat.
  */
 export async function recordErasures(store: EventStore, isErased: (subject: string) => boolean, by: By): Promise<void> {
   const aggregates = new AggregateStore(store, { applyNow: async () => undefined }, new SystemClock(), {

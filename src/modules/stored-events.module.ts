@@ -1,4 +1,4 @@
-// Knowledge of stored events that every opening of the log or the vault needs, whichever feature modules run.
+// Knowledge of stored events. A process that opens the log or the vault needs it, even when it runs no feature module.
 import { Global, Module } from '@nestjs/common';
 import { ErasureEvidence } from '../platform/audit/erasure-evidence.js';
 import { Upcasting } from '../platform/upcasting/upcasters.js';

@@ -180,7 +180,7 @@ describe('SIGTERM', () => {
       expect([reply.status, reply.body.status]).toEqual([200, 'VERIFIED']);
       expect(await ended).toBe(0);
       expect(JSON.parse(service.program.output.trim().split('\n').at(-1) as string).msg).toBe('stopped');
-      expect(service.program.output).not.toMatch(/Warning|warning of the runtime/);
+      expect(service.program.output).not.toMatch(/Warning|Node gave a warning/);
       await service.startAgain({}, { alone: false });
       expect((await demo.status(reply.body.id)).body.status).toBe('VERIFIED');
     } finally {

@@ -25,7 +25,7 @@ describe('GET /reports/{id}', () => {
     const { status, body } = await live('POST', '/screening/submit', aPerson());
     expect([status, body.status]).toEqual([200, 'VERIFIED']);
     expect(service.program.output).toContain(
-      '"reason":"a test on one machine","msg":"plain HTTP is taken in production',
+      '"reason":"a test on one machine","msg":"the service accepts plain HTTP in production',
     );
     await ops(service, 'accounts', 'set', accountId, '--live', 'no');
     // Settings may be a second old.
