@@ -11,9 +11,9 @@ export function errorsDocument(surfaces: readonly Surface[]): string {
     '# Errors',
     '',
     'Generated from the error catalogue (`npm run docs`); do not edit. A code may stand for more than one error code of the',
-    'service, which the last column names. Where a path is named with it, the code is said below that path only. A reply with',
-    'status 429 carries `Retry-After` wherever waiting helps; on the direct API each 429, 503 and 504 does. Keep a default branch',
-    'for codes you do not know.',
+    'service. The last column names the error code. If it names a path too, the row applies only below that path. A reply with',
+    'status 429 has `Retry-After` when waiting helps. On the direct API each 429, 503 and 504 has it. Keep a default branch for',
+    'codes that you do not know.',
     ...vocabularies.flatMap((sharing) => ['', ...section(sharing)]),
     '',
   ].join('\n');

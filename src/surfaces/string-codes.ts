@@ -62,7 +62,7 @@ const ERRORS = {
   'request.expectation': {
     code: 'EXPECTATION_FAILED',
     status: 417,
-    message: 'The only expectation that is met is 100-continue.',
+    message: 'The service meets no expectation other than 100-continue.',
     recoverable: false,
   },
   'request.timeout': {
@@ -290,19 +290,19 @@ const ERRORS = {
   'payment.not_completed': {
     code: 'PAYMENT_NOT_COMPLETED',
     status: 409,
-    message: 'The payment has not succeeded. There is nothing to give back.',
+    message: 'The payment has not succeeded, so it cannot be refunded.',
     recoverable: false,
   },
   'payment.report_under_way': {
     code: 'REPORT_IN_PROGRESS',
     status: 409,
-    message: 'The report is being pulled now. Ask again when the pull has ended.',
+    message: 'The report is being pulled now. Try again when the pull has ended.',
     recoverable: true,
   },
   'payment.report_released': {
     code: 'REPORT_ALREADY_RELEASED',
     status: 409,
-    message: 'The report was released. Only the operator of the service gives this payment back.',
+    message: 'The report was released. Only the operator of the service can refund this payment.',
     recoverable: false,
   },
   'payment.endpoint_retired': {
@@ -352,34 +352,34 @@ const ERRORS = {
     code: 'REPORT_FILE_FROZEN',
     status: 422,
     message:
-      'The consumer has frozen this credit file at the credit bureau, and lifts the freeze there. Then ask for the report again: it is not charged again.',
+      'The consumer has frozen this credit file, and can lift the freeze at the credit bureau. Ask for the report again after that. It is not charged again.',
     recoverable: true,
   },
   'report.file_blocked': {
     code: 'SCREENING_IDENTITY_NOT_FOUND',
     status: 422,
     message:
-      'The credit bureau has blocked this credit file. The consumer has the block lifted at the bureau. Then ask for the report again: it is not charged again.',
+      'The credit bureau has blocked this credit file. The consumer can ask the bureau to lift the block. Ask for the report again after that. It is not charged again.',
     recoverable: true,
   },
   'report.no_record': {
     code: 'SCREENING_IDENTITY_NOT_FOUND',
     status: 422,
     message:
-      'The credit bureau has no record of this consumer. When the bureau has mended that, ask for the report again: it is not charged again.',
+      'The credit bureau has no record of this consumer. Ask for the report again once the bureau has corrected that. It is not charged again.',
     recoverable: true,
   },
   'report.file_condition': {
     code: 'SCREENING_IDENTITY_NOT_FOUND',
     status: 422,
     message:
-      'The credit bureau gives no report of this credit file. The consumer can ask the bureau why. Then ask for the report again: it is not charged again.',
+      'The credit bureau gives no report of this credit file. The consumer can ask the bureau why. Ask for the report again after that. It is not charged again.',
     recoverable: true,
   },
   'report.printer_missing': {
     code: 'SERVICE_UNAVAILABLE',
     status: 503,
-    message: 'PDFs cannot be printed here now: no browser starts in its sandbox on this machine.',
+    message: 'The service cannot print PDFs now, because no browser starts in its sandbox on this machine.',
     recoverable: true,
   },
   'sharing.not_found': {
@@ -403,7 +403,7 @@ const ERRORS = {
   'sharing.expired': {
     code: 'REPORT_SHARING_EXPIRED',
     status: 403,
-    message: 'Access to this report has expired or was not consented to yet.',
+    message: 'Access to this report has expired, or the consumer has not consented yet.',
     recoverable: false,
   },
 
@@ -441,7 +441,7 @@ const ERRORS = {
   'webhook.redelivery_too_soon': {
     code: 'WEBHOOK_REDELIVERY_TOO_SOON',
     status: 429,
-    message: 'This delivery was just sent again. Try later.',
+    message: 'This delivery was just sent again. Try again later.',
     recoverable: true,
   },
 } as const satisfies Readonly<Record<Exclude<ErrorCode, DirectErrorCode>, StringError>>;
@@ -538,19 +538,22 @@ class ErrorDetail {
 
 class ErrorContent {
   @ApiProperty({ enum: [...new Set(said.map(({ code }) => code))].sort() }) readonly code!: string;
-  @ApiProperty({ description: 'For developers; says the rule of the field at fault' }) readonly message!: string;
+  @ApiProperty({ description: 'For developers: the rule that the field at fault breaks, or the reason of the error' })
+  readonly message!: string;
   @ApiPropertyOptional({ description: 'The first field at fault, in documented order' }) readonly field?: string;
   @ApiPropertyOptional({ type: [ErrorDetail], description: 'Every field at fault' })
   readonly details?: readonly ErrorDetail[];
   @ApiProperty() readonly recoverable!: boolean;
   @ApiPropertyOptional({
     format: 'uuid',
-    description: 'The screening session that the refused submission has opened, and that ended BLOCKED',
+    description: 'The session that the refused submission opened, when it ended BLOCKED',
   })
   readonly sessionId?: string;
-  @ApiPropertyOptional({ description: 'Why it did, where a browser may know; why the bureau gives no report' })
+  @ApiPropertyOptional({
+    description: 'Why the session is blocked, if a browser may know; or why the bureau gives no report',
+  })
   readonly reasonCode?: string;
-  @ApiPropertyOptional({ format: 'date-time', description: 'Of a person who is blocked for a time: until when' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'End of the block of a person who is blocked for a time' })
   readonly blockedUntil?: string;
   @ApiProperty({ format: 'uuid', description: 'The `Service-Request-Id` of the reply' }) readonly request_id!: string;
 }
@@ -559,7 +562,7 @@ class ErrorResult {
   @ApiProperty({ type: ErrorContent }) readonly error!: ErrorContent;
   @ApiPropertyOptional({
     format: 'uuid',
-    description: 'The screening session that the refused submission has opened, or that its session grant has already',
+    description: 'The session that the refused submission opened, or that its session grant already has',
   })
   readonly sessionId?: string;
 }
@@ -593,11 +596,10 @@ export const STRING_CODES: StringVocabulary = {
   },
   about: [
     'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable", "request_id" } }`. `field` names the first field',
-    'at fault in documented order, `details` lists all of them and `message` says what the first must be. `request_id` is the',
-    '`Service-Request-Id` of the reply. A refused submission that has opened a',
-    'session, or whose session grant has one already, says its id as `sessionId` beside `error`. Where that session ended `BLOCKED`,',
-    '`error` has `sessionId` as well, and `reasonCode` where a browser may know why. Of a person who is blocked for a time it has',
-    '`blockedUntil`.',
+    'at fault in documented order, and `message` gives its rule. `details` lists all fields at fault. `request_id` is the',
+    '`Service-Request-Id` of the reply. A refused submission may have opened a session, or its session grant may have one already. The',
+    'reply then has the id of that session as `sessionId` beside `error`. If that session ended `BLOCKED`, `error` has `sessionId` as well,',
+    'and `reasonCode` if a browser may know the reason. If the person is blocked for a time, `error` has `blockedUntil`.',
   ],
   columns: {
     Code: ({ code }) => `\`${code}\``,

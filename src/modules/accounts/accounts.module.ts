@@ -129,7 +129,7 @@ function demoAccounts(
     start: async () => {
       if (production || readOnly) return;
       if (wanted) await commands.execute(new MakeDemoAccounts(publicUrl, embeddedUrl, sandboxUrl, demoPort));
-      else log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
+      else log.warn('the demo accounts are not created, because NODE_ENV is not set and HOST is not loopback');
     },
   };
 }

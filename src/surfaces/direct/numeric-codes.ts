@@ -58,7 +58,7 @@ function refusedByVendor(detail: DomainErrorDetail): NumericError {
 }
 
 const UPSTREAM_FAULT = numeric(502, 131, 'A service behind this one failed.');
-const NO_CHALLENGE = numeric(400, 138, 'No code or answers are awaited: authSession is missing.', {
+const NO_CHALLENGE = numeric(400, 138, 'The party has no open challenge: authSession is missing.', {
   field: 'authSession',
 });
 const RENTER_UNKNOWN = numeric(404, 278, 'The renter was not found.');
@@ -82,17 +82,17 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'request.forbidden': numeric(403, 121, 'The caller may not do this.'),
   'request.not_found': numeric(404, 121, 'Not found.'),
   'request.unknown_path': numeric(404, 121, 'No endpoint has this path and method.'),
-  'request.not_acceptable': numeric(406, 121, 'The report can be had as JSON or HTML.'),
+  'request.not_acceptable': numeric(406, 121, 'The report is available as JSON or HTML.'),
   'request.too_large': numeric(413, 121, 'The request body is too large.'),
   'request.unsupported_media_type': numeric(415, 121, 'The body must be JSON in UTF-8, without a content encoding.'),
   'request.url_too_long': numeric(414, 121, 'The URL is too long.'),
   'request.headers_too_large': numeric(431, 121, 'The headers of the request are too large.'),
-  'request.expectation': numeric(417, 121, 'The only expectation that is met is 100-continue.'),
+  'request.expectation': numeric(417, 121, 'The service meets no expectation other than 100-continue.'),
   'request.timeout': numeric(408, 121, 'The request did not arrive in time.'),
   'request.rate_limited': numeric(429, 121, 'Too many requests. Try again later.'),
   'request.plain_http': numeric(403, 121, 'HTTPS is required.'),
   'request.idempotency_key_reused': numeric(409, 121, 'This idempotency key was used with a different request.'),
-  'request.idempotent_reply_gone': numeric(409, 121, 'The person whom the first reply told of was erased.'),
+  'request.idempotent_reply_gone': numeric(409, 121, 'The first reply was about a person who was erased.'),
   'service.failure': numeric(500, 130, 'Something went wrong on our side.'),
   'service.unavailable': UNAVAILABLE,
   'service.read_only': numeric(503, 130, 'This is a restored copy that can only be read.'),
@@ -107,12 +107,14 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'screening.birth_date_impossible': numeric(400, 138, 'The date of birth is not valid.', { field: 'dob' }),
   'screening.minor': older(2010),
   'screening.address_refused': older(2407),
-  'screening.otp_unusable': numeric(400, 138, 'The code is not valid, or codes are not offered.', { field: 'code' }),
-  'screening.kba_unusable': numeric(400, 138, 'The answers are not valid, or questions are not offered.', {
+  'screening.otp_unusable': numeric(400, 138, 'The code is not valid, or the challenge offers no codes.', {
+    field: 'code',
+  }),
+  'screening.kba_unusable': numeric(400, 138, 'The answers are not valid, or the challenge offers no questions.', {
     field: 'kbaAnswers',
   }),
   'screening.person_blocked': blocked,
-  'screening.too_many_resends': numeric(429, 121, 'No further code is sent for this challenge.', {
+  'screening.too_many_resends': numeric(429, 121, 'This challenge has used up its codes. Begin a new one later.', {
     retryAfterSeconds: CHALLENGE_OVER_SECONDS,
   }),
   'screening.already_registered': ALREADY_REGISTERED,
@@ -170,12 +172,12 @@ export const PAYMENT_ERRORS = {
   'request.unsupported_media_type': asStatus(415, 'The body must be JSON in UTF-8, without a content encoding.'),
   'request.url_too_long': asStatus(414, 'The URL is too long.'),
   'request.headers_too_large': asStatus(431, 'The headers of the request are too large.'),
-  'request.expectation': asStatus(417, 'The only expectation that is met is 100-continue.'),
+  'request.expectation': asStatus(417, 'The service meets no expectation other than 100-continue.'),
   'request.timeout': asStatus(408, 'The request did not arrive in time.'),
   'request.rate_limited': asStatus(429, 'Too many requests. Try again later.'),
   'request.plain_http': asStatus(403, 'HTTPS is required.'),
   'request.idempotency_key_reused': asStatus(409, 'This idempotency key was used with a different request.'),
-  'request.idempotent_reply_gone': asStatus(409, 'The person whom the first reply told of was erased.'),
+  'request.idempotent_reply_gone': asStatus(409, 'The first reply was about a person who was erased.'),
   'service.failure': asStatus(500, 'Something went wrong on our side.'),
   // The processor is down, or many callers ask for the same renter at once.
   'service.unavailable': asStatus(503, 'No payment can be started right now. Try again.'),
@@ -234,7 +236,7 @@ export class NumericErrorResult {
   @ApiProperty({
     type: Object,
     nullable: true,
-    description: "Null, but for a vendor's own answer with 422 and 423 and the reason of a 402",
+    description: "The vendor's own answer with 422 and 423, the reason of a 402; otherwise null",
   })
   readonly payload!: unknown;
   @ApiProperty({ type: [NumericErrorContent] }) readonly errors!: readonly NumericErrorContent[];
@@ -255,8 +257,8 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     return prefix === '/api/pay' ? { errors, payload } : { payload, errors };
   },
   about: [
-    'Every error is `{ "payload", "errors": [{ "errorCode", "errorOnField", "errorMessage" }] }`; below `/api/pay` the errors come first.',
-    '`errorOnField` names the field at fault, or is null. Wrong answers are 422 with no error at all: go by the status.',
+    'Every error is `{ "payload", "errors": [{ "errorCode", "errorOnField", "errorMessage" }] }`. Below `/api/pay` the errors come first.',
+    '`errorOnField` names the field at fault, or is null. The reply to wrong answers is 422 with an empty list of errors, so check the status.',
   ],
   columns: {
     Code: ({ errorCode }) => String(errorCode),
@@ -267,9 +269,9 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     '',
     '### Refusals of vendors (`vendor.refused`)',
     '',
-    'A number of the vendor goes before its status; one that is not listed is 121 (400) where the vendor says 4xx and 131 (502) where it says',
-    '5xx. Exceptions: 710 is 3009 and 720 is 3001 (503) on re-authentication, where 1004 is 400; 2502 is an "auth general error" at registration',
-    'and where a code is sent again.',
+    "A vendor's number counts more than its status. A number that is not listed becomes 121 (400) after a 4xx of the vendor, and 131 (502)",
+    'after a 5xx. Exceptions: on re-authentication 710 becomes 3009, 720 becomes 3001 (503), and 1004 is 400. At registration and when a',
+    'code is sent again, 2502 is an "auth general error".',
     '',
     ...olderCodesTable(),
   ],

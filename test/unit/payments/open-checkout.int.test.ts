@@ -455,7 +455,7 @@ describe('a renter at a hosted checkout', () => {
     for (let time = 0; time < 2; time++)
       await expect(open(wrong)).rejects.toMatchObject({
         code: 'request.invalid',
-        detail: { field, details: [{ field, message: 'is not taken by the payment processor' }] },
+        detail: { field, details: [{ field, message: 'is not accepted by the payment processor' }] },
       });
     expect(await pay(await open())).toBe(303);
   });

@@ -114,7 +114,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const shed = renewal === null ? await this.shedOf(key, clientAddress) : null;
     if (shed !== null && sessionToken === null) return { quota, result: shed };
     const account = await this.accounts.find(key.accountId);
-    if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);
+    if (account === null) throw new Error(`The account of key ${key.keyId} does not exist`);
     const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
     if (key.environment === 'live' && !billed)
       return { quota, result: new DomainError('token.billing_not_configured') };
@@ -143,7 +143,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   /** The new token is for the same account and the same grant. The grant is not consumed again. */
   private async renew(key: PublishableKey, origin: string, renewed: RenewedToken): Promise<ExchangedToken> {
     const account = await this.accounts.find(renewed.accountId);
-    if (account === null) throw new Error(`A token of key ${key.keyId} is for no account`);
+    if (account === null) throw new Error(`The account of a token of key ${key.keyId} does not exist`);
     return { ...(await this.issue(key, origin, account, renewed.grantId, newId(), renewed)), grant: null };
   }
 

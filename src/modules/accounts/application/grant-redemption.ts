@@ -33,7 +33,7 @@ export class GrantRedemption {
     const presentation = { now: this.clock.now(), accountId: key.accountId, environment: key.environment };
     const accountId = embedderOf(state);
     const account = await this.accounts.find(accountId);
-    if (account === null) throw new Error(`Grant ${grantId} is for no account`);
+    if (account === null) throw new Error(`The account of grant ${grantId} does not exist`);
     const context = {
       accountId,
       environment: state.environment,
@@ -50,7 +50,7 @@ export class GrantRedemption {
     );
     if (handled.events.length > 0) return { consumed: true, grantId, account, onBehalfOfChild };
     const reason = faultOf(handled.state, presentation);
-    if (reason === null) throw new Error(`Grant ${grantId} was not consumed, for no reason`);
+    if (reason === null) throw new Error(`Grant ${grantId} was not redeemed, and no rule says why`);
     return { consumed: false, reason, onBehalfOfChild };
   }
 }

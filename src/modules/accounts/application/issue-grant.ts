@@ -111,13 +111,13 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
       throw fieldError(
         'request.invalid',
         'grant.applicationFee',
-        `must be ${applicationFeeCents}, which the account fixes`,
+        `must be ${applicationFeeCents}, the fixed fee of the account`,
       );
     if (maxApplicationFeeCents !== null && feeCents > maxApplicationFeeCents)
       throw fieldError(
         'request.invalid',
         'grant.applicationFee',
-        `must be at most ${maxApplicationFeeCents}, the account's bound`,
+        `must be at most ${maxApplicationFeeCents}, the limit of the account`,
       );
   }
 

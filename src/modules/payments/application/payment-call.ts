@@ -64,7 +64,7 @@ export function isGivenUp(end: PaymentCallEnd): boolean {
   return end === 'refused' || end === 'not-made' || isPartRefused(end);
 }
 
-export const NOT_TAKEN = 'is not taken by the payment processor';
+export const NOT_TAKEN = 'is not accepted by the payment processor';
 
 /**
  * Throws the error for a call whose end is not recorded. When the processor refuses a request built by the service, the fault is the
@@ -74,7 +74,7 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   if (isPartRefused(end)) {
     if (refusedPart(end) === 'amount')
       throw fieldError('request.invalid', 'payment.amount', `${NOT_TAKEN} in this currency`);
-    throw new Error('The payment processor refused what was said of a checkout');
+    throw new Error('The payment processor refused the data of a checkout');
   }
   switch (end) {
     case 'recorded':
@@ -94,7 +94,7 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
     case 'not-found':
       throw new Error('The payment processor does not know an intent of ours');
     case 'refused':
-      throw new Error('The payment processor refused what we made');
+      throw new Error('The payment processor refused a request of ours');
     default:
       return end satisfies never;
   }

@@ -63,7 +63,9 @@ export class WhenPaymentProgressed implements EventHandler {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy === null || paidBy === transactionId) return;
     if (partyId !== null && !(await this.isNew(event, partyId, ordinal))) {
-      logger.warn(`${transactionId} is for a session that ${paidBy} has paid for, and is not given back by itself`);
+      logger.warn(
+        `${transactionId} is a second payment for a session that ${paidBy} has paid for. It is not refunded automatically`,
+      );
       return;
     }
     // The recovery job makes the refund. This payment caused no pull, and the session stays paid by the other one.

@@ -148,7 +148,7 @@ const REFUSED_INPUTS: Record<
   'middle-name-missing': {
     code: 'screening.ssn_missing',
     field: 'person.middleName',
-    message: 'is required, to tell the person from others of the same name',
+    message: 'is required to tell the person apart from others with the same name',
   },
   'generation-code-missing': {
     code: 'screening.ssn_missing',

@@ -71,7 +71,7 @@ export class OrganizationsController {
     if (typeof token !== 'string' || token === '')
       throw new DomainError('request.invalid', {
         field: 'token',
-        details: [{ field: 'token', message: 'is required, once and not empty' }],
+        details: [{ field: 'token', message: 'must be given once and must not be empty' }],
       });
     await this.commands.execute(new StoreVendorToken({ kind: 'organization', id }, token, context));
     return success({ success: true as const });
