@@ -58,7 +58,7 @@ interface SettingValues {
 
 /** The options that `create` and `set` share. */
 abstract class SettingOptions extends OperatorCommand {
-  @Option({ flags: '--fee <cents>', description: 'what a consumer pays at least for one screening' })
+  @Option({ flags: '--fee <cents>', description: 'the least that a consumer pays for one screening' })
   readFee(text: string): number {
     return wholeNumber(text, '--fee');
   }
@@ -91,7 +91,7 @@ abstract class SettingOptions extends OperatorCommand {
     return text;
   }
 
-  @Option({ flags: '--products <list>', description: `whom it may screen: ${PRODUCTS.join(',')}` })
+  @Option({ flags: '--products <list>', description: `the kinds of users that it may screen: ${PRODUCTS.join(',')}` })
   readProducts(text: string): Product[] {
     return listIn(text).map((product) => oneOf(product, PRODUCTS, '--products'));
   }
@@ -104,15 +104,17 @@ abstract class SettingOptions extends OperatorCommand {
     return text === NONE ? [] : listIn(text).map((id) => wholeNumber(id, '--product-ids'));
   }
 
-  @Option({ flags: '--terms <file|none>', description: 'what a person agrees to on its pages' })
+  @Option({
+    flags: '--terms <file|none>',
+    description: 'the text that a person agrees to on its pages',
+  })
   readTerms(text: string): OrNone<Terms> {
     return text === NONE ? NONE : termsIn(text, '--terms');
   }
 
   @Option({
     flags: '--support <contact|none>',
-    description:
-      'where a person asks for help on its pages: a mail address, a phone number or an http or https address',
+    description: 'contact for help on its pages: a mail address, a phone number or an http or https address',
   })
   readSupport(text: string): string {
     return text;
@@ -120,7 +122,7 @@ abstract class SettingOptions extends OperatorCommand {
 
   @Option({
     flags: '--application-fee <cents|none>',
-    description: 'what the platform keeps of each payment, whatever the page says',
+    description: 'fixed part of each payment that the platform keeps, even when the page gives another',
   })
   readApplicationFee(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--application-fee');
@@ -128,7 +130,7 @@ abstract class SettingOptions extends OperatorCommand {
 
   @Option({
     flags: '--max-application-fee <cents|none>',
-    description: 'what the platform may keep at most of each payment',
+    description: 'the most that the platform may keep of each payment',
   })
   readMaxApplicationFee(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--max-application-fee');
@@ -136,7 +138,7 @@ abstract class SettingOptions extends OperatorCommand {
 
   @Option({
     flags: '--refund-after-days <days|none>',
-    description: 'days from the first refused report to the refund, of payments that are opened from then on',
+    description: 'days from the first refused report to the refund; counts for payments that are opened from now on',
   })
   readRefundAfterDays(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--refund-after-days');
@@ -152,17 +154,17 @@ abstract class SettingOptions extends OperatorCommand {
     return text === NONE ? NONE : wholeNumber(text, '--submits-per-minute');
   }
 
-  @Option({ flags: '--identity-vendor <id>', description: 'who verifies the identities of new sessions' })
+  @Option({ flags: '--identity-vendor <id>', description: 'vendor that verifies the identities of new sessions' })
   readIdentityVendor(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--credit-vendor <id>', description: 'whose credit reports new sessions lead to' })
+  @Option({ flags: '--credit-vendor <id>', description: 'vendor of the credit reports of new sessions' })
   readCreditVendor(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--income-vendor <id>', description: 'who verifies income in new sessions' })
+  @Option({ flags: '--income-vendor <id>', description: 'vendor that verifies income in new sessions' })
   readIncomeVendor(text: string): string {
     return text;
   }
@@ -182,7 +184,7 @@ export class CreateAccountCommand extends SettingOptions {
     return text;
   }
 
-  @Option({ flags: '--parent <account>', description: 'account it belongs to' })
+  @Option({ flags: '--parent <account>', description: 'account that it belongs to' })
   readParent(text: string): string {
     return idIn(text, 'account');
   }
@@ -199,7 +201,11 @@ export class CreateAccountCommand extends SettingOptions {
   }
 }
 
-@SubCommand({ name: 'set', arguments: '<account>', description: 'Set what is named, leave the rest' })
+@SubCommand({
+  name: 'set',
+  arguments: '<account>',
+  description: 'Change the given settings of an account, and keep the others',
+})
 export class SetAccountCommand extends SettingOptions {
   constructor(
     private readonly commands: CommandBus,
@@ -211,7 +217,7 @@ export class SetAccountCommand extends SettingOptions {
   override async run([account]: string[], values: SettingValues): Promise<void> {
     const accountId = idIn(account, 'account');
     if (Object.keys(values).length === 0)
-      throw new WrongInput('Say what to set, such as --fee 3500; --help lists the options.');
+      throw new WrongInput('Give a setting, such as --fee 3500; --help lists all of them.');
     await this.commands.execute(new SetSettings(accountId, settingsOf(values), operatorContext()));
     print(await existing(this.accounts, accountId));
   }
@@ -282,7 +288,8 @@ export class AccountCreditCommand extends ConsentedCommand {
 
   @Option({
     flags: '--reference <text>',
-    description: 'what it is added for, such as the number of an invoice; adding again under the same one adds nothing',
+    description:
+      'reason of the credit, such as the number of an invoice; a second addition with the same reference adds nothing',
   })
   readReference(text: string): string {
     return text;

@@ -91,24 +91,29 @@ export class RestoreBackupCommand extends OperatorCommand {
     super();
   }
 
-  @Option({ flags: '--to <folder>', description: 'the new data folder; must be empty or not be there', required: true })
+  @Option({ flags: '--to <folder>', description: 'the new data folder; it must be empty or not exist', required: true })
   readTo(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--ledger <file>', description: 'the erasure ledger: whoever it names is erased in the copy' })
+  @Option({ flags: '--ledger <file>', description: 'the erasure ledger; the persons in it are erased in the copy' })
   readLedger(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--without-ledger <reason>', description: 'where the ledger is lost; erased people come back' })
+  @Option({
+    flags: '--without-ledger <reason>',
+    description: 'why there is no ledger; without one, erased persons are in the copy again',
+  })
   readWithoutLedger(text: string): string {
     return text;
   }
 
   override async run([backup = '']: string[], { to, ledger, withoutLedger }: RestoreValues): Promise<void> {
     if ((ledger === undefined) === (withoutLedger === undefined))
-      throw new WrongInput('Say which --ledger names the erased, or why there is none: --without-ledger <reason>.');
+      throw new WrongInput(
+        'Give the erasure ledger with --ledger <file>, or say why there is none with --without-ledger <reason>.',
+      );
     const options = { to, ledger: ledger === undefined ? { missingBecause: withoutLedger ?? '' } : { file: ledger } };
     print(await this.backups.restore(backup, options, recordInLog));
   }
@@ -124,7 +129,7 @@ interface ReleaseValues {
   name: 'release',
   arguments: '<folder>',
   description:
-    'Make a restored copy an ordinary data folder: from then on it sends what is pending and settles what is open',
+    'Make a restored copy an ordinary data folder; from then on it sends pending deliveries and settles open calls',
 })
 export class ReleaseBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
@@ -138,7 +143,7 @@ export class ReleaseBackupCommand extends OperatorCommand {
 
   @Option({
     flags: '--ledger <file>',
-    description: 'the erasure ledger as it is now: whoever was erased since the restore is erased in the copy too',
+    description: 'the present erasure ledger; persons who were erased since the restore are erased in the copy too',
   })
   readLedger(text: string): string {
     return text;
@@ -146,7 +151,7 @@ export class ReleaseBackupCommand extends OperatorCommand {
 
   @Option({
     flags: '--without-ledger <reason>',
-    description: 'where the ledger is lost; whoever was erased since the restore comes back',
+    description: 'why there is no ledger; without one, persons who were erased since the restore stay in the copy',
   })
   readWithoutLedger(text: string): string {
     return text;
@@ -154,7 +159,7 @@ export class ReleaseBackupCommand extends OperatorCommand {
 
   override async run([folder = '']: string[], { reason, ledger, withoutLedger }: ReleaseValues): Promise<void> {
     if (ledger !== undefined && withoutLedger !== undefined)
-      throw new WrongInput('Either --ledger or --without-ledger, not both.');
+      throw new WrongInput('Give either --ledger or --without-ledger, not both.');
     const named = ledger === undefined ? null : { file: ledger };
     const options = {
       reason,
@@ -167,7 +172,7 @@ export class ReleaseBackupCommand extends OperatorCommand {
 
 @SubCommand({
   name: 'accept-ledger',
-  description: 'Begin an erasure ledger where the one that the vault of DATA_DIR knows is lost for good',
+  description: 'Begin a new erasure ledger when the one of the vault in DATA_DIR is lost for good',
 })
 export class AcceptLedgerCommand extends ConsentedCommand {
   constructor(
@@ -183,7 +188,7 @@ export class AcceptLedgerCommand extends ConsentedCommand {
   }
 
   override async run(_parameters: string[], values: ConsentValues & { readonly reason: string }): Promise<void> {
-    const { actor } = await this.consent.given(values, 'begin an erasure ledger without the one that is lost');
+    const { actor } = await this.consent.given(values, 'begin a new erasure ledger in place of the lost one');
     print(await this.backups.acceptLedger(values.reason, actor.id));
   }
 }
@@ -196,19 +201,19 @@ interface ExpireValues {
 @SubCommand({
   name: 'expire',
   arguments: '<folder>',
-  description: 'Remove old backups below a folder, and what killed runs have left there',
+  description: 'Remove old backups below a folder, and the remains of killed runs',
 })
 export class ExpireBackupsCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }
 
-  @Option({ flags: '--keep <number>', description: 'so many of the newest stay', required: true })
+  @Option({ flags: '--keep <number>', description: 'number of the newest backups to keep', required: true })
   readKeep(text: string): number {
     return wholeNumber(text, '--keep');
   }
 
-  @Option({ flags: '--younger-than <days>', description: 'those younger than that stay too' })
+  @Option({ flags: '--younger-than <days>', description: 'also keep backups that are younger' })
   readYoungerThan(text: string): number {
     return wholeNumber(text, '--younger-than');
   }

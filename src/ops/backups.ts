@@ -116,7 +116,7 @@ export class Backups {
         .filter((part) => part !== '')
         .join(' and its ');
       throw new WrongInput(
-        `ops backup copies an embedded log and a vault on disk. This installation has its ${where}: back it up with the tools made for that, see docs/operations/backups-and-restore.md.`,
+        `ops backup copies an embedded log and a vault on disk. This installation has its ${where}. Back that up with its own tools, see docs/operations/backups-and-restore.md.`,
       );
     }
     for (const file of [LOG, VALUES, DATA_KEYS]) {
@@ -247,10 +247,10 @@ export class Backups {
   async release(folder: string, { reason, by, ledger }: ReleaseOptions, complete: Completion): Promise<object> {
     const restored = await restoredIn(folder);
     if (restored?.state !== 'quarantined')
-      throw new WrongInput(`The folder ${resolve(folder)} is no restored copy that waits for its release.`);
+      throw new WrongInput(`The folder ${resolve(folder)} is not a restored copy that waits for its release.`);
     if (ledger === null && !('withoutLedger' in restored)) {
       throw new WrongInput(
-        'Say which --ledger names those erased since the restore, or why there is none: --without-ledger <reason>.',
+        'Give the present erasure ledger with --ledger <file>, or say why there is none with --without-ledger <reason>.',
       );
     }
     let known: object = {};
@@ -258,7 +258,9 @@ export class Backups {
       const { file } = ledger;
       if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
       if (resolve(file) === resolve(folder, OWN_LEDGER))
-        throw new WrongInput(`The ledger ${file} is the one of the restore; name the one that went on.`);
+        throw new WrongInput(
+          `The ledger ${file} is the one that the restore used. Give the ledger that the service has written since.`,
+        );
       known = await this.withVault(folder, async (vault) => {
         const erasedAtRelease = await eraseNamed(file, vault);
         await this.withLog(folder, (log) => complete(log, vault));
@@ -283,7 +285,7 @@ export class Backups {
     const { config } = this;
     if (config.vault.place.kind !== 'disk')
       throw new WrongInput(
-        'The vault is in S3: delete its object ledger-mark, see docs/operations/backups-and-restore.md.',
+        'The vault is in S3. Delete its object ledger-mark, see docs/operations/backups-and-restore.md.',
       );
     if (!existsSync(join(config.dataFolder.path, VALUES)))
       throw new WrongInput(
@@ -293,7 +295,9 @@ export class Backups {
     return this.withVault(config.dataFolder.path, async (vault) => {
       const mark = await vault.ledgerMark();
       if (mark === null || (await ledger.holds(mark)))
-        throw new WrongInput(`The erasure ledger ${ledger.file} lacks nothing that the vault knows of.`);
+        throw new WrongInput(
+          `The erasure ledger ${ledger.file} has all erasures that the vault knows, so a new one is not needed.`,
+        );
       const beginning = { begunAt: this.clock.now().toISOString(), by, lostBecause: reason };
       await ledger.begin(beginning);
       await vault.forgetLedger();
@@ -358,8 +362,7 @@ export class Backups {
   private async withVault<Result>(folder: string, use: (vault: DiskVault) => Promise<Result>): Promise<Result> {
     const { place } = this.config.vault;
     const keys = await this.masterKeys(folder);
-    if (keys === null)
-      throw new WrongInput(`There is no master key: neither in VAULT_MASTER_KEY nor in ${join(folder, KEYS)}.`);
+    if (keys === null) throw new WrongInput(`Neither VAULT_MASTER_KEY nor ${join(folder, KEYS)} has a master key.`);
     const vault = DiskVault.open({
       directory: join(folder, 'vault'),
       keys,
@@ -440,7 +443,7 @@ async function refuseOlderLedger(file: string, { ledger: mark }: Manifest): Prom
   if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
   if (mark !== null && !(await new ErasureLedger(file).holds(mark)))
     throw new WrongInput(
-      `The erasure ledger ${file} is older than the backup, or another one: it does not hold what was known of erasures then.`,
+      `The erasure ledger ${file} is older than the backup or belongs to another installation. It lacks erasures that the backup knows.`,
     );
 }
 
@@ -464,7 +467,7 @@ async function copyFiles(backup: string, { files }: Manifest, into: string): Pro
     await mkdir(dirname(join(into, path)), { recursive: true, mode: 0o700 });
     const copied = await digestOf(join(backup, path), join(into, path));
     if (copied.bytes !== bytes || copied.sha256 !== sha256)
-      throw new WrongInput(`The backup is damaged: ${path} is not what was backed up.`);
+      throw new WrongInput(`The backup is damaged: ${path} has changed since the backup.`);
   }
 }
 
@@ -501,14 +504,15 @@ function sealed(manifest: Manifest): string {
 
 async function manifestOf(backup: string): Promise<Manifest> {
   const file = join(backup, MANIFEST);
-  if (!existsSync(file)) throw new WrongInput(`${resolve(backup)} is no complete backup: it has no manifest.`);
+  if (!existsSync(file))
+    throw new WrongInput(`${resolve(backup)} is not a complete backup, because it has no manifest.`);
   const { sha256, ...manifest } = (await jsonIn(
     file,
     'The backup is damaged: its manifest cannot be read.',
   )) as Manifest & { readonly sha256?: string };
   if (manifest.format !== 1) throw new WrongInput('The backup has a format that this version does not read.');
   if (sha256 !== createHash('sha256').update(JSON.stringify(manifest)).digest('hex'))
-    throw new WrongInput('The backup is damaged: its manifest is not what was written.');
+    throw new WrongInput('The backup is damaged: its manifest has changed since the backup.');
   return manifest;
 }
 

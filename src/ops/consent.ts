@@ -20,7 +20,7 @@ export interface ConsentValues {
 export abstract class ConsentedCommand extends OperatorCommand {
   @Option({
     flags: '--reason <text>',
-    description: 'why, recorded in the log with your name; no names or other personal data of a consumer',
+    description: 'the reason, recorded in the log with your name; it must hold no personal data of a consumer',
   })
   readReason(text: string): string {
     const reason = text.trim();

@@ -11,15 +11,14 @@ interface FailingOptions {
 
 @SubCommand({
   name: 'failing',
-  description:
-    'Endpoints that are failing or disabled, or have deliveries that are retried or exhausted: one line each',
+  description: 'List endpoints that are failing or disabled, or have retried or exhausted deliveries, one on each line',
 })
 export class FailingDeliveriesCommand extends OperatorCommand {
   constructor(private readonly endpoints: EndpointReader) {
     super();
   }
 
-  @Option({ flags: '--account <account>', description: 'of this account only' })
+  @Option({ flags: '--account <account>', description: 'only of this account' })
   readAccount(text: string): string {
     return idIn(text, 'account');
   }

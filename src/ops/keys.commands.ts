@@ -50,7 +50,7 @@ abstract class PublishableOptions extends ConsentedCommand {
   }
 }
 
-@SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a key; it is shown this once' })
+@SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a key, which is shown only this once' })
 export class IssueKeyCommand extends PublishableOptions {
   constructor(
     private readonly commands: CommandBus,
@@ -69,7 +69,7 @@ export class IssueKeyCommand extends PublishableOptions {
     return oneOf(text, ['test', 'live'], '--environment');
   }
 
-  @Option({ flags: '--client-class <class>', description: `of an API key: ${CLIENT_CLASSES.join(' or ')}` })
+  @Option({ flags: '--client-class <class>', description: `only for an API key: ${CLIENT_CLASSES.join(' or ')}` })
   readClientClass(text: string): ClientClass {
     return oneOf(text, CLIENT_CLASSES, '--client-class');
   }
@@ -120,8 +120,7 @@ export class SetKeyCommand extends PublishableOptions {
   override async run([key]: string[], values: PublishableValues): Promise<void> {
     const { origins, perMinute } = values;
     const keyId = idIn(key, 'key');
-    if (origins === undefined && perMinute === undefined)
-      throw new WrongInput('Say what to set: --origins or --per-minute.');
+    if (origins === undefined && perMinute === undefined) throw new WrongInput('Give --origins or --per-minute.');
     const context = await this.consent.given(values, `change the key ${keyId}`);
     if (origins !== undefined) await this.commands.execute(new AllowOrigins(keyId, origins, context));
     if (perMinute !== undefined) await this.commands.execute(new LimitExchanges(keyId, orNull(perMinute), context));

@@ -25,7 +25,7 @@ interface CopyLogOptions {
 @SubCommand({
   name: 'copy',
   description:
-    'Copy the embedded log to an empty EventStoreDB, and compare; the next run takes what is new. Exit code 1 when the two differ',
+    'Copy the embedded log to an empty EventStoreDB and compare the two; a second run copies new events. Exit code 1 when they differ',
 })
 export class CopyLogCommand extends OperatorCommand {
   constructor(
@@ -41,14 +41,17 @@ export class CopyLogCommand extends OperatorCommand {
     return text;
   }
 
-  @Option({ flags: '--compare-all', description: 'Compare from the beginning, also what an earlier run has compared' })
+  @Option({
+    flags: '--compare-all',
+    description: 'Compare from the beginning, even the part that an earlier run has compared',
+  })
   readCompareAll(): boolean {
     return true;
   }
 
   @Option({
     flags: '--one-by-one',
-    description: 'Wait for each append before the next one is sent, which takes longer',
+    description: 'Wait for each append before the next one; this takes longer',
   })
   readOneByOne(): boolean {
     return true;
@@ -57,11 +60,11 @@ export class CopyLogCommand extends OperatorCommand {
   override async run(_arguments: string[], { to, compareAll, oneByOne }: CopyLogOptions): Promise<void> {
     const { source } = this;
     if (!(source instanceof EmbeddedEventStore))
-      throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
+      throw new WrongInput('EVENT_STORE must name an embedded log. No other can be copied.');
     // The other store could no longer tell that this log lost events.
     const complaint = (await this.watch.compare())?.complaint ?? null;
     if (complaint !== null)
-      throw new WrongInput(`${complaint} It is copied when \`ops audit accept\` has taken it for the right one.`);
+      throw new WrongInput(`${complaint} It can be copied once \`ops audit accept\` has accepted it.`);
     const target = await connect(to);
     try {
       const file = new ReplacedFile(join(this.dataFolder.path, CHECKPOINT_FILE));
@@ -93,7 +96,7 @@ export class CopyLogCommand extends OperatorCommand {
 @SubCommand({
   name: 'compress',
   description:
-    'Compress what is older in the embedded log now; the service does so bit by bit as it appends (EVENT_LOG_UNCOMPRESSED)',
+    'Compress older events of the embedded log now; the service also compresses some with each append (EVENT_LOG_UNCOMPRESSED)',
 })
 export class CompressLogCommand extends OperatorCommand {
   constructor(
@@ -109,7 +112,7 @@ export class CompressLogCommand extends OperatorCommand {
     const refusal = await this.watch.refusal();
     if (refusal !== null) throw refusal;
     if (!(log instanceof EmbeddedEventStore))
-      throw new WrongInput('The log to compress must be an embedded one; EVENT_STORE names another.');
+      throw new WrongInput('EVENT_STORE must name an embedded log. No other can be compressed.');
     print({ compressedEvents: await log.compress() });
   }
 }

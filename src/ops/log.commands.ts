@@ -29,8 +29,7 @@ import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
 @SubCommand({
   name: 'verify',
-  description:
-    'Hold the log against itself and the vault against the log; tells what is wrong line by line, with exit code 1',
+  description: 'Check the log, and the vault against the log; prints each fault on a line, with exit code 1',
 })
 export class VerifyAuditCommand extends OperatorCommand {
   constructor(
@@ -47,7 +46,7 @@ export class VerifyAuditCommand extends OperatorCommand {
 
   @Option({
     flags: '--since <position>',
-    description: 'only what follows a position that an earlier run told as "through"',
+    description: 'only events after this position, which an earlier run printed as "through"',
   })
   readSince(text: string): string {
     return /^\d{1,20}$/.test(text) ? text.padStart(20, '0') : text;
@@ -90,7 +89,7 @@ export class VerifyAuditCommand extends OperatorCommand {
     const report = await verified
       .catch((error: unknown) => {
         throw error instanceof RangeError
-          ? new WrongInput('--since must be a position that an earlier run told as "through".')
+          ? new WrongInput('--since must be a position that an earlier run printed as "through".')
           : error;
       })
       .finally(() => process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
@@ -121,7 +120,7 @@ function goOn({ through }: LogReport): string {
 @SubCommand({
   name: 'accept',
   description:
-    'Take the log as it is for the right one, after events were lost or an older log was brought back knowingly; the service is ready again',
+    'Accept the present log after events were lost or an older log was restored on purpose; the service is then ready again',
 })
 export class AcceptLogCommand extends ConsentedCommand {
   constructor(
@@ -134,7 +133,7 @@ export class AcceptLogCommand extends ConsentedCommand {
 
   @Option({
     flags: '--reason <text>',
-    description: 'why the log may be other than it was; kept with who accepted it, when and what was lost',
+    description: 'why the log may differ from before; kept with your name, the time and the lost events',
     required: true,
   })
   override readReason(text: string): string {
@@ -142,7 +141,7 @@ export class AcceptLogCommand extends ConsentedCommand {
   }
 
   override async run(_: string[], values: { readonly reason: string } & ConsentValues): Promise<void> {
-    const { actor } = await this.consent.given(values, 'take the log as it is now for the right one');
+    const { actor } = await this.consent.given(values, 'accept the log as it is now');
     try {
       print(await this.watch.accept(actor.id, values.reason, this.clock.now()));
     } catch (error) {
@@ -157,7 +156,7 @@ export class AuditCommand extends CommandGroup {}
 @SubCommand({
   name: 'show',
   arguments: '<stream>',
-  description: 'Every event of a stream as stored; the id alone means a screening session',
+  description: 'Show all stored events of a stream; an id alone names a screening session',
 })
 export class ShowStreamCommand extends OperatorCommand {
   constructor(private readonly store: StoredLog) {
@@ -179,7 +178,7 @@ export class StreamCommand extends CommandGroup {}
   name: 'timeline',
   arguments: '<session>',
   description:
-    'A screening session with its person, party, payments, report, views and shares, event by event: who did what, and the state it led to',
+    'Show a screening session event by event, with its person, party, payments, report, views and shares: the actor, the event and the state',
 })
 export class TimelineCommand extends OperatorCommand {
   constructor(
@@ -192,8 +191,7 @@ export class TimelineCommand extends OperatorCommand {
   @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
   readAsOf(text: string): Date {
     const time = timeIn(text, '--as-of');
-    if (time > new Date())
-      throw new WrongInput('--as-of must not be in the future: nobody knows yet what the session will be.');
+    if (time > new Date()) throw new WrongInput('--as-of must not be in the future.');
     return time;
   }
 

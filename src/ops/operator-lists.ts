@@ -33,7 +33,7 @@ export class OperatorLists {
       while (!(await this.lists.caughtUp(projection))) {
         if (projector.status().some(({ state }) => state === 'stopped'))
           throw new WrongInput(`The projection ${projection.name} cannot read an event of the log.`);
-        progress.told(() => `The read models are behind the log; waiting until they have it.`);
+        progress.told(() => `The read models are behind the log. Waiting for them.`);
       }
       return await this.lists.idsIn(projection, list);
     } finally {

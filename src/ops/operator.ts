@@ -59,11 +59,10 @@ export function tell(error: unknown): void {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof WrongInput || error instanceof VaultMisconfigured) return error.message;
-  if (error instanceof EventLogDamaged)
-    return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
+  if (error instanceof EventLogDamaged) return `${error.message}. \`ops audit verify\` shows all faults of the log.`;
   if (error instanceof LogRefused) return error.message;
   if (error instanceof Unavailable)
-    return 'The event store, the vault or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
+    return 'The event store, the vault or Redis cannot be reached. The change may or may not have been made.';
   if (!(error instanceof DomainError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { field, details } = error.detail;
   if (error.code === 'service.read_only')

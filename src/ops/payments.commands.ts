@@ -10,16 +10,16 @@ import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { print, WrongInput } from './operator.js';
 
 const REFUSALS: Partial<Record<ErrorCode, string>> = {
-  'payment.not_found': 'There is no such payment. Its id begins with txn_ or chk_.',
-  'payment.not_completed': 'The payment has not succeeded. There is nothing to give back.',
+  'payment.not_found': 'The payment does not exist. The id of a payment begins with txn_ or chk_.',
+  'payment.not_completed': 'The payment has not succeeded, so it cannot be refunded.',
   'payment.report_under_way': 'The report is being pulled now. Run this command again when the pull has ended.',
-  'payment.report_released': 'The report was released. Giving this payment back needs --reason <text>.',
+  'payment.report_released': 'The report was released. The refund needs --reason <text>.',
 };
 
 @SubCommand({
   name: 'refund',
   arguments: '<transaction>',
-  description: `Give a whole payment back; a reason that is ${REFUND_REASONS.join(', ')} is told to the account, any other as other`,
+  description: `Refund a whole payment; the account sees the reasons ${REFUND_REASONS.join(', ')}, and any other reason as other`,
 })
 export class RefundPaymentCommand extends ConsentedCommand {
   constructor(
@@ -31,7 +31,7 @@ export class RefundPaymentCommand extends ConsentedCommand {
 
   /** The command only records the request. A running service asks the processor within seconds. */
   override async run([transactionId = '']: string[], values: ConsentValues = {}): Promise<void> {
-    const context = await this.consent.given(values, `give the payment ${transactionId} back`);
+    const context = await this.consent.given(values, `refund the payment ${transactionId}`);
     const reasonCode = REFUND_REASONS.find((reason) => reason === values.reason) ?? 'other';
     const evenIfReleased = values.reason !== undefined;
     try {

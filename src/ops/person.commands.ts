@@ -24,7 +24,7 @@ const KINDS = ['renter', 'agent', 'organization'] as const;
 @SubCommand({
   name: 'erase',
   arguments: '<session>',
-  description: 'Destroy the data key of the person behind a screening session, for good; the events stay',
+  description: 'Destroy the data key of the person behind a screening session for good; the events stay',
 })
 export class ErasePersonCommand extends ConsentedCommand {
   constructor(
@@ -54,7 +54,7 @@ export class ErasePersonCommand extends ConsentedCommand {
 @SubCommand({
   name: 'erase-income',
   arguments: '<session>',
-  description: 'The same for an income session that belongs to no screening session',
+  description: 'Do the same for an income session that belongs to no screening session',
 })
 export class EraseIncomePersonCommand extends ConsentedCommand {
   constructor(
@@ -74,7 +74,7 @@ export class EraseIncomePersonCommand extends ConsentedCommand {
   name: 'erase-party',
   arguments: '<account> <environment> <kind> <id>',
   description:
-    'The same for the stored token of a renter, agent or organization of the direct API, by the id in its path',
+    'Do the same for the stored token of a renter, agent or organization of the direct API, by the id in its path',
 })
 export class ErasePartyCommand extends ConsentedCommand {
   constructor(
@@ -104,7 +104,7 @@ async function printErasure(erasure: Promise<Erased>): Promise<void> {
   } catch (error) {
     if (!(error instanceof LogRefused)) throw error;
     throw new WrongInput(
-      `The data key is destroyed, and the log does not say so. ${error.message} Run this command once more then.`,
+      `The data key is destroyed, but the log does not record it yet. ${error.message} Run this command again after that.`,
     );
   }
 }
@@ -112,7 +112,7 @@ async function printErasure(erasure: Promise<Erased>): Promise<void> {
 @SubCommand({
   name: 'unblock',
   arguments: '<session>',
-  description: 'End the block that wrong answers put on the person behind a screening session',
+  description: 'End the block of the person behind a screening session after wrong answers',
 })
 export class UnblockPersonCommand extends ConsentedCommand {
   constructor(

@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 200;
   name: 'rebuild',
   arguments: '[projection]',
   description:
-    'Build one or all read models anew beside the live ones, compare, and switch over; exit code 1 when the old one differed from the log',
+    'Rebuild one or all read models beside the live ones, compare the two, and switch over; exit code 1 when an old one differed from the log',
 })
 export class RebuildProjectionsCommand extends OperatorCommand {
   constructor(
@@ -46,7 +46,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
           const stopped = this.projector.status().find(({ state }) => state === 'stopped');
           if (stopped)
             throw new WrongInput(
-              `The projection ${stopped.projection} stands still: it cannot read an event of the log. The service's log says which.`,
+              `The projection ${stopped.projection} has stopped, because it cannot read an event of the log. The service's output names the event.`,
             );
           await tellProgress(projection);
           await pause(LOOK_EVERY_MS);

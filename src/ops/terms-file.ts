@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Terms } from '../kernel/terms.js';
 import { WrongInput } from './operator.js';
 
-const FORM = 'must be a JSON file with "version" and "text", which has paragraphs as "en" and, if there are, as "es"';
+const FORM =
+  'must be a JSON file with "version" and "text"; "text" must have paragraphs as "en" and may have some as "es"';
 
 /** Checks only the form of the file. The account's decider checks the paragraphs. */
 export function termsIn(path: string, option: string): Terms {
@@ -20,7 +21,7 @@ function contentOf(path: string, option: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new WrongInput(`${option} names a file that cannot be read: ${(error as Error).message}.`);
+    throw new WrongInput(`The file of ${option} cannot be read: ${(error as Error).message}.`);
   }
   try {
     return JSON.parse(text);

@@ -23,7 +23,11 @@ interface IssueValues extends ConsentValues {
   readonly hours?: number;
 }
 
-@SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a dashboard token; it is shown this once' })
+@SubCommand({
+  name: 'issue',
+  arguments: '<account>',
+  description: 'Issue a dashboard token, which is shown only this once',
+})
 export class IssueTokenCommand extends ConsentedCommand {
   constructor(private readonly commands: CommandBus) {
     super();
@@ -31,7 +35,7 @@ export class IssueTokenCommand extends ConsentedCommand {
 
   @Option({
     flags: '--user <id>',
-    description: 'id of the user, recorded with what the user does; no name, no mail address',
+    description: 'id of the user, recorded with all actions of the user; not a name or a mail address',
     required: true,
   })
   readUser(text: string): string {
@@ -43,14 +47,14 @@ export class IssueTokenCommand extends ConsentedCommand {
     return oneOf(text, ROLES, '--role');
   }
 
-  @Option({ flags: '--environment <environment>', description: 'test or live; live when not said' })
+  @Option({ flags: '--environment <environment>', description: 'test or live; default: live' })
   readEnvironment(text: string): Environment {
     return oneOf(text, ['test', 'live'], '--environment');
   }
 
   @Option({
     flags: '--hours <number>',
-    description: `how long it is good; ${DEFAULT_HOURS} when not said, more than ${HOURS_WITHOUT_REASON} with --reason only`,
+    description: `hours until it expires; default: ${DEFAULT_HOURS}; more than ${HOURS_WITHOUT_REASON} only with --reason`,
   })
   readHours(text: string): number {
     return wholeNumber(text, '--hours');
@@ -63,7 +67,7 @@ export class IssueTokenCommand extends ConsentedCommand {
     const accountId = idIn(account, 'account');
     if (hours < 1 || hours > MAX_HOURS) throw new WrongInput(`--hours must be from 1 to ${MAX_HOURS}.`);
     if (hours > HOURS_WITHOUT_REASON && reason === undefined)
-      throw new WrongInput(`A token that is good for more than ${HOURS_WITHOUT_REASON} hours needs --reason <text>.`);
+      throw new WrongInput(`A token for more than ${HOURS_WITHOUT_REASON} hours needs --reason <text>.`);
     print(
       await this.commands.execute(
         new IssueDashboardToken(accountId, user, role, environment, hours * 3_600, operatorContext(reason)),
@@ -75,7 +79,7 @@ export class IssueTokenCommand extends ConsentedCommand {
 @SubCommand({
   name: 'revoke',
   arguments: '<token>',
-  description: 'Revoke a dashboard token, by the id that its issue told; it is refused from then on',
+  description: 'Revoke a dashboard token by its id, which was shown when it was issued; it is refused from then on',
 })
 export class RevokeTokenCommand extends ConsentedCommand {
   constructor(

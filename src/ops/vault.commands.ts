@@ -8,7 +8,7 @@ import { OperatorCommand } from './operator-command.js';
 @SubCommand({
   name: 'rewrap',
   description:
-    'Wrap every key of the vault anew under the first master key, and open each; then the other master keys are needed no more',
+    'Wrap all keys of the vault under the first master key and test each; the other master keys are then no longer needed',
 })
 export class RewrapVaultCommand extends OperatorCommand {
   constructor(private readonly vault: Vault) {
@@ -20,5 +20,5 @@ export class RewrapVaultCommand extends OperatorCommand {
   }
 }
 
-@Command({ name: 'vault', description: 'The keys of what is kept encrypted', subCommands: [RewrapVaultCommand] })
+@Command({ name: 'vault', description: 'The keys of encrypted data', subCommands: [RewrapVaultCommand] })
 export class VaultCommand extends CommandGroup {}

@@ -8,7 +8,7 @@ import { CommandGroup } from './command-group.js';
 import { idIn, operatorContext, print, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
-@SubCommand({ name: 'backlog', description: 'How many deliveries wait, and how late the latest is' })
+@SubCommand({ name: 'backlog', description: 'Show how many deliveries wait, and the longest delay' })
 export class WebhookBacklogCommand extends OperatorCommand {
   constructor(private readonly queue: DeliveryQueue) {
     super();
@@ -21,7 +21,7 @@ export class WebhookBacklogCommand extends OperatorCommand {
 
 @SubCommand({
   name: 'check',
-  description: 'Compare what was published since the last check with the deliveries, and make those that are missing',
+  description: 'Compare the events published since the last check with their deliveries, and make missing deliveries',
 })
 export class CheckWebhooksCommand extends OperatorCommand {
   constructor(private readonly commands: CommandBus) {
@@ -39,7 +39,10 @@ interface ReplayOptions {
   readonly account?: string;
 }
 
-@SubCommand({ name: 'replay', description: 'Send what was published in a time once more, under the same event ids' })
+@SubCommand({
+  name: 'replay',
+  description: 'Send the published events of a period once more, under the same event ids',
+})
 export class ReplayWebhooksCommand extends OperatorCommand {
   constructor(private readonly commands: CommandBus) {
     super();
@@ -55,7 +58,7 @@ export class ReplayWebhooksCommand extends OperatorCommand {
     return timeIn(text, '--to');
   }
 
-  @Option({ flags: '--account <account>', description: 'of this account only' })
+  @Option({ flags: '--account <account>', description: 'only of this account' })
   readAccount(text: string): string {
     return idIn(text, 'account');
   }

@@ -152,7 +152,7 @@ describe('a backup', () => {
   );
 
   it.each([
-    ['manifest.json', 'is no complete backup'],
+    ['manifest.json', 'is not a complete backup'],
     ['vault/data-keys', 'is damaged'],
   ])('is refused without its %s', async (file, why) => {
     const backup = copyOfBackup();
@@ -200,7 +200,7 @@ describe('a backup of a vault whose ledger is not there', () => {
     writeFileSync(elsewhere.ERASURE_LEDGER, '');
     expect(await refusalOf(backupsOf(live, elsewhere).create(newFolder()))).toMatch(refused);
     expect(await refusalOf(backupsOf(live).acceptLedger('by mistake', 'ada'))).toContain(
-      'lacks nothing that the vault knows of',
+      'has all erasures that the vault knows',
     );
     expect(await backupsOf(live, elsewhere).acceptLedger('burnt', 'ada')).toMatchObject({
       by: 'ada',
@@ -208,7 +208,7 @@ describe('a backup of a vault whose ledger is not there', () => {
     });
     const { backup } = await backupsOf(live, elsewhere).create(newFolder());
     // The former one is no ledger for it any more.
-    expect(await refusalOf(restore(backup))).toMatch(/is older than the backup, or another one/);
+    expect(await refusalOf(restore(backup))).toMatch(/is older than the backup or belongs to another installation/);
     expect(await refusalOf(restore(backup, { ledger: { file: elsewhere.ERASURE_LEDGER } }))).toBe('nothing');
   });
 });
@@ -230,7 +230,7 @@ describe('a restore', () => {
     await new ErasureLedger(ledger).record('s0', clock.now());
     const { backup } = await backupsOf(dataDir, own).create(store);
     expect(await refusalOf(restore(backup, { ledger: { file: older } }))).toMatch(
-      /is older than the backup, or another one/,
+      /is older than the backup or belongs to another installation/,
     );
     expect(await refusalOf(restore(backup, { ledger: { file: newFolder() } }))).toMatch(/^There is no erasure ledger/);
     await new ErasureLedger(ledger).record('s1', clock.now());
@@ -285,7 +285,7 @@ describe('a restore', () => {
     expect(readConfig(env(to), { tools: true })).toMatchObject({ process: { readOnly: true } });
     expect(await release(to)).toMatchObject({ state: 'released', releasedBy: 'ada', reason: 'the machine is gone' });
     expect(readConfig(env(to))).toMatchObject({ process: { role: 'all', readOnly: false } });
-    expect(await refusalOf(release(to))).toContain('is no restored copy that waits for its release');
+    expect(await refusalOf(release(to))).toContain('is not a restored copy that waits for its release');
   });
 
   it('is released without those who were erased in the original meanwhile', async () => {
@@ -298,10 +298,8 @@ describe('a restore', () => {
       person.subjectId,
     );
     await vault.close();
-    expect(await refusalOf(release(to, { ledger: null }))).toMatch(
-      /^Say which --ledger names those erased since the restore/,
-    );
-    expect(await refusalOf(release(to, { ledger: ledgerOf(to) }))).toContain('is the one of the restore');
+    expect(await refusalOf(release(to, { ledger: null }))).toMatch(/^Give the present erasure ledger with --ledger/);
+    expect(await refusalOf(release(to, { ledger: ledgerOf(to) }))).toContain('is the one that the restore used');
     expect(await release(to, { ledger: ledgerOf(live) })).toMatchObject({ state: 'released', erasedAtRelease: 1 });
     const [restored, log] = [openVault(to), openLog(to)];
     await expect(restored.get(person.subjectId, 'value')).rejects.toThrow(SubjectErased);
@@ -407,7 +405,7 @@ describe('a command that is killed', () => {
         expect(left).toMatch(/^backup-.*\.partial$/);
         if (!existsSync(join(into, left, 'manifest.json')))
           for (const attempt of [inspect, restore])
-            expect(await refusalOf(attempt(join(into, left)))).toContain('is no complete backup');
+            expect(await refusalOf(attempt(join(into, left)))).toContain('is not a complete backup');
         expect(await backupsOf(dataDir).expire(into, { keep: 1, youngerThanDays: null })).toEqual({
           kept: [],
           removed: [left],

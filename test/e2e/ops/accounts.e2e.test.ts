@@ -202,7 +202,7 @@ describe('ops', () => {
 
   it('tokens: one that is good for more than a day needs a reason', async () => {
     const issue = ['tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'OWNER'];
-    const sentence = 'A token that is good for more than 24 hours needs --reason <text>.';
+    const sentence = 'A token for more than 24 hours needs --reason <text>.';
     expect(await ops(...issue, '--hours', '25')).toEqual({ code: 1, output: sentence, lines: [] });
     expect(await one(...issue, '--hours', '24')).toHaveProperty('token');
     const { expiresAt } = await one(...issue, '--hours', '25', '--reason', 'a trial of one week');
