@@ -15,7 +15,7 @@ export type CallInput =
   | { readonly kind: 'resend' }
   | { readonly kind: 'start'; readonly device: Partial<Device> };
 
-/** Of a command that the domain has accepted. */
+/** The input for a command that the domain has accepted. */
 export function inputOf(command: AskCommand): CallInput {
   switch (command.kind) {
     case 'answer-otp':
@@ -48,7 +48,7 @@ export abstract class ChallengeCall<State, Limit extends AnswerLimit = AnswerLim
 
   override async askAndRecord(call: VendorCall, attempt: Attempt, input: CallInput): Promise<void> {
     const attempted = await this.attempted(attempt);
-    // The attempt is over: another answer of the person ended the holder, or the recovery job has settled it.
+    // The attempt is over, because another answer of the person ended the holder or the recovery job has settled it.
     if (this.holder.read(attempted.known.state)?.call?.attemptId !== attempt.attemptId)
       return this.recorder.notExecuted(this.holder, attempted);
     const token = await this.holder.tokenOf(attempt.id, attempted.known.state);

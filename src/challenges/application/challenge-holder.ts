@@ -6,7 +6,7 @@ import type { AskCommand, Operation, Requested } from '../domain/challenge.js';
 import type { Count, RecordVerdict } from '../domain/verdict.js';
 import type { VendorVerdict } from './vendor-verdict.js';
 
-/** Every holder's decider understands these commands. */
+/** The commands that the decider of every holder accepts. */
 export type ChallengeCommand<Limit extends AnswerLimit = AnswerLimit> =
   | AskCommand
   | RecordVerdict<Limit>
@@ -17,33 +17,33 @@ export type ChallengeCommand<Limit extends AnswerLimit = AnswerLimit> =
 
 /** The person and the vendor of a call. */
 export interface About {
-  /** Vault subject of the person. */
+  /** The vault subject of the person. */
   readonly subjectId: string;
   readonly vendor: string;
-  /** Names of the person under which the call counts (see published/answer-counts.ts). */
+  /** The names of the person under which the call counts (see published/answer-counts.ts). */
   readonly personIds: readonly string[];
 }
 
-/** The call that is with the vendor. `operation`: null for the one that asks for the challenge. */
+/** The call that is with the vendor. `operation` is null for the call that asks for the challenge. */
 export type OpenCall = Requested & { readonly operation: Operation | null };
 
 export type Held = About & { readonly call: OpenCall | null };
 
 /**
- * A kind of aggregate that holds challenges. It tells the service how its state reads, and keeps its secrets in the vault. A process may
- * die after any of these steps, so each is safe to repeat.
+ * A kind of aggregate that holds challenges. It reads its state for the service, and keeps its secrets in the vault. A process may die
+ * after any of these steps, so each is safe to repeat.
  */
 export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit> {
   readonly decider: Decider<State, ChallengeCommand<Limit>, DomainEvent>;
   readonly limit: Limit;
-  /** Null for one that does not exist. */
+  /** Null when the holder does not exist. */
   read(state: State): Held | null;
   /** Wrong answers until now. */
   count(state: State, now: Date): Count;
-  /** The vendor's token of the challenge; of the person where the call asks for one. Null once the person was erased. */
+  /** The vendor's token of the challenge, or of the person when the call asks for a challenge. Null once the person was erased. */
   tokenOf(id: string, state: State): Promise<string | null>;
   /** Keeps the tokens of the verdict and the vendor's reply in the vault, before the log has the verdict. */
   keep(id: string, state: State, verdict: VendorVerdict, context: ActionContext): Promise<'kept' | 'erased'>;
-  /** Removes the entries that the state does not need any more. */
+  /** Removes the vault entries that the state no longer needs. */
   prune(id: string, state: State, subjectId: string): Promise<void>;
 }

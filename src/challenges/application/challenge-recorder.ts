@@ -9,7 +9,7 @@ import { isAnswer, lockBy, wasUsed, type Count, type Standing, type Verdict } fr
 import type { ChallengeHolder } from './challenge-holder.js';
 import { withoutSecrets, type VendorVerdict } from './vendor-verdict.js';
 
-/** A call of a holder. `known` is the holder before the vendor was asked. */
+/** A call of a holder. `known` is the holder's state before the vendor was asked. */
 export interface Attempted<State> {
   readonly id: string;
   readonly attemptId: string;
@@ -18,8 +18,8 @@ export interface Attempted<State> {
 }
 
 /**
- * Records the vendor's verdict: in the vault, then against the person, then in the holder. The call of the holder is open until the last
- * step, so the recovery job repeats them all after a process has died.
+ * Records the vendor's verdict first in the vault, then for the person, and last in the holder. The call is open until the last step, so
+ * the recovery job can repeat all steps after a process has died.
  */
 @Injectable()
 export class ChallengeRecorder {
@@ -30,7 +30,7 @@ export class ChallengeRecorder {
     private readonly clock: Clock,
   ) {}
 
-  /** Nothing is recorded of a call that the vendor may still answer. */
+  /** Records nothing while the vendor may still answer the call. */
   async record<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
     attempted: Attempted<State>,
@@ -46,7 +46,7 @@ export class ChallengeRecorder {
     const answer = { holderId: id, attemptId, limit: holder.limit, context };
     const counted = isAnswer(operation) ? holder.count(known.state, this.clock.now()) : null;
     const standing = await this.count(held.personIds, answer, said, counted);
-    // Before the call ends: nothing is repeated of one that is over. The first to record an attempt decides.
+    // This comes before the end of the call, because no step is repeated after it. The first process that records an attempt decides.
     if (wasUsed(said, operation)) await this.limiter.forgetSetAside(attemptId);
     else await this.limiter.giveBackSetAside(attemptId);
     const recording = { attemptId, now: this.clock.now(), verdict: said, policy: holder.limit, standing };
@@ -60,14 +60,14 @@ export class ChallengeRecorder {
     await holder.prune(id, state, held.subjectId);
   }
 
-  /** The vendor never saw the call, and will not. */
+  /** The vendor has not executed the call, and never will. */
   async notExecuted<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
     { id, attemptId, context, known }: Attempted<State>,
   ): Promise<void> {
     const held = holder.read(known.state);
     if (held === null) return;
-    // The call may be over already: another answer of the person ended the holder while this one waited for a worker.
+    // The call may be over already, because another answer of the person ended the holder while this one waited for a worker.
     await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
     await this.limiter.giveBackSetAside(attemptId);
     const command = { kind: 'record-not-executed', attemptId } as const;
@@ -75,7 +75,7 @@ export class ChallengeRecorder {
     await holder.prune(id, state, held.subjectId);
   }
 
-  /** `counted`: the count of the holder; null for a call that is not an answer. */
+  /** `counted` is the count of the holder; null for a call that is not an answer. */
   private async count(
     personIds: readonly string[],
     answer: CountedAnswer,

@@ -17,13 +17,13 @@ import type { CallInput } from './challenge-call.js';
 import type { About, ChallengeHolder } from './challenge-holder.js';
 import { ChallengeRecorder, type Attempted } from './challenge-recorder.js';
 
-/** A call that is to be made. `command` reserves it; the caller has seen that `loaded` accepts it. */
+/** A call to make. `command` reserves it, and the caller has checked that `loaded` accepts the command. */
 export interface Asked<State, Command> {
   readonly id: string;
   readonly loaded: LoadedAggregate<State>;
   readonly command: Command;
   readonly about: About;
-  /** Counted before the call. The recorder gives them back when the call has not used them. */
+  /** The limits that are counted before the call. The recorder gives them back when the call has not used them. */
   readonly uses: readonly RateUse[];
   readonly context: ActionContext;
 }
@@ -33,10 +33,10 @@ type ReservingHolder<State, Limit extends AnswerLimit, Command> = ChallengeHolde
   readonly decider: Decider<State, Command, DomainEvent>;
 };
 
-/** `asked`: the state of the holder says how the call ended. `known`: another process has reserved the attempt meanwhile. */
+/** `asked`: the holder's state tells how the call ended. `known`: another process has reserved the attempt meanwhile. */
 export type Asking = { readonly kind: 'asked' | 'known' } | Exclude<Admission, { readonly kind: 'admitted' }>;
 
-/** Has the vendor asked about the challenge of any holder. */
+/** Makes the calls to the vendor about the challenges of all holders. */
 @Injectable()
 export class ChallengeService {
   constructor(
@@ -49,7 +49,7 @@ export class ChallengeService {
     private readonly clock: Clock,
   ) {}
 
-  /** Reserves the attempt, has the call made and waits until its end is recorded or the time is up. Throws what limits refuse. */
+  /** Reserves the attempt, has the call made, and waits until its end is recorded or its time is over. Throws when a limit refuses. */
   async ask<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,
     call: ExternalCall<CallInput>,
@@ -78,8 +78,9 @@ export class ChallengeService {
   }
 
   /**
-   * Asks the vendor how a call without a recorded verdict ended: its process died, or the vendor was late. Safe to repeat. The module
-   * of the holder records a registration itself. A call that is old enough also ends when the outcome does not fit it.
+   * Settles a call that has no recorded verdict, because its process died or the vendor was late. It asks the vendor for the result. The
+   * module of the holder records a registration itself. A call that is old enough ends even when the result does not fit it. Safe to
+   * repeat.
    */
   async settle<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
@@ -102,8 +103,8 @@ export class ChallengeService {
   }
 
   /**
-   * The holder comes first: the recovery job ends an attempt that was stored without its admission. The admission counts the answers
-   * of the person over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
+   * Reserves in the holder first. The recovery job ends an attempt that was stored without its admission. The admission counts the
+   * answers of the person over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
    */
   private async reserve<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,
@@ -111,7 +112,7 @@ export class ChallengeService {
     isAnswer: boolean,
   ): Promise<Asking> {
     const { attemptId, giveUpAfter } = command;
-    // Read models are not told: a status that is asked for now is folded from the log.
+    // Read models are not told, because a status that is asked for now is read from the log.
     const unseen = { ...context, skipReadYourWrites: true } as const;
     const decider: Decider<State, Command, DomainEvent> = holder.decider;
     const known = await this.aggregates.execute(decider, id, command, unseen, loaded);

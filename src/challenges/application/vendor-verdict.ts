@@ -5,7 +5,7 @@ import type { Verdict } from '../domain/verdict.js';
 /** A verdict of the identity vendor within a challenge. */
 export type VendorVerdict = Replied & (ReauthenticationVerdict | AnswerVerdict | ResendVerdict);
 
-/** The parts that the domain decides by. */
+/** The parts of the verdict that the domain needs. */
 export function withoutSecrets(verdict: VendorVerdict): Verdict {
   switch (verdict.kind) {
     case 'step-up': {

@@ -1,12 +1,12 @@
-// How wrong answers are counted, and until when they lock. Times are ISO 8601 UTC.
+// The count of wrong answers, and the lock that follows from it. Times are ISO 8601 UTC.
 
-/** As many wrong answers as are allowed lock for `lockSeconds`, when all of them fall within that time. */
+/** `attemptsAllowed` wrong answers within `lockSeconds` lock for `lockSeconds`. */
 export interface AnswerLimit {
   readonly attemptsAllowed: number;
   readonly lockSeconds: number;
 }
 
-/** Wrong answers that would not lock yet, and the one that would. */
+/** The number of further wrong answers after which the lock begins. */
 export function attemptsLeft(
   wrongAt: readonly string[],
   now: Date,
@@ -16,12 +16,12 @@ export function attemptsLeft(
   return Math.max(0, attemptsAllowed - wrongAt.filter((at) => new Date(at).getTime() > since).length);
 }
 
-/** The end of the lock that holds, or null. */
+/** The end of the present lock; null without one. */
 export function lockAt({ lockedUntil }: { readonly lockedUntil: string | null }, now: Date): string | null {
   return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
 }
 
-/** The last of some ends, or null. */
+/** The latest of these ends; null when all are null. */
 export function latest(ends: readonly (string | null)[]): string | null {
   return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
 }

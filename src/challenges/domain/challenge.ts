@@ -1,8 +1,8 @@
-// A challenge is a one-time code, or questions, that a person must answer. Its holder is a screening session or a party. Each holder has a
-// state and events of its own; this file has the rules of both.
+// A challenge is a one-time code or a set of questions that a person must answer. Its holder is a screening session or a party. The
+// holders have their own states and events, and share the rules in this file.
 import { DomainError, fieldError, type DomainErrorDetail } from '../../kernel/domain-error.js';
 
-/** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
+/** The number of further codes in one challenge (docs/contract/platform.md#resending-a-code). */
 export const MAX_RESENDS = 5;
 
 const CODE = /^[0-9]{4,8}$/;
@@ -28,13 +28,13 @@ export interface Requested {
 /** The kinds of calls within a challenge. */
 export type Operation = 'otp' | 'kba' | 'otp-resend';
 
-/** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
+/** The id of a question and the number of its answers. This is enough to check an answer's form without the texts. */
 export interface QuestionShape {
   readonly questionId: number;
   readonly answerCount: number;
 }
 
-/** One chosen answer; answer ids are 1..n in the order presented. */
+/** One chosen answer. Answer ids are 1 to n in the order presented. */
 export interface KbaAnswer {
   readonly questionId: number;
   readonly answerId: number;
@@ -45,7 +45,7 @@ export interface Challenge {
   readonly otp: boolean;
   readonly questions: readonly QuestionShape[];
   readonly smsSentAt: string | null;
-  /** Codes that were asked for again. */
+  /** The number of further codes that were sent. */
   readonly resends: number;
 }
 
@@ -54,13 +54,13 @@ export type AskCommand =
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number });
 
-/** An answer as it came in, or the wish for another code. */
+/** An answer as it came in, or a request for another code. */
 export type GivenAnswer =
   | { readonly method: 'otp'; readonly code: unknown }
   | { readonly method: 'kba'; readonly answers: unknown }
   | { readonly method: 'resend' };
 
-/** `intervalSeconds`: between two codes. */
+/** `intervalSeconds` is the least time between two codes. */
 export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeconds: number): AskCommand {
   switch (given.method) {
     case 'otp':
@@ -75,8 +75,8 @@ export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeco
 }
 
 /**
- * The request to the vendor. Throws the refusals of the challenge, which use up no attempt. `busy` is null unless another call is with
- * the vendor: a second answer could be judged beyond the limit. It is the detail of that refusal.
+ * The request to the vendor. Throws when the challenge refuses the command, which uses up no attempt. `busy` is null unless another call
+ * is with the vendor, and is then the detail of the refusal. A second answer at the same time could exceed the limit.
  */
 export function request(command: AskCommand, challenge: Challenge, busy: DomainErrorDetail | null): Requested {
   if (command.kind === 'answer-kba') refuseUnusableAnswers(command.answers, challenge);
@@ -92,7 +92,7 @@ export function requested({ attemptId, settleAfter, giveUpAfter }: NewAttempt): 
   return { attemptId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() };
 }
 
-/** The answer of a caller who gives the position of one answer to each question. */
+/** The given answer in ids, for a caller who gives the position of one answer to each question. */
 export function answerBy(
   given: Exclude<GivenAnswer, { method: 'kba' }> | { readonly method: 'kba'; readonly positions: readonly unknown[] },
   questions: readonly QuestionShape[],
@@ -102,7 +102,7 @@ export function answerBy(
   return { method: 'kba', answers };
 }
 
-/** Exactly one offered answer to each question, in any order. */
+/** Whether these are exactly one offered answer to each question, in any order. */
 export function areAnswersTo(questions: readonly QuestionShape[], answers: unknown): answers is readonly KbaAnswer[] {
   if (!Array.isArray(answers) || answers.length !== questions.length) return false;
   const open = new Map(questions.map((question) => [question.questionId, question.answerCount]));

@@ -1,11 +1,11 @@
-// The meaning of a vendor's verdict: facts, which each holder of a challenge records in events of its own.
+// Turns a vendor's verdict into facts. Each holder of a challenge records them in events of its own.
 import { after, type AnswerLimit } from './answer-limit.js';
 import type { Operation, QuestionShape } from './challenge.js';
 
 export type RefusalReason =
   'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
-/** Verdicts that end a challenge in any call. `person-erased`: the vault has lost the key of the person. */
+/** Verdicts that end a challenge after any call. `person-erased`: the vault no longer has the key of the person. */
 export type Ending =
   | { readonly kind: 'session-over' }
   | { readonly kind: 'refused-otherwise' }
@@ -13,7 +13,7 @@ export type Ending =
   | { readonly kind: 'person-erased' }
   | { readonly kind: 'refused'; readonly reason: RefusalReason };
 
-/** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
+/** The parts of a vendor's verdict that the domain needs. They hold no token and no texts. */
 export type Verdict =
   | Ending
   | { readonly kind: 'confirmed' }
@@ -32,18 +32,18 @@ export type Fact =
   | { readonly kind: 'locked'; readonly lockedUntil: string }
   | { readonly kind: 'over'; readonly ending: Ending };
 
-/** How the person stands in all challenges together, this answer included (docs/contract/platform.md#wrong-answers-of-a-person). */
+/** The person's standing over all challenges, after this answer (docs/contract/platform.md#wrong-answers-of-a-person). */
 export interface Standing {
-  /** ISO 8601 UTC; null while the person is not locked out. */
+  /** ISO 8601 UTC; null while the person is not locked. */
   readonly lockedUntil: string | null;
   readonly attemptsRemaining: number;
 }
 
 /** The holder's count before this answer. */
 export interface Count {
-  /** Wrong answers that would not lock yet, and the one that would. */
+  /** The number of further wrong answers after which the holder locks. */
   readonly attemptsLeft: number;
-  /** Whether a vendor that counts more attempts than the holder is believed. */
+  /** Whether the vendor may decide that this wrong answer uses no attempt. */
   readonly vendorMayAdd: boolean;
 }
 
@@ -62,20 +62,20 @@ export function isAnswer(operation: Operation | null): operation is 'otp' | 'kba
   return operation === 'otp' || operation === 'kba';
 }
 
-/** A verdict that does not fit the call gives no fact. The call stays with the vendor until the recovery job has asked. */
+/** A verdict that does not fit the call gives no fact. The call stays open until the recovery job has asked the vendor. */
 export function factsOf(
   { now, verdict, policy, standing }: Omit<RecordVerdict, 'kind' | 'attemptId'>,
   operation: Operation | null,
   count: Count,
 ): readonly Fact[] {
-  // The holder takes the lock of the person. Its own would end later, because the verdict is recorded after it was counted.
+  // The holder uses the end of the person's lock. Its own lock would end later, because it records the verdict after the count.
   const lockedUntil = standing?.lockedUntil ?? lockBy(verdict, now, policy, isAnswer(operation) ? count : null);
   const lock: readonly Fact[] = lockedUntil === null ? [] : [{ kind: 'locked', lockedUntil }];
   switch (verdict.kind) {
     case 'step-up':
       return operation === null ? [{ kind: 'opened', otp: verdict.otp, questions: verdict.questions }] : [];
     case 'confirmed':
-      // Right, but too late: meanwhile other answers have locked the person.
+      // The answer is right, but other answers have locked the person meanwhile.
       if (lock.length > 0) return lock;
       return operation === 'otp-resend' ? [] : [{ kind: 'confirmed' }];
     case 'sent':
@@ -97,7 +97,7 @@ export function factsOf(
   }
 }
 
-/** The end of the lock by the vendor's word or by the holder's own count; null without one. `count` is null for a call that is not an answer. */
+/** The end of the lock that the vendor or the holder's own count sets; null without one. `count` is null for a call that is not an answer. */
 export function lockBy(verdict: Verdict, now: Date, { lockSeconds }: AnswerLimit, count: Count | null): string | null {
   const own = after(now, lockSeconds);
   if (verdict.kind === 'wrong') return count !== null && leftAfter(verdict, count) === 0 ? own : null;
@@ -106,7 +106,7 @@ export function lockBy(verdict: Verdict, now: Date, { lockSeconds }: AnswerLimit
   return count !== null && !count.vendorMayAdd && count.attemptsLeft <= 1 ? own : (verdict.unblockAt ?? own);
 }
 
-/** The vendor's count wins where it may (docs/contract/platform.md#codes-and-answers), but attempts that are gone do not come back. */
+/** The vendor's count decides (docs/contract/platform.md#codes-and-answers), but it never gives back attempts that were used before. */
 function leftAfter(
   { attemptsRemaining }: Extract<Verdict, { kind: 'wrong' }>,
   { attemptsLeft, vendorMayAdd }: Count,
@@ -115,7 +115,7 @@ function leftAfter(
   return Math.max(0, Math.min(attemptsRemaining ?? attemptsLeft - 1, most));
 }
 
-/** Whether the call has used the limits that were counted for it: a wrong answer, or a code that may have been sent. True when that is not known. */
+/** Whether the call used its limits, by a wrong answer or a code that may have been sent. True when this is not known. */
 export function wasUsed(verdict: Verdict, operation: Operation | null): boolean {
   if (isAnswer(operation)) return verdict.kind === 'wrong' || verdict.kind === 'locked' || verdict.kind === 'timed-out';
   if (verdict.kind === 'step-up') return verdict.otp;
