@@ -1,4 +1,4 @@
-// Gives each room its own settings.
+// Gives each part of the service its own settings.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { type Config, SETTINGS } from './config.js';
 

@@ -1,4 +1,4 @@
-// The environment, parsed and validated once (docs/contract/general.md#configuration). Each room has settings of its own.
+// Reads and validates the environment once (docs/contract/general.md#configuration). Each part of the service has settings of its own.
 import { DataFolderSettings, readDataFolder } from './data-folder.js';
 import { EmbeddedSettings, readEmbedded } from './embedded.js';
 import { EventStoreSettings, readEventStore } from './event-store.js';
@@ -13,7 +13,7 @@ import { readVault, VaultSettings } from './vault.js';
 import { Variables } from './variables.js';
 import { readVendors, type VendorSchema, VendorsSettings } from './vendors.js';
 
-/** The settings of every room, as the environment gives them. */
+/** The settings of all parts of the service, from the environment. */
 export interface Config {
   readonly process: ProcessSettings;
   readonly http: HttpSettings;
@@ -33,7 +33,7 @@ export interface Config {
   readonly switchedOff: readonly string[];
 }
 
-/** The injection token of each room's settings. */
+/** The injection token of each part's settings. */
 export const SETTINGS = {
   process: ProcessSettings,
   http: HttpSettings,

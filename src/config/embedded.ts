@@ -10,7 +10,7 @@ export interface BrowserScripts {
 
 /** Settings of the embedded component; also the injection token. */
 export abstract class EmbeddedSettings {
-  /** By the environment of the publishable key. Null: keys of that environment get no component. */
+  /** The scripts for each environment of a publishable key. Null: keys of that environment get no component. */
   abstract readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;
 }
 

@@ -17,7 +17,7 @@ export abstract class EventStoreSettings {
 }
 
 const GIB = 2 ** 30;
-/** The greatest size must lie between these: a smaller file fills up within hours, a larger one cannot be addressed by a machine. */
+/** The bounds of the greatest size. A smaller file fills up within hours, and a machine cannot address a larger one. */
 export const FILE_BYTES = { min: 64 * 2 ** 20, max: 16_384 * GIB };
 
 export function readEventStore(env: Variables): EventStoreSettings {

@@ -4,7 +4,7 @@ import type { Variables } from './variables.js';
 /** The limits of docs/contract, with their defaults; seconds unless the name says otherwise. Also the injection token. */
 export abstract class Limits {
   abstract readonly tokenTtl: number;
-  /** Per key and client address; a key may have its own. */
+  /** Per key and client address. A key may have its own limit. */
   abstract readonly tokenExchangePerMinute: number;
   abstract readonly tokenExchangePerMinutePerKey: number;
   abstract readonly otpResendInterval: number;
@@ -33,7 +33,7 @@ export abstract class Limits {
   abstract readonly webhookPorts: readonly number[];
   // Limits against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
   abstract readonly submitsPerMinutePerAddress: number;
-  /** Per account and environment; an account may have its own. */
+  /** Per account and environment. An account may have its own limit. */
   abstract readonly submitsPerMinute: number;
   /** Per account and phone. */
   abstract readonly smsPerHour: number;

@@ -3,7 +3,7 @@ import { isLoopback, type Variables } from './variables.js';
 /** Also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** How long documents stay after their last event, in ms. They are told while the log cannot be read. */
+  /** How long documents stay after their last event, in ms. Replies use them while the log cannot be read. */
   abstract readonly documentsKeptForMs: number;
 }
 

@@ -8,9 +8,9 @@ export abstract class VendorsSettings {
   abstract readonly sandboxUrl: string | null;
   /** The port of the sandbox that `npm start` runs. Null: it runs none. */
   abstract readonly sandboxPort: number | null;
-  /** Whether the test environment has vendors. Outside production it always has; in production only when a sandbox is named. */
+  /** Whether the test environment has vendors. Outside production it always has them, in production only when a sandbox is named. */
   abstract readonly forTest: boolean;
-  /** By the id of the vendor. */
+  /** The settings of each vendor, by its id. */
   abstract readonly byId: Readonly<Record<string, VendorSettings>>;
   /** The number of calls to one vendor that a worker process may have in progress at once. */
   abstract readonly concurrency: number;
