@@ -34,7 +34,7 @@ interface BackedUpFile {
   readonly sha256: string;
 }
 
-/** Written last: a folder without a manifest is not a backup. */
+/** The manifest is written last, so a folder without one is not a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly createdAt: string;

@@ -4,9 +4,9 @@ import { ReplacedFile } from '../adapters/durable-files.js';
 import { acceptancesIn, WATCH_FILE } from '../platform/audit/log-watch.js';
 
 export interface GivenUp {
-  /** ISO 8601 UTC; '': the time of the last event up to `position`. */
+  /** ISO 8601 UTC. An empty text means the time of the last event up to `position`. */
   readonly from: string;
-  /** The end of the log that replaced it; '' where `from` gives the time. */
+  /** The end of the log that replaced it. It is empty when `from` gives the time. */
   readonly position: string;
   readonly until: string;
 }

@@ -61,7 +61,7 @@ export class CopyLogCommand extends OperatorCommand {
     const { source } = this;
     if (!(source instanceof EmbeddedEventStore))
       throw new WrongInput('EVENT_STORE must name an embedded log. No other can be copied.');
-    // The other store could no longer tell that this log lost events.
+    // A copy would hide that this log has lost events.
     const complaint = (await this.watch.compare())?.complaint ?? null;
     if (complaint !== null)
       throw new WrongInput(`${complaint} It can be copied once \`ops audit accept\` has accepted it.`);

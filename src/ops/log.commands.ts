@@ -100,7 +100,7 @@ export class VerifyAuditCommand extends OperatorCommand {
     else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
   }
 
-  /** Null when the log has only one range, or is not embedded: threads would then have nothing to divide. */
+  /** Null when the log has only one range or is not embedded, because the threads could then not share the work. */
   private walkedInThreads(since: string | null, head: string | null): VerifyOptions['walked'] | null {
     const { place } = this.place;
     const ranges = rangesOf(since, head);

@@ -1,4 +1,4 @@
-// For every operator command: the operator's context, the output of results, and the message of a fault.
+// The parts that every operator command uses: the operator's context, the output of results, and the message of a fault.
 import { userInfo } from 'node:os';
 import { isId, newId } from '../kernel/ids.js';
 import { DomainError } from '../kernel/domain-error.js';

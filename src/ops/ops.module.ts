@@ -100,9 +100,9 @@ function features(config: Config, vendors: VendorRegistry, log: Log): Imports {
   ];
 }
 
-/** By the first word of a command. */
+/** The groups of commands, by the first word of a command. */
 const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, log: Log) => CommandGroupParts>> = {
-  // Imports no module, because a folder that is to be restored must stay empty.
+  // This group imports no module, because a folder for a restore must stay empty.
   backup: (config) => ({
     imports: [],
     commands: [

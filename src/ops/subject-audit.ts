@@ -21,13 +21,13 @@ export interface SubjectAuditOptions {
   readonly isWhole: () => boolean;
 }
 
-/** Faults that are listed one by one. */
+/** The number of faults that are listed one by one. */
 const MAX_TOLD = 1_000;
 /** The longest time that a value is in the vault before its event is in the log. */
 const BEFORE_EVENT_MS = 60_000;
 /**
- * For subjects whose first event never came. An endpoint has a secret and a contact; a person has a grant's details and a unit's
- * address.
+ * The most entries of a subject whose first event never came. An endpoint has a secret and a contact. A person has a grant's details and
+ * a unit's address.
  */
 const MAX_ENTRIES_BEFORE_EVENT = 2;
 
@@ -39,7 +39,7 @@ export class SubjectAudit {
   /** Some events cannot be read, and these may name a subject. */
   isDamaged = false;
   private readonly named = new IdSet();
-  /** With the times that the log gives. */
+  /** The parts of the log that were given up, with times from the log. */
   private readonly givenUp: { from: string; readonly position: string; readonly until: string }[];
   private through: string | null = null;
 

@@ -1,5 +1,5 @@
-// The vault's contents, as the modules' events imply them; for the audit. An event that stores a value there belongs in a list of its
-// module.
+// The contents that the vault must have after the modules' events; for the audit. An event that stores a value there belongs in a list of
+// its module.
 // test/architecture/vault-promises.unit.test.ts checks this.
 import { categoryOf, idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
