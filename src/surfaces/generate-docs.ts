@@ -1,4 +1,4 @@
-// Run by `npm run docs`: writes the generated documents below the current folder.
+// `npm run docs` runs this file. It writes the generated document below the current folder.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { SURFACES } from './all.js';

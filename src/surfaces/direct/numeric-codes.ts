@@ -18,7 +18,7 @@ export interface NumericError {
   readonly retryAfterSeconds?: number;
 }
 
-/** By status: when to try again after an outage or a limit, unless the error itself gives a time. */
+/** For each status, the wait after an outage or a limit, unless the error itself gives one. */
 const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 429: 30, 503: 5, 504: 5 };
 /** After this time an unanswered challenge has expired, and a new one may begin. */
 const CHALLENGE_OVER_SECONDS = 1_800;
@@ -231,7 +231,7 @@ class NumericErrorContent implements NumericErrorItem {
   @ApiProperty({ description: 'For developers' }) readonly errorMessage!: string;
 }
 
-/** Also the shape of every error of the direct API, for descriptions of its routes. */
+/** The shape of every error of the direct API. The descriptions of its routes use it too. */
 export class NumericErrorResult {
   @ApiProperty({
     type: Object,

@@ -80,7 +80,7 @@ const ROWS: readonly (readonly [code: number, status: number, message: string])[
 ];
 
 /**
- * 10000 plus the number of the credit-file system, by HTTP status. Its own message is passed on; this one stands in where it sends none.
+ * 10000 plus the number of the credit-file system, by HTTP status. The system's own message is passed on, or this one when it sends none.
  */
 const CREDIT_FILE_ROWS: readonly (readonly [status: number, message: string, codes: readonly number[]])[] = [
   [
@@ -168,7 +168,7 @@ export function olderCodeOf(
   return { ...row, ...special, ...(SAID_BY_THE_FILE_SYSTEM.has(row.code) && message !== null && { message }) };
 }
 
-/** For the generated document: every number, with the identity vendor's number where that differs. */
+/** The table of all numbers for the generated document, with the identity vendor's number when it differs. */
 export function olderCodesTable(): string[] {
   const upstream = (older: number): string =>
     Object.entries(UPSTREAM)

@@ -25,7 +25,7 @@ const STRIPE: Sources = {
 
 const REPORT_STYLE_HASH = `'sha256-${createHash('sha256').update(REPORT_STYLE).digest('base64')}'`;
 
-/** For an empty page that no other page may embed. */
+/** The policy of an empty page that no other page may embed. */
 export const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function contentSecurityPolicy(
@@ -55,8 +55,8 @@ export function contentSecurityPolicy(
 }
 
 /**
- * Lists every feature by name, because the header knows no other way to deny one. A browser logs a complaint about names that it does
- * not know.
+ * Lists all features by name, because the header has no other way to deny them. A browser logs a complaint about names that it does not
+ * know.
  * `storage-access` is missing on purpose: the processor's frames may need their own cookies.
  */
 const DENIED = [

@@ -15,7 +15,7 @@ export const ADDRESS_RULES: Readonly<Record<Needed, string>> = {
   any: `must be text of 1 to ${MAX_TEXT} characters, or such texts named address, city, state or zip`,
 };
 
-/** For a description of the field. */
+/** The address's shape, for a description of the field. */
 export function addressShape(needed: Needed): Pick<ApiPropertyOptions, 'oneOf'> {
   const text = { type: 'string', minLength: 1, maxLength: MAX_TEXT };
   const properties = Object.fromEntries(PARTS.map((part) => [part, text]));
@@ -32,7 +32,7 @@ export function isAddress(value: unknown, needed: Needed): boolean {
   return texts.length > 0 && texts.every(isText);
 }
 
-/** Folded, without empty parts and without other fields that the caller sent. */
+/** The folded address, without empty parts and without other fields that the caller sent. */
 export function onlyParts(address: Address): Address {
   if (typeof address === 'string') return folded(address);
   return Object.fromEntries(PARTS.flatMap((part) => (address[part] ? [[part, folded(address[part])]] : [])));
