@@ -14,7 +14,7 @@ const ROLES = [
 ] as const satisfies readonly (readonly [string, Role])[];
 
 const DAY_SECONDS = 86_400;
-/** A year, so that a trial installation still works after months. */
+/** Tokens are valid for a year, so that a trial installation still works after months. */
 const TTL_SECONDS = 365 * DAY_SECONDS;
 const RENEW_BELOW_SECONDS = 30 * DAY_SECONDS;
 

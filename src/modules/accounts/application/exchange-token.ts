@@ -18,7 +18,7 @@ export abstract class TokenOptions {
   abstract readonly ttlSeconds: number;
   /** Exchanges per minute of one key and client address, unless the key has its own limit. */
   abstract readonly exchangesPerMinute: number;
-  /** Over all addresses. */
+  /** Exchanges per minute of one key over all client addresses. */
   abstract readonly exchangesPerMinutePerKey: number;
 }
 
@@ -70,7 +70,7 @@ export interface ExchangedToken {
 }
 
 const WINDOW_SECONDS = 60;
-/** A working day at one page. Without this end, a single-use grant would last as long as its key. */
+/** A token can be renewed for a working day. Without this end, a single-use grant would last as long as its key. */
 const RENEWABLE_SECONDS = 12 * 3_600;
 
 /** The checks, their order, and the limit that each outcome counts against: docs/contract/platform.md#token-exchange. */

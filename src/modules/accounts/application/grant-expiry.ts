@@ -14,7 +14,7 @@ export class GrantExpiry {
   ) {}
 
   /**
-   * The latest expiry of a grant whose details may be erased. Twice a token's life back, to allow for differing clocks and open
+   * The latest expiry of a grant whose details may be erased. It is twice a token's life ago, to allow for differing clocks and open
    * requests.
    */
   latestExpiry(): Date {

@@ -81,7 +81,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
     if (applicationFeeCents !== null) await this.admitFee(accountId, applicationFeeCents);
-    // Stored before the event that refers to them.
+    // The details are stored before the event that refers to them.
     const detailsSubject = details && (await this.details.keep(grantId, details));
     const token = writeKey('grant', environment, grantId, randomBytes(32));
     const { ttlSeconds } = this.options;

@@ -12,7 +12,7 @@ import { dashboardToken } from '../domain/dashboard-token.js';
 @UseCase()
 export class RevokeDashboardToken extends Command<void> {
   constructor(
-    /** The accounts to one of which the token was issued. */
+    /** The token was issued to one of these accounts. */
     readonly accountIds: readonly string[],
     readonly tokenId: string,
     readonly context: ActionContext,

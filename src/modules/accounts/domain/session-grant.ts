@@ -70,8 +70,8 @@ export interface IssuedGrant extends GrantTerms {
 export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
 
 /**
- * Single use: the first request to consume the grant gets it. A grant that cannot be consumed stays unchanged; `faultOf` gives the
- * reason.
+ * A grant for a single use. The first request that consumes it gets it. A grant that cannot be consumed stays unchanged, and `faultOf`
+ * gives the reason.
  */
 export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, SessionGrantEvent> = {
   category: 'session_grant',
@@ -121,7 +121,7 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
   },
 };
 
-/** Whether the details still wait for a person to take them over. */
+/** Whether no person has taken the details over yet. */
 export function detailsAwaitedBy(state: SessionGrantState): state is IssuedGrant & { readonly detailsSubject: string } {
   return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted;
 }

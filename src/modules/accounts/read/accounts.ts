@@ -111,7 +111,7 @@ export class AccountDirectory extends Accounts {
     return readerId === ownerId || (await this.find(ownerId))?.parentId === readerId;
   }
 
-  /** As `find`, with fields that only this module reads. */
+  /** Like `find`, with fields that only this module reads. */
   async recall(accountId: string): Promise<FoundAccount | null> {
     return found(accountId, await this.accounts.recent(accountId));
   }

@@ -36,7 +36,7 @@ export class RememberedStreams<State, Event extends DomainEvent> {
 
   /** The current state. */
   async now(id: string): Promise<State> {
-    // The age counts from before the read, because another event may follow while the answer is on its way.
+    // The age counts from the time before the read, because an event may follow before the answer arrives.
     const asOf = this.clock.now().getTime();
     const { state: before, revision = -1 } = this.seen.get(id) ?? { state: this.decider.initial };
     const news = await this.store.readStream(`${this.decider.category}-${id}`, { from: revision + 1 });
