@@ -39,7 +39,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
       throw new DomainError('request.invalid', { field, details: [{ field, message }] });
     }
     await this.vault.erase(subjectId);
-    // The event follows the erasure, because its statement must be true.
+    // The event is recorded only now, because it must not claim an erasure that has not happened.
     await this.aggregates.execute(
       incomeSession,
       incomeSessionId,

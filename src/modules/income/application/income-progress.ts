@@ -101,7 +101,7 @@ export class IncomeProgress extends ExternalCall<null> {
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
-        // In the vault before the log records it: if the process dies in between, the next run finds the same outcome.
+        // The vault gets the report before the log records it. If the process dies in between, the next run finds the same outcome.
         if ((await this.secrets.keepReport(subjectId, id, outcome.report)) === 'erased')
           return record({ kind: 'end-erased' });
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });
