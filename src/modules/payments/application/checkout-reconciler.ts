@@ -1,4 +1,4 @@
-// Asks the processor about hosted checkouts, in workers, and records its answers. Every call about checkouts uses it, so that all record
+// Asks the processor about hosted checkouts, in workers, and records its answers. All calls about checkouts use it, so that all record
 // alike.
 // WhenCheckoutPaid notifies the screening session.
 import { Injectable } from '@nestjs/common';
@@ -41,7 +41,7 @@ export class CheckoutReconciler {
       {
         ...kept.wish,
         reference,
-        // The session of the opening and not the newest one, because requests under one key must be equal.
+        // This is the opening's session rather than the newest one, because requests under one key must be equal.
         sessionId: opening.sessionId,
       },
     );
@@ -54,7 +54,7 @@ export class CheckoutReconciler {
       await this.abandon(id, state, context);
       return 'not-made';
     }
-    // In the vault before the log records the session.
+    // The vault gets the address before the log records the session.
     if (!(await this.pages.keepUrl(opening, kept.wish, session.url))) return 'person-erased';
     const { id: checkoutSessionId, expiresAt } = session;
     await this.aggregates.execute(
@@ -67,7 +67,7 @@ export class CheckoutReconciler {
   }
 
   /**
-   * As `create`, for an opening of an earlier request. An unreadable answer ends the opening.
+   * Like `create`, for an opening of an earlier request. An unreadable answer ends the opening.
    * That is safe, because no caller ever got the address of a session that the processor may have made.
    */
   async createOrEnd(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {

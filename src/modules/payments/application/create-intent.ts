@@ -34,7 +34,7 @@ import { refuseInVain } from './refuse-in-vain.js';
 
 export interface CreatedIntent {
   readonly transactionId: string;
-  /** For the consumer's browser. */
+  /** The secret for the consumer's browser. */
   readonly clientSecret: string;
   readonly amountCents: number;
   readonly currency: string;
@@ -132,7 +132,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     if (isHopeless(verdict) || (isAgain && verdict.kind === 'unintelligible'))
       await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
     if (verdict.kind !== 'intent') return endOf(verdict);
-    // In the vault before the log records the intent.
+    // The vault gets the secret before the log records the intent.
     if (!(await this.secrets.keep(subjectId, id, verdict.intent.clientSecret))) return 'person-erased';
     return this.reconciler.record(id, loaded, verdict.intent, context);
   }
@@ -225,7 +225,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     return { transactionId: transactionIdOf(id), clientSecret, amountCents, currency: after.currency };
   }
 
-  /** For a call whose end was not heard: whether the payment has an intent over that price, and its secret is stored. */
+  /** Whether the payment has an intent over that price with a stored secret. Used after a call whose end is not known. */
   private async recorded(id: string, { price, subjectId }: Omit<TakenUp, 'isAgain'>): Promise<'recorded' | null> {
     const { paymentIntentId, opened, changes } = existing((await this.aggregates.load(payment, id)).state);
     // After a change, the log cannot tell whether the processor received it.

@@ -1,4 +1,4 @@
-// Decides whether a paid report can still come. Used before a refund is planned.
+// Decides whether a paid report can still come, before a refund is planned.
 import { Injectable } from '@nestjs/common';
 import { Reports } from '../../../published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';

@@ -125,7 +125,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
       ...price,
     } as const;
     const place: PagePlace = { subjectId, attemptId };
-    // In the vault before the log records the request.
+    // The vault gets the wish before the log records the request.
     if (!(await this.pages.keep(place, wish))) throw new DomainError('payment.session_not_payable');
     let opened = false;
     try {

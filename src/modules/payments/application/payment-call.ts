@@ -59,7 +59,7 @@ export function isHopeless({ kind }: Verdict): boolean {
   return kind === 'refused' || kind === 'not-made';
 }
 
-/** As `isHopeless`, for the end of a call. */
+/** Like `isHopeless`, for the end of a call. */
 export function isGivenUp(end: PaymentCallEnd): boolean {
   return end === 'refused' || end === 'not-made' || isPartRefused(end);
 }

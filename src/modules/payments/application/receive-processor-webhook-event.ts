@@ -34,7 +34,7 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
   }
 }
 
-/** Finds payments by the log's records, whatever the processor says now. */
+/** Finds payments by the log's records, independent of the processor's present data. */
 export abstract class PaymentsByIntent {
   /** The id of the payment that recorded this intent; null when none did, or when it is not listed yet. */
   abstract withIntent(intentId: string): Promise<string | null>;

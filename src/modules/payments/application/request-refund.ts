@@ -78,7 +78,7 @@ export class RequestRefund {
     private readonly accounts: Accounts,
   ) {}
 
-  /** For a payment whose refund is due. It stays due while a pull is in progress. */
+  /** Requests the refund of a payment whose refund is due. It stays due while a pull is in progress. */
   async asPlanned(id: string, context: ActionContext): Promise<void> {
     const account = context.accountId === null ? null : await this.accounts.find(context.accountId);
     let dropped = account === null || account.refundAfterDays === null;

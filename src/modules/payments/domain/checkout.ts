@@ -22,7 +22,7 @@ export interface ReportFlags {
 
 /** The request to the processor. The vault holds the return addresses and the caller's other wishes. */
 export interface Opening extends Price {
-  /** Counts the openings of the renter, from 0. */
+  /** The place of this opening among those of the renter, from 0. */
   readonly ordinal: number;
   /** Identifies the request that asked for it, and its entry in the vault. */
   readonly attemptId: string;

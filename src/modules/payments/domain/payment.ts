@@ -21,7 +21,7 @@ export type PaymentEvent =
       'PaymentOpened',
       Price & {
         readonly sessionId: string;
-        /** Counts the transactions of the session, from 0. */
+        /** The place of this transaction among those of the session, from 0. */
         readonly ordinal: number;
         /** Lowercase ISO 4217. */
         readonly currency: string;
@@ -40,7 +40,7 @@ export type PaymentEvent =
         readonly sessionId: string;
         /** `chk_...`: the transaction as account holders know it. */
         readonly reference: string;
-        /** Counts the checkouts of the renter, from 0. */
+        /** The place of this checkout among those of the renter, from 0. */
         readonly ordinal: number;
         readonly currency: string;
         readonly connectedAccount: string | null;
@@ -146,7 +146,7 @@ export interface Payment {
   } | null;
   /** Looks at the processor since the last change. */
   readonly looks: number;
-  /** Counts the events. An observation from before the newest event may be out of date. */
+  /** The number of events. An observation from before the newest event may be out of date. */
   readonly events: number;
 }
 
@@ -238,7 +238,7 @@ export function paymentId(sessionId: string, ordinal: number): string {
 const PREFIX = 'txn_';
 const AT_CHECKOUT = 'chk_';
 
-/** `reference`: for a payment that was made at a hosted checkout. */
+/** `reference` is given only for a payment at a hosted checkout. */
 export function transactionIdOf(id: string, reference: string | null = null): string {
   return reference ?? PREFIX + id;
 }
