@@ -7,7 +7,7 @@ import { unpacked, type PdfFile } from './pdf-file.js';
 import { PdfLinks, type PdfLink } from './pdf-links.js';
 import { nameOf } from './render-pdf.js';
 
-/** Returns the PDF of a signed link. A forged, an expired and a deleted one get the same error. */
+/** Returns the PDF of a signed link. A forged link, an expired link and a deleted PDF give the same error. */
 @UseCase()
 export class FetchPdf extends Command<PdfFile> {
   constructor(readonly link: PdfLink) {

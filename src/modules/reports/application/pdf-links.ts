@@ -13,7 +13,7 @@ export interface PdfLink {
 
 const WHOLE_MS = /^[0-9]{1,15}$/;
 
-/** Signs links to rendered PDFs. A link needs no other credential until it expires. */
+/** Signs links to rendered PDFs. Until it expires, a link is the only credential that its reader needs. */
 @Injectable()
 export class PdfLinks {
   constructor(

@@ -50,7 +50,7 @@ export class RenterReports {
     return expiresAt !== null && this.clock.now() < new Date(expiresAt);
   }
 
-  /** As `ReportRelease.released`, but a bureau's reply without a report is passed on as the error. */
+  /** Like `ReportRelease.released`, but a bureau's reply without a report is passed on as the error. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     // A new reply of the bureau is passed on as it came. A reply that is repeated adds the time of the next try.
     const again = await this.release.stands(session.sessionId);

@@ -40,7 +40,7 @@ export class ReportAccess {
     if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
   }
 
-  /** As `admitOwner`, without the check that the consumer has paid. */
+  /** Like `admitOwner`, without the check that the consumer has paid. */
   async admitPull(session: ScreeningFacts): Promise<void> {
     if (session.userType !== 'CONSUMER') throw new DomainError('report.access_denied');
     if (session.status === 'BLOCKED') throw this.blocked(session.block);
@@ -67,7 +67,7 @@ export class ReportAccess {
     }
   }
 
-  /** As `shareWith`, for an account that needs no share but may have one. Returns null instead of throwing. */
+  /** Like `shareWith`, for an account that needs no share but may have one. Returns null instead of throwing. */
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;

@@ -70,7 +70,7 @@ export class ReportPull extends ExternalCall<null> {
     { attempt: { inquiryId }, subjectId, reportId }: RequestedReport,
   ): Promise<ReportCommand> {
     const { id, attemptId, context } = attempt;
-    // Recorded once, for all callers that wait for this pull.
+    // The failure is recorded once for all callers that wait for this pull.
     const fail = (cause: Extract<ReportCommand, { kind: 'fail' }>['cause']): ReportCommand => ({
       kind: 'fail',
       now: this.clock.now(),

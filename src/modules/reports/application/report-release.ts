@@ -48,7 +48,7 @@ export class ReportRelease {
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
-  /** As `again`, for the state before this request. */
+  /** Like `again`, for the state before this request. */
   async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
     return this.again((await this.aggregates.load(report, sessionId)).state);
   }

@@ -59,7 +59,7 @@ export class ServedPages {
   }
 }
 
-/** The end of the page; it shows nothing. */
+/** The mark at the end of the page, which readers do not see. */
 function markOf(digest: string): string {
   return `<!-- As served: ${digest} -->`;
 }

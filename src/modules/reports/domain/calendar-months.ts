@@ -1,5 +1,5 @@
 /**
- * The same day and time of day that many calendar months later, in UTC.
+ * The same day and time of day `months` calendar months later, in UTC.
  * The last day of the month where that day does not exist (29 February, 31 January).
  */
 export function monthsAfter(from: Date, months: number): Date {

@@ -21,7 +21,7 @@ export type PullFailure =
   /** The pull's end is not known. */
   | 'NO_VERDICT';
 
-/** The permissible purpose under which the service pulls and shows reports. It has only this one. */
+/** The permissible purpose under which the service pulls and shows reports. The service has no other purpose. */
 export type PermissiblePurpose = 'TENANT_SCREENING';
 
 export type ReportEvent =
@@ -327,7 +327,7 @@ export function secondsToNextPull(state: ReportState, now: Date, intervalSeconds
   return Math.max(0, Math.ceil(waitMs / 1_000));
 }
 
-/** For the owner's window. A recipient's window belongs to the share. */
+/** Whether the owner's window is over. A recipient's window belongs to the share. */
 export function isExpired(released: ReleasedReport, now: Date): boolean {
   return now >= new Date(released.expiresAt);
 }

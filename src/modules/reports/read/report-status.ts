@@ -26,7 +26,7 @@ export interface ReportStatus {
   readonly status: ReportState['status'];
   /** ISO 8601 UTC; null before a report is released. */
   readonly expiresAt: string | null;
-  /** As `Reports.isOutOfReach`. */
+  /** The answer of `Reports.isOutOfReach`. */
   readonly outOfReach: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { ReportQuery } from '../../application/party-reading.js';
 import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
 
-/** As the request has them. They may hold any value. */
+/** The parameters as the request has them. They may hold any value. */
 export type QueryParameters = Readonly<Record<string, unknown>>;
 
 const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
@@ -55,7 +55,7 @@ function named(format: unknown, reply: FastifyReply): Format {
   return format;
 }
 
-/** Has no payload, and a message beside the errors (docs/contract/direct.md#reports). */
+/** The refusal has no payload, and has a message beside the errors (docs/contract/direct.md#reports). */
 const EXCLUSION_REFUSED = {
   type: 'object',
   required: ['errors', 'message'],
@@ -76,7 +76,7 @@ const EXCLUSION_REFUSED = {
   },
 };
 
-/** Goes above `ApiRefusals`, so that it replaces the 400 described there. */
+/** Must stand above `ApiRefusals`, so that it replaces the 400 described there. */
 export function ApiReportQuery(): MethodDecorator {
   return applyDecorators(
     ApiResponse({

@@ -4,7 +4,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Served only at the host of PDFs, where one is configured. */
+    /** Serves the route only at the host of PDFs, if one is configured. */
     pdf?: true;
   }
 }

@@ -3,24 +3,24 @@ import type { PageLanguage } from './wording.js';
 
 const FORMATS = { en: formatsOf('en-US'), es: formatsOf('es-US') } satisfies Record<PageLanguage, unknown>;
 
-/** For YYYY-MM-DD. A text that is not a calendar day stays unchanged. */
+/** Formats a day in YYYY-MM-DD. A text that is not a calendar day stays unchanged. */
 export function dayOf(date: string, language: PageLanguage): string {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(date) ? new Date(date) : null;
   if (time === null || Number.isNaN(time.getTime()) || !time.toISOString().startsWith(date)) return date;
   return FORMATS[language].day.format(time);
 }
 
-/** The day of a time in ISO 8601, in UTC, with the month in full. */
+/** Formats the UTC day of an ISO 8601 time, with the month in full. */
 export function longDayOf(time: string, language: PageLanguage): string {
   return FORMATS[language].longDay.format(new Date(time));
 }
 
-/** For YYYY-MM. */
+/** Formats a month in YYYY-MM. */
 export function monthOf(month: string, language: PageLanguage): string {
   return FORMATS[language].month.format(new Date(`${month}-01`));
 }
 
-/** For ISO 8601. In UTC, because a page that is kept or passed on is read in any zone. */
+/** Formats an ISO 8601 time in UTC, because a page that is kept or passed on may be read in any zone. */
 export function momentOf(time: string, language: PageLanguage): string {
   return `${FORMATS[language].moment.format(new Date(time))} UTC`;
 }
