@@ -30,12 +30,12 @@ export function upstreamCode(answer: VendorAnswer): number | null {
   return typeof code === 'number' ? code : null;
 }
 
-/** The vendor refused the credential, limited the rate or was down. It answered so before it executed anything. */
+/** Whether the vendor turned the call away: it refused the credential, limited the rate or was down, and executed nothing. */
 export function turnedAway(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status === 503;
 }
 
-/** A gateway lost the vendor. It is not known whether the call was executed. */
+/** Whether a gateway answered that it lost the vendor. The vendor may or may not have executed the call. */
 export function fromGateway(answer: VendorAnswer): boolean {
   return (answer.status === 502 || answer.status === 504) && upstreamCode(answer) === null;
 }

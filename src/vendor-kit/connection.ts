@@ -15,7 +15,7 @@ export function poolOf(origin: string, connections: number, timeoutMs: number, m
     connections,
     pipelining: 1,
     connect: connector(Math.ceil(timeoutMs / 2)),
-    // The caller's one timer covers everything; these two would only measure silence.
+    // The caller's timer covers the whole exchange. These two timers would only measure silence.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize,

@@ -92,7 +92,7 @@ export class CallRecord<Operation extends string, Effect> {
     this.append({ is: 'executed', key, operation, digest, ...execution });
   }
 
-  /** Makes sure that the call is never executed later. */
+  /** Ensures that the call is never executed later. */
   close(key: string): void {
     if (!this.closed.has(key)) this.append({ is: 'closed', key });
   }
