@@ -25,7 +25,7 @@ const UNAVAILABLE = { kind: 'unavailable' } as const;
 const TIMED_OUT = { kind: 'timed-out' } as const;
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
 
-/** By the field names of `registrationBody`. */
+/** The refused input for each field name of `registrationBody`. */
 const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
   ['firstName', 'first-name'],
   ['middleName', 'middle-name'],

@@ -132,7 +132,7 @@ export class BoundedExchange {
   }
 }
 
-/** Read to its end before the SDK sees it. None of its headers is passed on. */
+/** An answer that was read to its end before the SDK sees it. None of its headers is passed on. */
 class CompleteAnswer implements Stripe.HttpClientResponse {
   constructor(
     private readonly status: number,

@@ -56,7 +56,7 @@ type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
  * Repeats a call after an ambiguous end, with the same key and within the same time limit. The processor executes it once and repeats
  * its first answer.
  * So the state in a repeated answer may be old. After an ambiguous try a call is never `unavailable`, because it may have been executed.
- * If the processor answers a creation with a fault of its own every time, the object is searched for; a missing one is `not-made`.
+ * If the processor answers a creation each time with a fault of its own, the object is searched for; a missing one is `not-made`.
  * Follows no redirect, sends no telemetry, logs nothing.
  */
 export class StripePaymentProcessor extends PaymentProcessor {

@@ -79,7 +79,7 @@ export function offers(session: Session | null, method: Method): boolean {
   return session === null || methodsOf(session)?.[method] !== false;
 }
 
-/** Always challenges, even while the old authentication is still valid. */
+/** Always gives a challenge, even while the old authentication is still valid. */
 export function reauthenticate(person: Person, moment: Moment): IdentityExecution {
   const { persona, subject, token: userToken } = person;
   const code = codeAt('auth', subject);
@@ -243,7 +243,7 @@ export function refusal(code: number, field?: string): Answer {
   return { status, body: { error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody };
 }
 
-/** This number has another status here, because the caller is at fault. */
+/** Here the number has another status, because the caller is at fault. */
 export function refusalToAuthenticate(code: number, field?: string): Answer {
   const answer = refusal(code, field);
   return code === INVALID_REQUEST ? { ...answer, status: 400 } : answer;

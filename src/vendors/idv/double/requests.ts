@@ -57,7 +57,7 @@ function strict(required: object, optional: object = {}): object {
 
 const NO_QUERY = strict({});
 
-/** For a registration. Missing or malformed data get numbers of their own (registration-data.ts). */
+/** The rule for each field of a registration. Missing or malformed data get numbers of their own (registration-data.ts). */
 const data = { type: 'string', maxLength: 255 };
 const address = strict({}, { street: { type: 'string' }, city: data, state: data, zip: data });
 
