@@ -44,10 +44,10 @@ export abstract class Limits {
   abstract readonly reportReadsPerMinute: number;
   abstract readonly pdfsPerMinute: number;
   abstract readonly incomeSessionsPerScreening: number;
-  /** For sessions without a screening: per lineage, and per account. */
+  /** Counts sessions without a screening, per lineage and per account. */
   abstract readonly incomeSessionsPerMinute: number;
   abstract readonly incomeSessionsPerMinutePerAccount: number;
-  /** Both per screening session. */
+  /** This limit and the next are per screening session. */
   abstract readonly paymentIntentsPerMinute: number;
   abstract readonly confirmsPerMinute: number;
   /** Per report; shares that were revoked count too. */

@@ -1,6 +1,6 @@
 import type { Variables } from './variables.js';
 
-/** Also the injection token. */
+/** The mail server and the sender of the service's mails; also the injection token. */
 export abstract class MailSettings {
   /** The mail server, `smtp://` or `smtps://`. Null: the service sends no mail. */
   abstract readonly url: string | null;

@@ -25,7 +25,7 @@ export abstract class ProcessSettings {
   /** Whether the start makes demo accounts. */
   abstract readonly demoAccounts: boolean;
   abstract readonly logLevel: string;
-  /** For the start command alone; null where one process has all roles. */
+  /** Only the start command reads it. Null when one process has all roles. */
   abstract readonly processes: ProcessCounts | null;
 }
 
@@ -35,7 +35,7 @@ export function runs({ role }: Pick<ProcessSettings, 'role'>, part: 'api' | 'wor
   return role === 'all' || role === part;
 }
 
-/** `tools`: for the operator command line, which may look at a restored copy whatever the role. */
+/** `tools`: for the operator command line, which may read a restored copy in any role. */
 export function readProcess(
   env: Variables,
   tools: boolean,

@@ -1,6 +1,6 @@
 import { isLoopback, type Variables } from './variables.js';
 
-/** Also the injection token. */
+/** Where Redis is, and how long documents stay there; also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
   /** How long documents stay after their last event, in ms. Replies use them while the log cannot be read. */

@@ -13,7 +13,7 @@ import { print, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;
-/** In the data folder: the point up to which an earlier run compared the two logs. Without it the next run compares from the beginning. */
+/** This file in the data folder tells how far an earlier run compared the two logs. Without it the next run compares from the beginning. */
 const CHECKPOINT_FILE = 'log-copy.json';
 
 interface CopyLogOptions {

@@ -25,7 +25,7 @@ export function operatorContext(reason?: string): ActionContext {
   };
 }
 
-/** One JSON object a line, for people and for `jq`. */
+/** Prints one JSON object on a line, for people and for `jq`. */
 export function print(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

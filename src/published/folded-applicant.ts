@@ -16,7 +16,7 @@ const PERSON: Readonly<Partial<Record<keyof Applicant, Spelling>>> = {
 };
 const ADDRESS = { street: folded, city: folded, state: stateCode, zip: zipCode };
 
-/** For calls to vendors only. The id of a person is made from the spelling as given, because another spelling would give another id. */
+/** The applicant's spelling in calls to vendors. A person's id is made from the spelling as given, because it must not change. */
 export function foldedApplicant(applicant: Applicant): Applicant {
   return foldedDevice(spelled(applicant, PERSON));
 }

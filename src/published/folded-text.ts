@@ -1,5 +1,5 @@
-// One spelling for text that people type or paste. Text is judged, sent and kept without the accidents of a keyboard
-// (docs/contract/general.md#text). The frame of the component has the same rules (web/frame/steps/details/folded.ts).
+// One spelling for text that people type or paste, so that different keyboards give the same text (docs/contract/general.md#text). The
+// frame of the component has the same rules (web/frame/steps/details/folded.ts).
 
 const APOSTROPHES = /[\u0060\u00B4\u02B9-\u02BC\u2018-\u201B\u2032\uFF07]/g;
 const HYPHENS = /[\u2010-\u2015\u2212\uFE63\uFF0D]/g;
@@ -17,7 +17,7 @@ const UNSEEN = new RegExp(
 /** Matches one visible character. A text without any is as good as empty. */
 export const HAS_VISIBLE = /(?!\p{DI})\S/u;
 
-/** For a name, an address or a code. Folding a second time changes nothing. */
+/** Folds a name, an address or a code. Folding a second time changes nothing. */
 export function folded(text: string): string {
   const seen = text.replace(UNSEEN, '').normalize('NFC');
   return seen

@@ -1,4 +1,4 @@
-// Every API surface of the service. A new one is a file beside this and a name in the list.
+// All API surfaces of the service. A new surface needs a file beside this one and its name in the list.
 import { Surfaces } from '../platform/http/surface.js';
 import { dashboard } from './dashboard.js';
 import { direct } from './direct.js';

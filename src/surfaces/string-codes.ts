@@ -480,7 +480,7 @@ const FIELDS = {
 
 type Special = Readonly<Partial<Record<ErrorCode, StringError>>>;
 
-/** For routes that name a payment or a report by its session. */
+/** The errors of routes that name a payment or a report by its session. */
 export const OF_A_SESSION = {
   'screening.not_found': {
     code: 'SCREENING_NOT_FOUND',

@@ -17,9 +17,9 @@ export interface VendorPorts {
 
 export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
-  /** Identity vendors whose session identifies the person for this vendor. For `credit` and `income`. */
+  /** The identity vendors whose sessions identify a person for this vendor. Only for `credit` and `income`. */
   readonly sessionsOf?: readonly string[];
-  /** By their lowercase ISO 4217 codes. For `payment`. */
+  /** The charged currencies by their lowercase ISO 4217 codes. Only for `payment`. */
   readonly currencies?: Readonly<Record<string, ChargedCurrency>>;
 }
 

@@ -52,7 +52,7 @@ function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
 export class VendorRegistry extends Vendors {
   private readonly vendors: ReadonlyMap<string, Vendor>;
   private readonly opened = new Map<string, { readonly [Name in Environment]: OpenVendor | null }>();
-  /** For the payment processor's webhook events; null before `open`. */
+  /** The reader of the payment processor's webhook events; null before `open`. */
   webhookEvents: ProcessorWebhookEvents | null = null;
 
   constructor(

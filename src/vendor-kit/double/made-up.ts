@@ -13,7 +13,7 @@ export class MadeUp {
     );
   }
 
-  /** Both ends included. */
+  /** A number from `least` to `most`. Both can occur. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }

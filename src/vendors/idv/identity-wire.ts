@@ -238,7 +238,7 @@ function standingVerdict(answer: VendorAnswer): StandingVerdict {
   return said === null ? UNINTELLIGIBLE : { kind: 'standing', ...said };
 }
 
-/** For an answer that is an error and gives the service nothing to act on. */
+/** The verdict of an answer that is not a success, for calls whose errors give the service nothing to act on. */
 function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-otherwise' } | NoVerdict {
   const { status, text } = answer;
   if (readRefusal(answer)?.kind === 'unavailable') return UNAVAILABLE;

@@ -78,7 +78,7 @@ function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
-    // A holder of the secret may sign any text; one that is not JSON is not an event.
+    // A holder of the secret may sign any text. A text that is not JSON is not an event.
     return null;
   }
 }

@@ -39,7 +39,7 @@ export interface Settings {
   readonly terms: Terms | null;
   /** A mail address, a phone number or a web address for people who need help on the account's pages; null: the pages show none. */
   readonly supportContact: string | null;
-  /** Cents that the platform keeps of each payment, whatever a page says; null: the grant or the page decides. */
+  /** Cents of each payment that the platform keeps, even when a page gives another fee; null: the grant or the page decides. */
   readonly applicationFeeCents: number | null;
   /** The most cents that the platform may keep of a payment; null: the general bound. */
   readonly maxApplicationFeeCents: number | null;

@@ -18,7 +18,7 @@ export class IncomePolicy {
       /** How long a session waits for an outcome over all its routes. */
       readonly sessionTtlSeconds: number;
       readonly sessionsPerScreening: number;
-      /** For sessions without a screening: per lineage, and per account. */
+      /** Counts sessions without a screening, per lineage and per account. */
       readonly sessionsPerMinute: number;
       readonly sessionsPerMinutePerAccount: number;
       /** Per lineage, or per account for a server. */

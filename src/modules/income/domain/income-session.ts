@@ -21,7 +21,7 @@ export interface NewAttempt {
 export type IncomeCommand =
   | {
       readonly kind: 'open';
-      /** At least one, each once. */
+      /** At least one route. No route occurs twice. */
       readonly routes: readonly [Route, ...Route[]];
       readonly screeningSessionId: string | null;
       readonly subjectId: string;

@@ -11,7 +11,7 @@ export type IncomeEvent =
   | DomainEvent<
       'IncomeSessionOpened',
       {
-        /** In the order in which they are tried. */
+        /** The routes in the order in which they are tried. */
         readonly routes: readonly Route[];
         readonly screeningSessionId: string | null;
         readonly subjectId: string;

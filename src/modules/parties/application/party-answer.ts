@@ -29,7 +29,7 @@ export function refusalBy(reply: VendorReply | null, step: VendorStep, subject: 
     : new DomainError('vendor.refused', { vendor: { reply, step, subject } });
 }
 
-/** For a step without a verdict. The vendor's own number or refusal is passed on rather than ours. */
+/** The error for a step without a verdict. The vendor's own number or refusal is passed on rather than ours. */
 export function failureBy(reply: VendorReply | null, step: VendorStep, subject: string): DomainError {
   return refusalBy(reply !== null && (reply.code !== null || reply.status >= 400) ? reply : null, step, subject);
 }
@@ -43,7 +43,7 @@ export function lockedBy(
   return new DomainError('party.locked', { blockedUntil, ...(reply && { vendor: { reply, step, subject } }) });
 }
 
-/** The answer after a step of a registration. `asked` is the step that was asked for. Any other end than success or a wrong answer throws. */
+/** The answer after a step of a registration. `asked` is the step that was asked for. Throws unless it ended with success or a wrong answer. */
 export function answerOf({ session, end, reply }: VerificationStep, asked: VendorStep, now: Date): PartyAnswer {
   if (end === 'timed-out') throw new DomainError('service.upstream_timeout');
   const { status, block, subjectId } = session;

@@ -31,7 +31,7 @@ export class CheckoutTerms {
     if (party.lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: party.lockedUntil });
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
-    // The account could not pull the report.
+    // Otherwise the account could not pull the report after the payment.
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
     // Applies without a time limit: even after the guard, one session is paid only once.

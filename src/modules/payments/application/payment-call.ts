@@ -1,4 +1,4 @@
-// Calls to the payment processor: how they end, and what the caller is told.
+// Calls to the payment processor, their ends, and the errors for their callers.
 import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';

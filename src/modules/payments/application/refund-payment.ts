@@ -16,7 +16,7 @@ import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } fr
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
- * Refunds a whole payment for the account's server (docs/contract/server.md#refunds). A request stays: when the processor fails now, the
+ * Refunds a whole payment for the account's server (docs/contract/server.md#refunds). A request is kept: when the processor fails now, the
  * recovery job continues.
  * Safe to repeat.
  */

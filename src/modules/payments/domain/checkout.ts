@@ -24,7 +24,7 @@ export interface ReportFlags {
 export interface Opening extends Price {
   /** The place of this opening among those of the renter, from 0. */
   readonly ordinal: number;
-  /** Identifies the request that asked for it, and its entry in the vault. */
+  /** Identifies the caller's request for this opening, and the opening's entry in the vault. */
   readonly attemptId: string;
   /** Vault subject. */
   readonly subjectId: string;
@@ -131,7 +131,7 @@ export const checkout: Decider<CheckoutState, CheckoutCommand, CheckoutEvent> = 
 
 const REFERENCE = /^chk_([\w-]{36})_(0|[1-9]\d{0,8})$/;
 
-/** The name of one opening, at the processor and towards account holders, who know it as a transaction. */
+/** The name of one opening at the processor. Account holders know it as the id of a transaction. */
 export function checkoutReference(partyId: string, ordinal: number): string {
   return `chk_${partyId}_${ordinal}`;
 }

@@ -6,7 +6,7 @@ export interface LookSchedule {
 }
 
 const EACH_TIMES = 4;
-/** After this time without news, none is expected any more. */
+/** After this time without news, no more news is expected. */
 const LOOKED_FOR_MOST = 30 * 86_400_000;
 
 /** The next look after `looks` looks without news. `since`: the time of the last look. Null after a month without news. */

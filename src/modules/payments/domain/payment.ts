@@ -280,7 +280,7 @@ const DAY = 86_400 * SECOND;
 /** A payment that the consumer has made is looked up sooner than one that may never be made. */
 const FIRST_LOOK = { PROCESSING: 10 * SECOND, other: 60 * SECOND };
 const LONGEST = 4 * DAY;
-/** For a refund that the processor has not answered yet. */
+/** When to ask about a refund that the processor has not answered yet. */
 const REFUND_LOOKS = { first: 10 * SECOND, longest: DAY };
 
 /**

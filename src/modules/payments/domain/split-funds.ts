@@ -9,7 +9,7 @@ export interface SplitFunds {
   readonly toPlatformCents: number;
 }
 
-/** Both parts are whole cents and add up to the amount. */
+/** Splits the amount into two parts of whole cents that add up to it. */
 export function splitFunds(
   amountCents: number,
   applicationFeeCents: number,

@@ -4,7 +4,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { ReportPulls, type PullsEnded } from '../../../published/reports.js';
 import { endFor, report } from '../domain/report.js';
 
-/** Pulls, refunds and payments that leave the session are decided in one stream. When two come at once, the second sees the first. */
+/** One stream decides about pulls, refunds and payments that leave the session. So each decision sees the one before it. */
 @Injectable()
 export class EndPulls extends ReportPulls {
   constructor(private readonly aggregates: AggregateStore) {

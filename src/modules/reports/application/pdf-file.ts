@@ -21,7 +21,7 @@ export function plainFilename(given: string | null): string {
   return `${plain === '' ? DEFAULT : plain}.pdf`;
 }
 
-/** One byte with the length of the name, then the name, then the file. */
+/** Packs one byte with the length of the name, then the name, then the file. */
 export function packed({ filename, content }: PdfFile): Uint8Array {
   const name = Buffer.from(filename, 'latin1');
   return Buffer.concat([Buffer.from([name.length]), name, content]);

@@ -124,7 +124,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
     const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, source, fileId });
     const end = await this.inTurn(context, clientAddress, print);
-    // If the call's end was not heard, the stored file proves that the page was printed.
+    // If the call's end is not known, the stored file proves that the page was printed.
     const isThere = end === null && (await this.files.get(nameOf(fileId))) !== null;
     refuseUnlessPrinted(isThere ? 'printed' : end);
     const expiresAt = new Date(this.clock.now().getTime() + this.policy.limits.pdfLinkSeconds * 1_000);

@@ -27,7 +27,7 @@ export class ReportLinks {
     }
   }
 
-  /** In the order of the sessions, without the revoked ones. */
+  /** The links in the order of the sessions, without revoked ones. */
   private async between({ sessionIds }: PartyFacts, { partyId }: PartyFacts): Promise<ActiveShare[]> {
     const links = await Promise.all(
       sessionIds.map(async (sessionId) => (await this.aggregates.load(share, shareIdOf(sessionId, partyId))).state),

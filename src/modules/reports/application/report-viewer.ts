@@ -39,18 +39,18 @@ export class ReportViewer {
     private readonly clock: Clock,
   ) {}
 
-  /** For the session's own account or its parent, within the owner's window. */
+  /** Shows the report to the session's own account or its parent, within the owner's window. */
   async toOwner(session: Session, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
     if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
     return (await this.show(session, released, released.expiresAt, null, viewing)) ?? refuse('report.expired');
   }
 
-  /** For a recipient: the report as it was released, however old, without billing. */
+  /** Shows a recipient the report as it was released, of any age, without billing. */
   async byShare(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
     return (await this.showShared(session, shared, viewing)) ?? refuse('sharing.expired');
   }
 
-  /** For an agent or organization of the account; null after the person was erased. */
+  /** Shows the report to an agent or organization of the account. Null after the person was erased. */
   byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
     return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
   }

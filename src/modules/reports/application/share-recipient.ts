@@ -9,7 +9,7 @@ import { SessionGrants } from '../../../published/session-grants.js';
 export interface NamedRecipient {
   /** The grant of the caller's token. */
   readonly grantId: string | null;
-  /** From the body. */
+  /** The recipient that the body names; null without one. */
   readonly recipientAccountId: string | null;
 }
 

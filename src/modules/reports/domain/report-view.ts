@@ -1,4 +1,4 @@
-// One view of a report: viewer, time and purpose (docs/contract/platform.md#reports). The event's metadata hold viewer and time.
+// One view of a report: viewer, time and purpose (docs/contract/platform.md#reports). The event's metadata hold the viewer and the time.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { PermissiblePurpose } from './report.js';

@@ -126,7 +126,7 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
   }
 }
 
-/** For a second consent: a revoked share cannot be renewed, and neither can a share whose window has closed. */
+/** The share, for a second consent. Throws for a revoked share and for one whose window has closed, because neither can be renewed. */
 export function stillShared(state: ActiveShare | RevokedShare, now: Date): ActiveShare {
   if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
   if (isOver(state, now)) throw new DomainError('sharing.expired');

@@ -14,7 +14,7 @@ export interface ReportViewDocument extends ViewedReport {
 export const viewsOfSession = (session: string): string => listOf({ session });
 
 /**
- * One document per view of an earlier release, when each had its own stream: the list finds them. Later views are in their session's
+ * One document per view that an earlier release recorded in its own stream, so that the list finds it. Later views are in their session's
  * stream.
  */
 export const reportViews: Projection<ReportViewDocument> = {

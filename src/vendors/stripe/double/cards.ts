@@ -90,7 +90,7 @@ export function withoutCard(entries: FormEntries): FormEntries {
   });
 }
 
-/** In groups of four, as on the card. */
+/** The number in groups of four digits, as on the card. */
 export function grouped(number: string): string {
   return number.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }

@@ -26,9 +26,9 @@ export interface Charge {
   readonly status: 'succeeded' | 'pending' | 'failed';
   readonly amount: number;
   readonly refunded: number;
-  /** For a destination charge: the parts that its refunds took back. */
+  /** The parts of a destination charge that its refunds took back. */
   readonly takenBack?: TakenBack;
-  /** In order. Absent without refunds, and in older records. */
+  /** The refunds in order. Absent without refunds, and in older records. */
   readonly refunds?: readonly Refund[];
   readonly created: number;
   readonly decline: Decline | null;
