@@ -188,7 +188,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       reason_code: {
         type: 'string',
         meaning:
-          'Why there is no report: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
+          'Why the session has no report: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
       },
     },
   },

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { FINISHED_DOCUMENTS, GENERATED_DOCUMENTS, LAST_FREE_COMMIT } from './list.mjs';
+import { FINISHED_DOCUMENTS, LAST_FREE_COMMIT } from './list.mjs';
 import { faultsIn, faultsInSubject, told } from './sentences.mjs';
 
 /** The prose of a document: its code is left out, and each cell of a table is a text of its own. */
@@ -31,7 +31,7 @@ const git = (folder, ...args) =>
   execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 
 function main() {
-  const faults = FINISHED_DOCUMENTS.filter((path) => !GENERATED_DOCUMENTS.includes(path)).flatMap((path) =>
+  const faults = FINISHED_DOCUMENTS.flatMap((path) =>
     faultsIn(proseOf(readFileSync(path, 'utf8'))).map((fault) => `${path}: ${told(fault)}`),
   );
   const subjects = subjectsAfter(LAST_FREE_COMMIT, '.');

@@ -10,5 +10,4 @@ export declare const PATTERNS: readonly Pattern[];
 export declare const RETIRED: readonly { readonly word: RegExp; readonly use: string }[];
 export declare const FINISHED_FOLDERS: readonly string[];
 export declare const FINISHED_DOCUMENTS: readonly string[];
-export declare const GENERATED_DOCUMENTS: readonly string[];
 export declare const LAST_FREE_COMMIT: string;
