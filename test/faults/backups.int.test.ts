@@ -174,13 +174,13 @@ describe('a backup', () => {
   });
 
   it('is made of an embedded log and a vault on disk only, and of a data folder that has them', async () => {
-    const elsewhere = 'back it up with the tools made for that, see docs/operations/backups-and-restore.md.';
+    const elsewhere = 'Back that up with its own tools, see docs/operations/backups-and-restore.md.';
     const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
     expect(
       await refusalOf(
         backupsOf(dataDir, { EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://x', ...s3 }).create(store),
       ),
-    ).toMatch(new RegExp(`its log in EventStoreDB and its vault in S3: ${elsewhere}$`));
+    ).toMatch(new RegExp(`its log in EventStoreDB and its vault in S3. ${elsewhere}$`));
     expect(await refusalOf(backupsOf(dataDir, s3).create(store))).toContain('has its vault in S3');
     expect(await refusalOf(backupsOf(join(root, 'nothing')).create(store))).toMatch(
       /^There is no events\/events\.mdb in the data folder/,
