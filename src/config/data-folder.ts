@@ -18,7 +18,7 @@ export function readDataFolder(env: Variables): DataFolderSettings {
   const path = resolve(env.text('DATA_DIR') ?? '.data');
   const restored = restoredStateOf(path);
   if (restored === 'unfinished')
-    env.fault('DATA_DIR', 'must not be a folder whose restore broke off (restore once more)');
+    env.fault('DATA_DIR', 'must not be a folder whose restore was interrupted (restore it again)');
   return {
     path,
     diskLowBytes: env.number('DISK_LOW_BYTES', 1_000_000_000),

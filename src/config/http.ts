@@ -46,7 +46,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
   const requireTls = env.flag('REQUIRE_TLS', env.production);
   const plainHttpReason = env.production && !requireTls ? env.text('ACCEPT_PLAIN_HTTP') : null;
   if (env.production && !requireTls && plainHttpReason === null)
-    env.fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP says why plain HTTP is taken');
+    env.fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP gives the reason for plain HTTP');
   return {
     port,
     host: env.text('HOST') ?? (env.production ? '0.0.0.0' : '127.0.0.1'),
@@ -73,7 +73,7 @@ function readEmbeddedUrl(env: Variables, base: string): string {
   const value = env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '';
   const url = new URL(value);
   if (env.text('EMBEDDED_URL') !== null && url.pathname === '/' && url.origin === new URL(base).origin)
-    env.fault('EMBEDDED_URL', 'must have a path where it is on the origin of PUBLIC_URL');
+    env.fault('EMBEDDED_URL', 'must have a path when it is on the origin of PUBLIC_URL');
   return value;
 }
 
@@ -95,7 +95,7 @@ function readTls(env: Variables): HttpSettings['tls'] {
   if ((certPath === null) !== (keyPath === null))
     env.fault(
       certPath === null ? 'TLS_CERT' : 'TLS_KEY',
-      'must be set together with the other one of TLS_CERT and TLS_KEY',
+      'must be set together with the other of TLS_CERT and TLS_KEY',
     );
   for (const [name, path] of [
     ['TLS_CERT', certPath],
@@ -111,6 +111,6 @@ function readTrustedProxies(env: Variables): readonly string[] {
   if (!proxies.every(isAddressOrCidr))
     env.fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
   else if (env.production && [4, 6].some((family) => shareOf(proxies, family) > MAX_TRUSTED_SHARE))
-    env.fault('TRUSTED_PROXIES', 'must name the proxies in front, not everybody');
+    env.fault('TRUSTED_PROXIES', 'must name only the proxies in front of the service');
   return proxies;
 }

@@ -12,7 +12,7 @@ export function readMail(env: Variables): MailSettings {
   if (url !== null && !isMailServer(url)) env.fault('SMTP_URL', 'must be an smtp:// or smtps:// URL');
   const from = env.text('MAIL_FROM');
   if (from === null ? url !== null : !/^[^\s@<>]+@[^\s@<>]+$/.test(from))
-    env.fault('MAIL_FROM', 'must be the address that mails come from when SMTP_URL is set');
+    env.fault('MAIL_FROM', "must be the sender's mail address when SMTP_URL is set");
   return { url, from: from ?? '' };
 }
 

@@ -46,7 +46,7 @@ export function readProcess(
   if (quarantined && role !== 'investigation' && !tools) {
     env.fault(
       'ROLE',
-      'must be investigation, because DATA_DIR is a restored copy (npm run ops -- backup release <folder> --ledger <file> --reason <text> makes it an ordinary one)',
+      'must be investigation, because DATA_DIR is a restored copy (npm run ops -- backup release <folder> --ledger <file> --reason <text> releases it)',
     );
   }
   return {

@@ -66,9 +66,9 @@ function readMasterKey(env: Variables): string | null {
   if (value !== null && !keys.every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key)))
     env.fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
   else if (new Set(keys.map((key) => key.split(':')[0])).size < keys.length)
-    env.fault('VAULT_MASTER_KEY', 'must give each key an id of its own');
+    env.fault('VAULT_MASTER_KEY', 'must give each key its own id');
   else if (env.production && keys.some(isNotRandom))
-    env.fault('VAULT_MASTER_KEY', 'must hold random keys, not text, counted bytes or one byte again and again');
+    env.fault('VAULT_MASTER_KEY', 'must hold random keys, not text, a count or a repeated byte');
   return value;
 }
 

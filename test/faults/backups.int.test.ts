@@ -426,7 +426,7 @@ describe('a command that is killed', () => {
       if (existsSync(join(partial, 'events')) && stateOf(partial) !== 'quarantined') {
         for (const ROLE of ['all', 'investigation'])
           expect(() => readConfig(env(partial, { ROLE }))).toThrow(
-            /DATA_DIR must not be a folder whose restore broke off/,
+            /DATA_DIR must not be a folder whose restore was interrupted/,
           );
       }
       await restore(good, { to });

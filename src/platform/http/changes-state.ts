@@ -13,7 +13,7 @@ declare module 'fastify' {
 export const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   required: false,
-  description: 'The same key and body replays the first reply: within an hour in pages, within 24 hours elsewhere',
+  description: 'A repeated key and body gets the first reply, for an hour in pages and for 24 hours elsewhere',
   schema: { type: 'string' as const },
 };
 

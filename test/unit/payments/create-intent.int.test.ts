@@ -245,7 +245,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
 it('a session can be paid after the settings are corrected, although its first transaction was refused', async () => {
   const { account, create, types, sessionId, calls } = house();
   account.connectedPaymentAccount = 'acct_gone';
-  await expect(create()).rejects.toThrow('refused what we made');
+  await expect(create()).rejects.toThrow('refused a request of ours');
   expect(await types()).toEqual(['PaymentOpened', 'PaymentCanceled']);
   account.connectedPaymentAccount = 'acct_good';
   const second = transactionIdOf(paymentId(sessionId, 1));

@@ -3,7 +3,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { ExchangedToken } from '../../application/exchange-token.js';
 
 export class ExchangeBody {
-  @ApiPropertyOptional({ type: String, description: 'A session grant, when it cannot be sent as X-Session-Token.' })
+  @ApiPropertyOptional({ type: String, description: 'A session grant, for callers that cannot send X-Session-Token.' })
   session_token?: string;
 }
 
@@ -20,13 +20,13 @@ export class GrantBody {
 
   @ApiProperty({
     type: Boolean,
-    description: 'Whether it was made on behalf of a child; false where there is no such grant',
+    description: 'Whether the grant is on behalf of a child; false for an unknown grant',
   })
   onBehalfOf: boolean;
 }
 
 export class TokenBody {
-  @ApiProperty({ type: String, description: 'A JWT, good only from the origin that asked for it.' })
+  @ApiProperty({ type: String, description: 'A JWT that is valid only from the origin that asked for it.' })
   token: string;
 
   @ApiProperty({ type: String, enum: ['Bearer'] })
@@ -38,14 +38,14 @@ export class TokenBody {
   @ApiProperty({
     type: Object,
     deprecated: true,
-    description: 'featureFlags and accountFlags together. Unknown keys are to be ignored.',
+    description: 'featureFlags and accountFlags together. Ignore unknown keys.',
   })
   flags: Record<string, boolean>;
 
-  @ApiProperty({ type: Object, description: 'Unknown keys are to be ignored.' })
+  @ApiProperty({ type: Object, description: 'Ignore unknown keys.' })
   featureFlags: Record<string, boolean>;
 
-  @ApiProperty({ type: Object, description: 'Unknown keys are to be ignored.' })
+  @ApiProperty({ type: Object, description: 'Ignore unknown keys.' })
   accountFlags: Record<string, boolean>;
 
   @ApiPropertyOptional({ type: GrantBody, description: 'Present when a session grant was supplied.' })

@@ -28,11 +28,11 @@ export class TokenController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Exchange a publishable key for a bearer token, or renew one' })
   @ApiHeader({ name: 'X-Publishable-Key', required: true })
-  @ApiHeader({ name: 'Origin', required: true, description: 'Sent by browsers; must be in the list of the key.' })
+  @ApiHeader({ name: 'Origin', required: true, description: "Browsers send it. The key's list must contain it." })
   @ApiHeader({
     name: 'X-Session-Token',
     required: false,
-    description: 'A session grant; the body field session_token does the same.',
+    description: 'A session grant. The body field session_token has the same effect.',
   })
   @ApiHeader({
     name: 'Authorization',

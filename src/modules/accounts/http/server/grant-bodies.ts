@@ -16,7 +16,7 @@ const METADATA_RULE = `must be an object of at most ${MAX_METADATA_FIELDS} strin
 export class MintGrantBody {
   @ApiPropertyOptional({
     format: 'uuid',
-    description: 'A direct child account that the session is for; anything else is 404',
+    description: 'The direct child account that the session is for. Any other id is 404',
   })
   @IsOptional()
   @IsString(text)
@@ -32,7 +32,7 @@ export class MintGrantBody {
     type: 'integer',
     minimum: 0,
     maximum: MAX_FEE_CENTS,
-    description: 'Cents that the platform keeps of what the consumer pays; within the bounds of the account',
+    description: 'Cents of the payment that the platform keeps, within the bounds of the account',
   })
   @IsOptional()
   @Max(MAX_FEE_CENTS, FEE_RULE)
@@ -52,7 +52,7 @@ export class MintGrantBody {
 
   @ApiPropertyOptional({
     format: 'uuid',
-    description: 'The account that a consent shares the report with; 400 when there is no such account',
+    description: 'The account that a consent shares the report with. An unknown account is 400',
   })
   @IsOptional()
   @IsString(text)
@@ -78,13 +78,13 @@ export class MintGrantBody {
 
 export class GrantResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
-  @ApiProperty({ description: 'Shown this once; supply it at the token exchange as X-Session-Token' })
+  @ApiProperty({ description: 'Shown only this once. Send it at the token exchange as X-Session-Token' })
   readonly token!: string;
   @ApiProperty({ enum: ['session_grant'] }) readonly object!: 'session_grant';
   @ApiProperty({ enum: ['live', 'test'] }) readonly environment!: 'live' | 'test';
   @ApiProperty({
     format: 'uuid',
-    description: 'The account that embeds the session: the child when the grant is on its behalf',
+    description: 'The account that embeds the session. It is the child when the grant is on its behalf',
   })
   readonly account_id!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) readonly on_behalf_of!: string | null;

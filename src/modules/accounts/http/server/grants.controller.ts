@@ -20,7 +20,7 @@ export class GrantsController {
   @HttpCode(200)
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Mint a single-use grant for a session, for the own account or a direct child' })
+  @ApiOperation({ summary: 'Issue a single-use grant for a session of the own account or a direct child' })
   @ApiBody({ type: MintGrantBody, required: false })
   @ApiOkResponse({ type: GrantResult })
   async mint(@Body() body: MintGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {

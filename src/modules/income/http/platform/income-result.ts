@@ -10,13 +10,13 @@ export class IncomeStatusResult {
   readonly status!: IncomeStatus['status'];
   @ApiProperty({
     enum: ['PAYROLL', 'BANKING'],
-    description: 'The route being tried; afterwards the one that decided or was tried last',
+    description: 'The current route. After the end: the route that decided, or the last one tried',
   })
   readonly route!: IncomeStatus['route'];
   @ApiPropertyOptional({ format: 'uuid' }) readonly screening_session_id?: string;
-  @ApiPropertyOptional({ enum: ['NO_MATCH', 'VENDOR_ERROR'], description: 'Of a FAILED session' })
+  @ApiPropertyOptional({ enum: ['NO_MATCH', 'VENDOR_ERROR'], description: 'Present for a FAILED session' })
   readonly reason_code?: 'NO_MATCH' | 'VENDOR_ERROR';
-  @ApiPropertyOptional({ format: 'uri', description: 'Of a COMPLETED session: where a server reads the report' })
+  @ApiPropertyOptional({ format: 'uri', description: 'Address where a server reads the report of a COMPLETED session' })
   readonly report_url?: string;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;

@@ -34,7 +34,7 @@ export class IncomeController {
   @Limited({
     by: ['incomeSessionsPerScreening', 'incomeSessionsPerMinute', 'incomeSessionsPerMinutePerAccount', 'vendorShare'],
   })
-  @ApiOperation({ summary: 'Have income and employment verified' })
+  @ApiOperation({ summary: 'Verify income and employment' })
   @HttpCode(200)
   @ApiBody({ type: OpenIncomeBody, required: false })
   @ApiOkResponse({ type: IncomeStatusResult })
@@ -55,7 +55,7 @@ export class IncomeController {
 
   @Get(':id/status')
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'How far an income session is' })
+  @ApiOperation({ summary: 'Read the status of an income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
   status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<IncomeStatusResult> {

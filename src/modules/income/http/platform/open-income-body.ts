@@ -25,7 +25,7 @@ const rule = { message: 'must list PAYROLL, BANKING or both, each once' };
 export class OpenIncomeBody {
   @ApiPropertyOptional({
     format: 'uuid',
-    description: 'A verified screening session of the account: whose income it is',
+    description: 'A verified screening session of the account. The income is that of its person',
   })
   @IsOptional()
   @IsString({ message: 'must be a string' })
@@ -35,7 +35,7 @@ export class OpenIncomeBody {
     enum: ROUTES,
     isArray: true,
     default: ROUTES,
-    description: 'Ways to ask, in the order in which they are tried',
+    description: 'The routes, in the order in which they are tried',
   })
   @IsOptional()
   @IsIn(ROUTES, { each: true, ...rule })
@@ -49,7 +49,8 @@ export class OpenIncomeBody {
     type: 'integer',
     minimum: 1,
     maximum: MAX_ATTEMPT,
-    description: 'Which one of the screening: the session of that number is opened once, and found again afterwards',
+    description:
+      'Number of the income session within its screening. A session with a known number is returned, not opened again',
   })
   @IsOptional()
   @Max(MAX_ATTEMPT, attemptRule)

@@ -35,7 +35,7 @@ export class ServerIncomeController {
 
   @Get(':income_session_id/status')
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'How far an income session is' })
+  @ApiOperation({ summary: 'Read the status of an income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
   async status(

@@ -74,7 +74,7 @@ export class AgentsController {
   @Get('auth/status')
   @Limited({ by: ['vendorShare'] })
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Whether the authentication holds, as the vendor says' })
+  @ApiOperation({ summary: 'Ask the vendor whether the authentication is still valid' })
   @ApiStanding()
   async status(@Param('agentId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
     const asking = new LookAfterAuthentication({ kind: 'agent', id }, 'status', call.name, call.context);

@@ -80,7 +80,7 @@ export class OrganizationsController {
   @Get('auth/status')
   @Limited({ by: ['vendorShare'] })
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Whether the authentication holds, as the vendor says' })
+  @ApiOperation({ summary: 'Ask the vendor whether the authentication is still valid' })
   @ApiStanding()
   async status(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
     const asking = new LookAfterAuthentication({ kind: 'organization', id }, 'status', call.name, call.context);

@@ -30,7 +30,7 @@ const mailAddress = { message: 'must be a mail address' };
 const REDIRECT_SHOWN = {
   format: 'uri',
   maxLength: MAX_REDIRECT,
-  description: 'https, with a test key http too. `{CHECKOUT_SESSION_ID}` stands for the id of the session',
+  description: 'An https address; with a test key http too. `{CHECKOUT_SESSION_ID}` stands for the id of the session',
 };
 const NOTED = 'Noted at the payment processor';
 
@@ -76,7 +76,10 @@ export class CheckoutBody {
   @IsString(text)
   readonly consumerIdTsp?: string;
 
-  @ApiPropertyOptional({ format: 'email', description: "Of who pays, for the page's form; else the customer's" })
+  @ApiPropertyOptional({
+    format: 'email',
+    description: "Mail address of the payer, for the page's form. Default: the customer's",
+  })
   @IsOptional()
   @MaxLength(MAX_MAIL_ADDRESS, atMost(MAX_MAIL_ADDRESS))
   @IsMailAddress(mailAddress)
@@ -93,7 +96,7 @@ export class CheckoutBody {
     type: 'object',
     properties: Object.fromEntries(REPORT_FLAGS.map((flag) => [flag, { type: 'boolean' }])),
     additionalProperties: true,
-    description: "What the renter's report leaves out unless its reader says otherwise",
+    description: "Sections that the renter's report leaves out unless its reader asks for them",
   })
   @IsOptional()
   @Rule(isReportFlags, { message: `must be an object in which ${REPORT_FLAGS.join(' and ')} are true or false` })
@@ -101,7 +104,7 @@ export class CheckoutBody {
 }
 
 class CheckoutResult {
-  @ApiProperty({ format: 'uri', description: 'Where the renter pays' }) readonly url!: string;
+  @ApiProperty({ format: 'uri', description: 'Address where the renter pays' }) readonly url!: string;
   @ApiProperty({ description: 'The session at the payment processor, `cs_...`' }) readonly sessionId!: string;
   @ApiProperty({ format: 'date-time' }) readonly expiresAt!: string;
 }

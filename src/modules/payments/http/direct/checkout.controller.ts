@@ -24,7 +24,7 @@ export class CheckoutController {
   @HttpCode(200)
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Send a renter to a page on which they pay; an open unpaid session is replaced' })
+  @ApiOperation({ summary: 'Send a renter to a page to pay. It replaces an open unpaid session' })
   @ApiBody({ type: CheckoutBody })
   @ApiOkResponse({ type: CheckoutReply })
   async open(

@@ -40,7 +40,8 @@ class CreateIntentBody {
 
 class IntentResult {
   @ApiProperty({ description: '`txn_` and a UUID' }) readonly transaction_id!: string;
-  @ApiProperty({ description: "For the processor's browser library; not to be kept." }) readonly client_secret!: string;
+  @ApiProperty({ description: "For the processor's browser library. Do not store it." })
+  readonly client_secret!: string;
   @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
 }
@@ -61,7 +62,7 @@ export class PaymentsController {
 
   @Post('create-intent')
   @Limited({ by: ['paymentIntentsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Open the payment of a session, or take the open one up again' })
+  @ApiOperation({ summary: 'Open the payment of a session, or continue the open one' })
   @Header('cache-control', 'no-store')
   @HttpCode(200)
   @ApiBody({ type: CreateIntentBody })
@@ -76,7 +77,7 @@ export class PaymentsController {
 
   @Post(':transactionId/confirm')
   @Limited({ by: ['confirmsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'How the payment is now, straight from the processor; charges nothing' })
+  @ApiOperation({ summary: "Fetch the payment's status from the processor; charges nothing" })
   @HttpCode(200)
   @ApiOkResponse({ type: PaymentResult })
   async confirm(

@@ -8,7 +8,7 @@ import { CurrentContext, type RequestContext } from '../../../../platform/http/p
 import { RefundPayment } from '../../application/refund-payment.js';
 
 class RefundBody {
-  @ApiProperty({ enum: REFUND_REASONS, description: 'Told with the event as `reason_code`' })
+  @ApiProperty({ enum: REFUND_REASONS, description: 'The event has it as `reason_code`' })
   @IsIn(REFUND_REASONS, { message: `must be one of ${REFUND_REASONS.join(', ')}` })
   reason: RefundReason;
 }
@@ -18,12 +18,12 @@ class RefundResult {
   @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
   @ApiProperty({
     enum: ['SUCCEEDED', 'REFUNDED'],
-    description: '`SUCCEEDED` while the processor has not confirmed the refund, which it is asked for until it does',
+    description: '`SUCCEEDED` until the processor confirms the refund. The service asks until then',
   })
   readonly status!: string;
   @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
-  @ApiProperty({ enum: REFUND_REASONS, description: 'That of the first request' }) readonly reason!: string;
+  @ApiProperty({ enum: REFUND_REASONS, description: 'The reason of the first request' }) readonly reason!: string;
 }
 
 /** Refunds of the account's own payments, for servers with a secret key (docs/contract/server.md#refunds). */
@@ -35,7 +35,7 @@ export class RefundsController {
 
   @Post(':transaction_id/refund')
   @Limited({ by: ['vendorShare'] })
-  @ApiOperation({ summary: 'Give a whole payment back' })
+  @ApiOperation({ summary: 'Refund a whole payment' })
   @HttpCode(200)
   @ApiBody({ type: RefundBody })
   @ApiOkResponse({ type: RefundResult })

@@ -65,7 +65,7 @@ abstract class LinksController {
 
   @Get(['report', ''])
   @Limited({ by: ['reportReadsPerMinute'] })
-  @ApiOperation({ summary: 'Read the linked report of a renter; without `/report` it is the older spelling' })
+  @ApiOperation({ summary: 'Read the linked report of a renter. The path without `/report` is the older spelling' })
   @ApiReportQuery()
   @ApiPartyReport()
   @ApiRefusals(401, 406, 422, 423)

@@ -29,7 +29,7 @@ export class RenterReportsController {
 
   @Get(['report', ''])
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Read the report of a renter; without `/report` it is the older spelling' })
+  @ApiOperation({ summary: 'Read the report of a renter. The path without `/report` is the older spelling' })
   @ApiReportQuery()
   @ApiPartyReport()
   @ApiRefusals(401, 402, 406, 409, 422, 423, 502, 504)

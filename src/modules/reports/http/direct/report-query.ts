@@ -84,7 +84,7 @@ export function ApiReportQuery(): MethodDecorator {
       description: 'The report has expired, the vendor refused the request, or an exclusion is neither true nor false',
       schema: { oneOf: [{ $ref: getSchemaPath(NumericErrorResult) }, EXCLUSION_REFUSED] },
     }),
-    ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Goes before `Accept`' }),
+    ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Counts more than `Accept`' }),
     ApiQuery({ name: 'excludeBackground', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'excludeHousingCourt', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'contentType', required: false, type: String, description: 'Accepted, and changes nothing' }),

@@ -49,7 +49,7 @@ export function ApiPartyReport(): MethodDecorator {
 }
 
 class ReportExpiryPayload {
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while no report was pulled' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null until a report is pulled' })
   readonly tokenExpiration!: string | null;
 }
 
@@ -61,7 +61,7 @@ class CreditScorePayload {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Null where the agent or organization may not see the report, or the report has no score',
+    description: 'Null when the agent or organization may not see the report, or when the report has no score',
   })
   readonly creditScore!: number | null;
 }

@@ -21,7 +21,7 @@ export class PdfBody {
   @IsString(required)
   readonly html!: string;
 
-  @ApiPropertyOptional({ description: 'What the file is called when it is saved' })
+  @ApiPropertyOptional({ description: 'Name of the saved file' })
   @IsOptional()
   @IsString({ message: 'must be a string' })
   readonly filename?: string;

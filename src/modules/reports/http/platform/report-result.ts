@@ -8,7 +8,7 @@ class ScoreResult {
   @ApiProperty() readonly model!: string;
   @ApiProperty({ type: 'integer' }) readonly min!: number;
   @ApiProperty({ type: 'integer' }) readonly max!: number;
-  @ApiProperty({ type: [String], description: 'What weighed most, most important first' })
+  @ApiProperty({ type: [String], description: 'The factors with the most weight, the most important first' })
   readonly factors!: readonly string[];
   @ApiProperty({ format: 'date' }) readonly date!: string;
 }
@@ -25,7 +25,8 @@ class ReportResult {
   })
   readonly report!: object;
   @ApiProperty({ format: 'date-time' }) readonly generatedAt!: string;
-  @ApiProperty({ format: 'date-time', description: 'Until when the caller may see it' }) readonly expiresAt!: string;
+  @ApiProperty({ format: 'date-time', description: 'End of the time in which the caller may see it' })
+  readonly expiresAt!: string;
 }
 
 /** JSON, or the same data as a page. */
@@ -50,7 +51,7 @@ class ShareFacts {
 export class ShareResult extends ShareFacts {
   @ApiProperty({ enum: ['SHARED'] }) readonly status!: 'SHARED';
   @ApiProperty({ format: 'date-time' }) readonly sharedAt!: string;
-  @ApiProperty({ format: 'date-time', description: 'Until when the recipient may see the report' })
+  @ApiProperty({ format: 'date-time', description: 'End of the time in which the recipient may see the report' })
   readonly expiresAt!: string;
 }
 
@@ -68,15 +69,15 @@ export class RevokeResult extends ShareFacts {
 
 export class SharingResult {
   @ApiProperty({ enum: ['NOT_SHARED', 'SHARED', 'REVOKED', 'EXPIRED'] }) readonly status!: Sharing['status'];
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Null while it is not shared' })
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Null until the report is shared' })
   readonly reportId!: string | null;
-  @ApiProperty({ format: 'uuid', description: 'Whom a consent that names nobody is for' })
+  @ApiProperty({ format: 'uuid', description: 'The recipient of a consent that names none' })
   readonly recipientAccountId!: string;
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the time of the recipient ends',
+    description: "End of the recipient's time",
   })
   readonly expiresAt!: string | null;
   @ApiPropertyOptional({ format: 'date-time' }) readonly sharedAt?: string;
@@ -92,6 +93,6 @@ export function sharingResult(sharing: Sharing): SharingResult {
 }
 
 export class PdfResult {
-  @ApiProperty({ format: 'uri', description: 'Needs no token; good until `expiresAt`' }) readonly url!: string;
+  @ApiProperty({ format: 'uri', description: 'Needs no token; valid until `expiresAt`' }) readonly url!: string;
   @ApiProperty({ format: 'date-time' }) readonly expiresAt!: string;
 }

@@ -39,7 +39,12 @@ export class ReportsController {
   @Get(':id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Read the report of a screening session' })
-  @ApiQuery({ name: 'language', required: false, enum: PAGE_LANGUAGES, description: 'Of the page; else English' })
+  @ApiQuery({
+    name: 'language',
+    required: false,
+    enum: PAGE_LANGUAGES,
+    description: 'Language of the page. Default: English',
+  })
   @ApiReport()
   async open(
     @Param('id') id: string,
@@ -55,7 +60,7 @@ export class ReportsController {
 
   @Get(':id/sharing')
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'Whether the report is shared with whom a consent would share it' })
+  @ApiOperation({ summary: 'Whether the report is shared with the account that a consent would name' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: SharingResult })
   async sharing(
@@ -86,7 +91,7 @@ export class ReportsController {
 
   @Post(':id/revoke-sharing')
   @Limited({ by: ['sharesPerMinute'] })
-  @ApiOperation({ summary: 'Take the consent back, for good: from the named account, else from all' })
+  @ApiOperation({ summary: 'Revoke the consent for good, for the named account or else for all' })
   @HttpCode(200)
   @ApiBody({ type: ShareBody, required: false })
   @ApiOkResponse({ type: RevokeResult })

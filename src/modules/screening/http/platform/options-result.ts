@@ -26,7 +26,7 @@ class FeeResult {
     description: 'Cents; null: not fixed. When it is given, the fee from a page does not count',
   })
   readonly fixed!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Cents; null where a consumer pays nothing' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Cents; null when a consumer pays nothing' })
   readonly max!: number | null;
 }
 
@@ -41,7 +41,7 @@ class GrantOptionsResult {
 }
 
 class TermsResult {
-  @ApiProperty({ description: 'To be sent as termsVersion with the submission' }) readonly version!: string;
+  @ApiProperty({ description: 'Send it as termsVersion with the submission' }) readonly version!: string;
   @ApiProperty({ enum: ['en', 'es'] }) readonly language!: 'en' | 'es';
   @ApiProperty({ type: [String], description: 'Plain text' }) readonly paragraphs!: readonly string[];
 }

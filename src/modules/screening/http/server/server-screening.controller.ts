@@ -23,7 +23,7 @@ class ServerStatusResult {
   @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly user_type!: string;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
-  @ApiPropertyOptional({ format: 'date-time', description: 'Present once a report was released' })
+  @ApiPropertyOptional({ format: 'date-time', description: 'Present after the release of a report' })
   readonly report_expires_at?: string;
   @ApiPropertyOptional({
     oneOf: [text, { type: 'object', properties: { address: text, city: text, state: text, zip: text } }],

@@ -20,7 +20,7 @@ export class DeliveryResult {
   @ApiProperty({ format: 'date-time', description: 'Time of the change that the event reports' })
   readonly occurred_at!: string;
   @ApiProperty({ enum: DELIVERY_STATUSES }) readonly status!: (typeof DELIVERY_STATUSES)[number];
-  @ApiProperty({ type: 'integer', description: 'Attempts that are over, redeliveries included' })
+  @ApiProperty({ type: 'integer', description: 'Number of attempts that are over, with redeliveries' })
   readonly attempt_count!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_attempt_at!: string | null;
   @ApiProperty(NUMBER_OR_NULL) readonly last_http_status!: number | null;

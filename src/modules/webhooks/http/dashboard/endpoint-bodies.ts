@@ -41,7 +41,7 @@ const MAIL_SHOWN = {
 export class CreateEndpointBody {
   @ApiProperty({
     format: 'uri',
-    description: 'https, with a host that resolves to public addresses only',
+    description: 'An https address whose host resolves only to public addresses',
     example: 'https://hooks.example.com/screenings',
   })
   @MaxLength(MAX_URL, notTooLong)
