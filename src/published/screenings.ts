@@ -59,7 +59,7 @@ export abstract class Screenings {
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
-  /** For the report's page. All is null for a session that does not exist. */
+  /** The facts for the report's page. All are null for a session that does not exist. */
   abstract screenedFor(sessionId: string): Promise<ScreenedFor>;
 
   /** The session must be verified. */
@@ -84,9 +84,9 @@ export type VerificationMethod = 'otp' | 'kba' | 'outright';
 
 /** The request of a screening, and how the person was verified. */
 export interface ScreenedFor {
-  /** Null where neither the grant nor the page said it. */
+  /** Null when neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;
-  /** In one line; null where the page gave none, and after the person was erased. */
+  /** The address in one line; null when the page gave none, and after the person was erased. */
   readonly unitAddress: string | null;
   /** Null before the verification. */
   readonly verifiedBy: VerificationMethod | null;

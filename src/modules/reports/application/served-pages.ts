@@ -13,11 +13,11 @@ export interface ReportRequest {
   readonly environment: Environment;
   /** The name of the account that screened the person. */
   readonly requestedBy: string;
-  /** The kind of user that the account screened for; null where it did not say. */
+  /** The kind of end user that the account screened for; null when it did not say. */
   readonly endUserType: EndUserType | null;
   /** The address of the home, in the words of the page; null where it gave none. */
   readonly property: string | null;
-  /** `at`: ISO 8601 UTC. Null where the session is not verified any more. */
+  /** `at` is ISO 8601 UTC. Null when the session is no longer verified. */
   readonly verified: { readonly how: VerificationMethod; readonly at: string } | null;
 }
 
@@ -29,7 +29,7 @@ export class ServedPages {
     private readonly accounts: Accounts,
   ) {}
 
-  /** Of a session that has a report. */
+  /** The session must have a report. */
   async requestOf(sessionId: string): Promise<ReportRequest> {
     const screened = await this.screenings.screenedFor(sessionId);
     const session = await this.screenings.find(sessionId);

@@ -10,7 +10,7 @@ export interface Attention {
   readonly searched: readonly string[];
 }
 
-/** A section that the reader left out brings no line either. */
+/** A section that the reader left out adds no line here either. */
 export function attentionIn({ report, generatedAt, words, leftOut }: Records): Attention {
   const { language, attentionIs: says, tables } = words;
   const { tradeLines, publicRecords, alerts = [] } = report;

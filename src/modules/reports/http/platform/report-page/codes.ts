@@ -42,12 +42,12 @@ export function meaningOf(code: string, language: PageLanguage): string | null {
   return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.[language] ?? null) : null;
 }
 
-/** In words where the code is known, else the code itself. */
+/** The words for a known code, else the code itself. */
 export function coded(code: string, language: PageLanguage): string {
   return meaningOf(code, language) ?? code;
 }
 
-/** For the page: an unknown code is shown as it is, and marked as a code. */
+/** The code for the page. An unknown code is shown as it is, and marked as a code. */
 export function codeOf(code: string, language: PageLanguage): Content {
   return meaningOf(code, language) ?? html`<code>${code}</code>`;
 }

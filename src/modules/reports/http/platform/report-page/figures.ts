@@ -10,7 +10,7 @@ export interface Month {
   readonly state: MonthState;
 }
 
-/** Amounts in cents, shares in whole percent. Null where the bureau gave nothing to compute it from. */
+/** Amounts are in cents, shares in whole percent. A figure is null when the bureau gave no data for it. */
 export interface Figures {
   readonly openAccounts: number | null;
   readonly balanceCents: number | null;
@@ -20,7 +20,7 @@ export interface Figures {
   readonly inquiries: number | null;
 }
 
-/** The months that the page shows of an account, and that the share of payments on time counts. */
+/** The number of months of an account that the page shows, and that the share of payments on time counts. */
 export const MONTHS_SHOWN = 24;
 
 /** The bureau's letters and digits for one month. Any other mark has no data. */
@@ -86,7 +86,7 @@ export function isOpen({ status }: Pick<TradeLine, 'status'>): boolean {
   return status !== 'CLOSED';
 }
 
-/** A collector has the account, or the creditor has written it off. */
+/** Whether a collector has the account, or the creditor has written it off. */
 export function isInCollection({ status }: Pick<TradeLine, 'status'>): boolean {
   return /COLLECTION|CHARGE[D_-]*OFF|REPOSSESS/.test(status);
 }

@@ -30,7 +30,7 @@ export function moneyOf(cents: number | null, language: PageLanguage): string {
   return cents === null ? '' : FORMATS[language].money.format(cents / 100);
 }
 
-/** For a whole percent. */
+/** Formats a whole percentage. */
 export function percentOf(percent: number, language: PageLanguage): string {
   return FORMATS[language].percent.format(percent / 100);
 }

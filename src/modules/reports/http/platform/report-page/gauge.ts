@@ -5,7 +5,7 @@ import type { Wording } from './wording.js';
 
 const RADIUS = 80;
 const CENTRE = { x: 100, y: 96 };
-/** Between two bands, as a share of the scale. */
+/** The gap between two bands, as a share of the scale. */
 const GAP = 0.006;
 
 /** A picture for the eye only: the page says the same in words beside it. */

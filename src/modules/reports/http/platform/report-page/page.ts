@@ -52,7 +52,7 @@ ${applicantSection(report.consumer, request, words)}${scoreSection(score, words)
 `.text;
 }
 
-/** Enough to tell reports apart on paper. The whole id is at the end of the page. */
+/** A short id, enough to tell reports apart on paper. The whole id is at the end of the page. */
 function shortNumber(id: string): string {
   return id.slice(-8);
 }

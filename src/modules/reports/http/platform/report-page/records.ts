@@ -68,7 +68,7 @@ export function inquiriesSection({ report, words }: Records): Html {
   return section(title, rows.length === 0 ? html`<p>${words.noEntries}</p>` : table('inquiries', rows, words));
 }
 
-/** Says where and when was searched; without a word of the vendor, that it was on the day of the report. */
+/** A section of records with the place and day of each search. Without records it says so, for the day of the report. */
 function searchedSection(
   of: 'publicRecords' | 'housingCourt' | 'background',
   rows: readonly (readonly Content[])[],
