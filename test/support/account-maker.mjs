@@ -1,4 +1,4 @@
-// Makes accounts like the demo accounts beside a running service, under ids of their own: for suites that share the service.
+// Makes accounts like the demo accounts while a service runs. Suites that share the service get accounts with ids of their own.
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
@@ -27,10 +27,10 @@ import { findVendors, VendorRegistry } from '../../dist/src/vendor-kit/registry.
 
 const TOKEN_TTL_SECONDS = 86_400;
 const context = () => systemContext('tests', { accountId: null, environment: null });
-/** By data folder. */
+/** Keyed by data folder. */
 const buses = new Map();
 
-/** The content of a credentials file: accounts with the names, the settings and the kinship of the demo accounts. */
+/** Gives the content of a credentials file. Its accounts have the names, settings and parents of the demo accounts. */
 export async function makeAccounts(env) {
   if (!buses.has(env.DATA_DIR)) buses.set(env.DATA_DIR, busOf(env));
   const { bus, config } = await buses.get(env.DATA_DIR);

@@ -1,4 +1,4 @@
-// The browsers that the tests of PDFs start, seen from outside, and what was printed.
+// Observes the browsers that the tests of PDFs start, and reads the printed pages.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../src/adapters/pdf-renderer/chromium.js';
@@ -9,14 +9,14 @@ import { PATIENCE_MS, until } from './eventually.js';
 export const executablePath = process.env['CHROMIUM_PATH'] || null;
 export const searchPath = process.env['PATH'] ?? '';
 
-/** Opens pages as it prints them. */
+/** Opens pages in the way the service prints them. */
 export const pageBrowser = needed(findChromium(executablePath, searchPath));
-/** With the settings that people have: slower. */
+/** Uses the settings that people have, which are slower. */
 export const browserOfPeople = (): string => needed(findChromium(null, searchPath, BROWSERS) ?? executablePath);
 
-/** Each site has a process of its own, as in the browsers of people, unless told otherwise. */
+/** Gives each site a process of its own by default, as the browsers of people do. */
 export function browserArguments(isolation: readonly string[] = ['--site-per-process']): string[] {
-  // Containers give the browser's own sandbox no namespaces.
+  // In a container the browser's own sandbox cannot make namespaces.
   return ['--no-sandbox', ...isolation];
 }
 
@@ -26,11 +26,11 @@ function needed(browser: string | null): string {
   return browser;
 }
 
-/** Gives a page time enough on a busy machine, unless told otherwise. */
+/** By default, allows enough time for a page on a busy machine. */
 export const aRenderer = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer =>
   new ChromiumPdfRenderer({ executablePath, searchPath, limitMs: PATIENCE_MS, ...options });
 
-/** A link is the mark of a part that was printed: its address stands in the PDF as it is. */
+/** A link marks a part that was printed, because the PDF holds its address as plain text. */
 export const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;
 export const marksIn = (pdf: string): string[] =>
   [...pdf.matchAll(/\/URI \(http:\/\/([a-z-]+)\.invalid\/\)/g)].map(([, name]) => name!);
@@ -42,7 +42,7 @@ export const textOf = (rendered: RenderedPdf): string => {
 /** Keeps a browser busy for minutes while it prints. */
 export const SPINNING = '<div style="height:99999999px;background:linear-gradient(red,blue)">x</div>';
 
-/** Everything that runs below this process: id, and command line. */
+/** All processes below this one, each with its id and command line. */
 export async function processesBelow(parent: number): Promise<{ readonly pid: number; readonly command: string }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], {
     maxBuffer: 16_000_000,
@@ -72,12 +72,12 @@ export function kill9(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // It may have ended since it was seen.
+    // The process may have ended in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
-/** A browser other than this one, running and with a page. */
+/** Finds a running browser that has a page and is not the given one. */
 export async function browserWithPage(known = 0): Promise<number> {
   let other: number | undefined;
   await until('a browser has a page', async () => {

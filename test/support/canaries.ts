@@ -1,4 +1,4 @@
-// How the service's writings are searched for values that must not be there: plain, and in the usual disguises.
+// Searches everything that the service writes for values that must not be there, in plain and in the usual encodings.
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import type { Redis } from 'ioredis';
 
 const PAUSE_MS = 10;
 
-/** What to look for: a name to tell, and the value. */
+/** The values to look for. Each has a name for the report. */
 export type Canaries = Iterable<readonly [name: string, canary: string]>;
 
-/** Each is looked for in thousands of places. */
+/** Kept, because each value is looked for in thousands of places. */
 const DISGUISES = new Map<string, Buffer[]>();
 
-/** The canary as it is and as it could hide: base64 at each alignment, base64url, hex, URL-encoded, reversed case. */
+/** The canary as it is, and as it could be hidden: base64 at each alignment, base64url, hex, URL-encoded, and in the other case. */
 function disguises(canary: string): Buffer[] {
   const known = DISGUISES.get(canary);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ function disguisesOf(canary: string): Buffer[] {
   const bytes = Buffer.from(canary);
   const aligned = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    // The first and last characters mix with their neighbours.
+    // The first and last characters depend on the bytes beside the canary.
     return text.slice(offset === 0 ? 0 : offset + 1, text.length - 4);
   });
   const texts = [
@@ -38,7 +38,7 @@ function disguisesOf(canary: string): Buffer[] {
     ...aligned,
     ...aligned.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ];
-  // A shorter text turns up by chance among so many ids and hashes.
+  // A shorter text would match by chance among all the ids and hashes.
   return [...new Set(texts)]
     .filter((text) => text.length >= 8)
     .flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
@@ -50,7 +50,7 @@ export function findingsOf(canaries: Canaries, where: string, content: Buffer): 
   );
 }
 
-/** Eight digits turn up by chance amidst the hex digits of so many hashes and ids. */
+/** Eight digits can match by chance within the hex digits of a hash or an id. Such a match does not count. */
 function isIn(content: Buffer, disguise: Buffer): boolean {
   if (!/^\d{8}$/.test(disguise.toString('latin1'))) return content.includes(disguise);
   for (let at = content.indexOf(disguise); at >= 0; at = content.indexOf(disguise, at + 1)) {
@@ -65,17 +65,17 @@ export function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** All that was ever in Redis while somebody looked: what it was called there, and the content. */
+/** Everything that Redis held while the capture looked: each key with its content. */
 export class RedisCapture {
   private readonly contents = new Map<string, { readonly where: string; readonly content: Buffer }>();
 
   constructor(private readonly redis: Redis) {}
 
-  /** Looks all the while that something is done, because what lies there for a moment only is there too. */
+  /** Looks at Redis repeatedly until the work ends, so that a value which stays only a moment is seen too. */
   async during(work: () => Promise<void>): Promise<void> {
     let working = true;
     const watching = (async () => {
-      // In turn with the work, which may be a browser's on the same processor.
+      // The pause gives the processor to the work, which may be a browser on the same machine.
       for (; working; await delay(PAUSE_MS)) await this.look();
     })();
     try {

@@ -1,4 +1,4 @@
-// Certificates for tests, made when they are needed: an authority and what it signs, with elliptic curves and no program beside Node.
+// Makes an authority and its certificates when a test needs them. The keys are elliptic curves, and no program beside Node is used.
 import { type KeyObject, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** Names and IPv4 addresses that the certificate is for. */
+  /** Names and IPv4 addresses in the certificate. */
   readonly hosts: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
@@ -22,7 +22,7 @@ const BASIC_CONSTRAINTS = '0603551d13';
 const KEY_USAGE = '0603551d0f';
 const ALTERNATIVE_NAMES = '0603551d11';
 
-/** One DER value: its tag, its length, what it holds. */
+/** One DER value: tag, length, content. */
 function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
   const { length } = content;
@@ -63,7 +63,7 @@ function signed(
 }
 
 export class CertificateAuthority {
-  /** PEM; what a client must trust. */
+  /** The certificate that a client must trust, as PEM. */
   readonly cert: string;
   private readonly name = `Test authority ${randomBytes(4).toString('hex')}`;
   private readonly key: KeyObject;
@@ -88,7 +88,7 @@ export class CertificateAuthority {
   }
 }
 
-/** A certificate that nobody vouches for. */
+/** A certificate that no authority signed. */
 export function selfSigned(options: CertificateOptions): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return leaf(RECEIVER, privateKey, publicKey, privateKey, options);

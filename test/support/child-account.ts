@@ -1,6 +1,6 @@
 import type { Credentials, Service } from './service.js';
 
-/** Opens a prepaid child account, with a publishable key for the parent's pages. */
+/** Opens a prepaid child account with a publishable key for the parent's pages. */
 export async function childOf(
   service: Service,
   parent: keyof Credentials['accounts'],

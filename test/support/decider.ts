@@ -1,4 +1,4 @@
-// Unit tests of an aggregate in three words: given events, when a command, then events or a refusal.
+// Unit tests of an aggregate are written in three steps: given events, when a command, then events or a domain error.
 import { expect } from '@jest/globals';
 import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import { fold, type Decider } from '../../src/kernel/decider.js';
@@ -7,18 +7,18 @@ import { DomainError, type DomainErrorDetail } from '../../src/kernel/domain-err
 
 export interface Given<State, Command, Event extends DomainEvent> {
   readonly state: State;
-  /** One more piece of history. */
+  /** Adds events to the history. */
   and(...events: Event[]): Given<State, Command, Event>;
   when(command: Command): Decision<State, Command, Event>;
 }
 
 export interface Decision<State, Command, Event extends DomainEvent> {
-  /** Exactly these events; none means that the command changes nothing. Hands on what is the case afterwards. */
+  /** Expects exactly these events. No events means that the command changes nothing. Returns the history with these events added. */
   then(...events: Event[]): Given<State, Command, Event>;
-  /** Takes whatever was decided; fails when it was refused. */
+  /** Accepts every decision. Fails when the command was refused. */
   readonly decided: Given<State, Command, Event>;
   readonly events: readonly Event[];
-  /** Refused with exactly this condition and detail. */
+  /** Expects a refusal with exactly this code and detail. */
   thenRefused(condition: ErrorCode, detail?: DomainErrorDetail): void;
 }
 
@@ -53,7 +53,7 @@ export function given<State, Command, Event extends DomainEvent>(
   };
 }
 
-/** What `act` was refused with; any other outcome fails. */
+/** Returns the domain error that `act` throws. Fails on every other outcome. */
 export function refusalOf(act: () => unknown): DomainError {
   let result: unknown;
   try {

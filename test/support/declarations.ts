@@ -1,4 +1,4 @@
-// What the feature modules declare, without starting them.
+// Reads the declarations of the feature modules without starting the modules.
 import 'reflect-metadata';
 import { FeaturesModule } from '../../src/modules/features.module.js';
 import { declaredBy, Projections, Publishers } from '../../src/platform/subscriptions/declarations.js';

@@ -1,9 +1,9 @@
-// The direct API with a key, as a server of an integrator calls it.
+// Calls the direct API with a key, as an integrator's server does.
 import { aPerson, type Credentials, type Person, type Reply, type Service } from './service.js';
 
 export type PartyKind = 'renters' | 'agents' | 'organizations';
 
-/** A registration that is accepted, of a person nobody else is. */
+/** A registration that is accepted. Each call makes a different person. */
 export function aRegistration(fields: Person = {}): Person {
   const { termsAcceptedAt: _, userType: __, dateOfBirth: dob, ...person } = aPerson();
   return { ...person, dob, phoneNumber: '4155550134', ipAddress: '203.0.113.7', ...fields };
@@ -15,13 +15,13 @@ export class DirectCaller {
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** With the key of a demo account. */
+  /** Uses the key of a demo account. */
   static async of(service: Service, account: keyof Credentials['accounts'] = 'nopay'): Promise<DirectCaller> {
     const { accounts } = await service.credentials();
     return new DirectCaller(service, { 'x-api-key': accounts[account].apiKey });
   }
 
-  /** `path` begins behind `/api`. */
+  /** `path` is the part of the address behind `/api`. */
   send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
     return this.service.request(method, `/api${path}`, { headers: { ...this.headers, ...headers }, body });
   }

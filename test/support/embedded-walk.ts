@@ -1,5 +1,5 @@
-// Every screen of the embedded component, as people come to it. Whoever calls looks at each: the tests of accessibility and layout,
-// and the script that takes the pictures of docs/embedded.
+// Walks through every screen of the embedded component as people do. The caller looks at each screen: the tests of accessibility and
+// layout, and the script that takes the pictures of docs/embedded.
 import type { FrameLocator, Locator } from 'playwright-core';
 import { TEXTS as DETAILS } from '../../web/frame/steps/details/texts.js';
 import { ENDED } from '../../web/frame/steps/ended/texts.js';
@@ -14,7 +14,7 @@ import type { HostPage, MountWish } from './embedding.js';
 import { aPerson, type PlatformCaller } from './service.js';
 
 export type Language = 'en' | 'es';
-/** Is told what is shown; what it shows has come to rest. */
+/** Called with the name of the screen once the screen has stopped moving. */
 export type Look = (screen: string) => Promise<void>;
 
 export const CARD_LABELS = {
@@ -42,7 +42,7 @@ export class Walk {
     await this.endings();
   }
 
-  /** From the details to the report that is no longer shared. */
+  /** Walks from the details to the report that is no longer shared. */
   private async journey(): Promise<void> {
     const { language, look } = this;
     const [details, stepUp, share] = [DETAILS[language], STEP_UP[language], SHARE[language]];
@@ -117,13 +117,13 @@ export class Walk {
     await this.host.press(this.payButton());
   }
 
-  /** Where the journey ends otherwise, and what stands beside it. */
+  /** The other ends of the journey, and the other views. */
   private async endings(): Promise<void> {
     const { demo, frame, host, language, look } = this;
     const [ended, income] = [ENDED[language], INCOME[language]];
     const confirmed = await this.submitted('Example');
     const unknown = await this.submitted('Noincometest');
-    // As the view opens them, so that they are over by then.
+    // Opened as the view opens them, so that they have ended before the view shows them.
     for (const id of [confirmed, unknown]) await demo.post('/voie/sessions', { screening_session_id: id, attempt: 1 });
     const locked = await this.submitted('Lockedtest');
     const expired = await this.submitted('Expiredtest');
@@ -200,7 +200,7 @@ export class Walk {
     return this.frame.locator('.field', { has: this.frame.locator(`label:text-is("${label}")`) }).locator('.control');
   }
 
-  /** By keyboard: a look changes the size of the window, and what a mouse points at may move away meanwhile. */
+  /** Uses the keyboard, because a look resizes the window and the target of a mouse may move in the meantime. */
   private press(name: string): Promise<void> {
     return this.frame.getByRole('button', { name }).press('Enter');
   }

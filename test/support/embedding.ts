@@ -1,5 +1,5 @@
-// The embedded component as people meet it: a page of an integrator that loads the host script, in a real browser, over three origins:
-// the page's, the service's (API and frame), and the sandbox's (the payment processor and the device check).
+// Opens the embedded component as people meet it: an integrator's page in a real browser loads the host script. Three origins take part:
+// the page's, the service's (API and frame) and the sandbox's (payment processor and device check).
 import {
   type Browser,
   type BrowserContextOptions,
@@ -34,17 +34,17 @@ export const CALLBACKS = [
   'onWarning',
 ] as const;
 
-/** What the integrator's page heard: the callback's name and its payload. */
+/** One callback that the integrator's page received: its name and its payload. */
 export type Told = readonly [name: string, payload: any];
 
 export interface MountWish {
   readonly view?: string;
-  /** Options of mount; `unitAddress` has a default, and every callback is listened to. */
+  /** Options of `mount`. `unitAddress` has a default, and the page listens to every callback. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly init?: Readonly<Record<string, unknown>>;
   readonly account?: keyof Credentials['accounts'];
   readonly key?: string;
-  /** Names of the handlers that the page takes over. */
+  /** Names of further handlers that the page passes to `mount`. */
   readonly handles?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export class Embedding {
     return Embedding.with(IntegratorSite.start(env, options), options);
   }
 
-  /** On a service that suites share. */
+  /** Uses a service that suites share. */
   static async shared(): Promise<Embedding> {
     return Embedding.with(Service.shared('page').then(IntegratorSite.of));
   }
@@ -83,12 +83,12 @@ export class Embedding {
     return this.site.credentials;
   }
 
-  /** Of the integrator's pages; the demo keys allow it. */
+  /** The origin of the integrator's pages, which the demo keys allow. */
   get hostOrigin(): string {
     return this.site.origin;
   }
 
-  /** Another page of the integrator. */
+  /** Adds another page of the integrator. */
   serving(path: string, page: Partial<HostDocument>): this {
     this.site.serving(path, page);
     return this;
@@ -98,7 +98,7 @@ export class Embedding {
     return this.site.hostPage(body);
   }
 
-  /** A page of the integrator in a browser of its own; nothing is mounted yet. */
+  /** Opens a page of the integrator in a browser context of its own. The page has not mounted the component yet. */
   async open(path = '/', context: BrowserContextOptions = {}): Promise<HostPage> {
     const browsing = await this.browser.newContext({ locale: 'en-US', timezoneId: 'America/Chicago', ...context });
     const page = await browsing.newPage();
@@ -115,9 +115,9 @@ export class Embedding {
 }
 
 export class HostPage {
-  /** What the browser console said, of the page and of the frames in it. */
+  /** Messages on the browser console, from the page and its frames. */
   readonly console: string[] = [];
-  /** Every request of the page and of the frames in it. */
+  /** Every request of the page and its frames. */
   readonly requests: { readonly method: string; readonly url: string; readonly body: string | null }[] = [];
 
   constructor(
@@ -131,12 +131,12 @@ export class HostPage {
     );
   }
 
-  /** The inside of the mounted component. */
+  /** The content of the mounted component. */
   get frame(): FrameLocator {
     return this.page.frameLocator('#place iframe');
   }
 
-  /** Mounts a view at #place, hears every callback, and resolves when `mount` has; rejects as it does. */
+  /** Mounts a view at #place and listens to every callback. Resolves or rejects as `mount` does. */
   async mount({
     view = 'screening',
     options = {},
@@ -166,8 +166,8 @@ export class HostPage {
   }
 
   /**
-   * Presses what is in the frame, once the page has given the frame the height of its content. Until then the content still moves, and a
-   * press that meets another document, such as that of the report, is lost without a word.
+   * Presses an element in the frame after the page has given the frame the height of its content. Until then the content still moves. A
+   * press that lands in another document, such as the report, would be lost without an error.
    */
   async press(target: Locator): Promise<void> {
     await target.waitFor();
@@ -188,12 +188,12 @@ export class HostPage {
     await target.click();
   }
 
-  /** All callbacks so far. */
+  /** All callbacks until now. */
   async told(): Promise<Told[]> {
     return this.page.evaluate(() => (globalThis as any).told ?? []);
   }
 
-  /** Waits until a callback has been told `times` times, and gives the payload of that time. */
+  /** Waits for a callback until it has come `times` times, and returns the last of these payloads. */
   async hears(name: string, times = 1): Promise<any> {
     try {
       await this.page.waitForFunction(

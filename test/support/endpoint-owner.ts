@@ -1,4 +1,4 @@
-// The owner of an account at the doors of its webhook endpoint, and the certificates a service must trust to reach a receiver.
+// The owner of an account calls the API of its webhook endpoint. A service must trust the certificates here to reach a receiver.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { ReceivedRequest } from './https-receiver.js';
 import { type DemoAccount, type Reply, type Service } from './service.js';
 import { until } from './eventually.js';
 
-/** As the delivery log shows them. */
+/** An attempt as the delivery log shows it. */
 export interface ShownAttempt {
   readonly attempted_at: string;
   readonly http_status: number | null;
@@ -29,7 +29,7 @@ export interface ShownDelivery {
   readonly last_http_status: number | null;
   readonly last_error_code: string | null;
   readonly next_attempt_at: string | null;
-  /** Of the detail only. */
+  /** Only in the detail of a delivery. */
   readonly attempts: readonly ShownAttempt[];
 }
 
@@ -50,7 +50,7 @@ export class EndpointOwner {
     });
   }
 
-  /** A new endpoint; the one that was there is deleted. */
+  /** Registers a new endpoint and deletes the previous one. */
   async register(url: string, more: object = {}): Promise<string> {
     await this.remove();
     const { status, text, body } = await this.request('POST', '', { url, ...more });
@@ -63,7 +63,7 @@ export class EndpointOwner {
     for (const { id } of (await this.request('GET')).body) await this.request('DELETE', `/${id}`);
   }
 
-  /** Null once it is deleted. */
+  /** Null after the endpoint is deleted. */
   async endpoint(): Promise<any> {
     return (await this.request('GET')).body.find(({ id }: { id: string }) => id === this.endpointId) ?? null;
   }
@@ -88,7 +88,7 @@ export class EndpointOwner {
     return this.request('POST', `/${this.endpointId}/deliveries/${deliveryId}/redeliver`);
   }
 
-  /** All of the endpoint, newest first, page by page. */
+  /** All deliveries of the endpoint, newest first, read page by page. */
   async deliveries(query: Readonly<Record<string, string>> = {}): Promise<ShownDelivery[]> {
     const all: ShownDelivery[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -105,7 +105,7 @@ export class EndpointOwner {
     return (await this.request('GET', `/${this.endpointId}/deliveries/${deliveryId}`)).body;
   }
 
-  /** Waits until the endpoint's only delivery is as it should be. */
+  /** Waits until the endpoint's only delivery meets the condition. */
   async only(what: string, holds: (delivery: ShownDelivery) => boolean): Promise<ShownDelivery> {
     let all: ShownDelivery[] = [];
     await until(`the only delivery ${what}`, async () => {
@@ -118,8 +118,8 @@ export class EndpointOwner {
   }
 
   /**
-   * The body of a request that one of the secrets signed; throws for any other, and for one older than five minutes. `aheadMs`: by
-   * how much the sender's clock was turned ahead.
+   * Returns the body of a request that one of the secrets signed. Throws for every other request, and for one older than five minutes.
+   * `aheadMs` says how far the sender's clock was turned ahead.
    */
   verified({ body, headers }: ReceivedRequest, aheadMs = 0): any {
     let cause: unknown = null;
@@ -140,8 +140,9 @@ export class EndpointOwner {
   }
 
   /**
-   * Everything at the endpoint: delivered, in the log as it came, signed. More often than the log says only what the receiver did not answer
-   * in time, and what a sender that died had sent and not recorded: once for each of the `deaths`.
+   * Expects that everything at the endpoint was delivered and signed, and is in the log as it arrived. Two kinds of request may arrive more
+   * often than the log says. The receiver did not answer the first kind in time. The second kind was sent by a process that died before it
+   * recorded the attempt, once for each of the `deaths`.
    */
   async expectAllAccountedFor(came: readonly ReceivedRequest[], count: number, deaths = 0): Promise<void> {
     const arrivals = new Map<string, number>();
@@ -190,7 +191,7 @@ export class EndpointOwner {
   }
 }
 
-/** A file with what a service must trust, for NODE_EXTRA_CA_CERTS. In a folder of its own. */
+/** Writes the certificate that a service must trust to a file in its own folder, for NODE_EXTRA_CA_CERTS. */
 export async function trustFile(
   authority: CertificateAuthority,
 ): Promise<{ readonly folder: string; readonly file: string }> {

@@ -1,15 +1,18 @@
-// Jest's environment for Node, and what a worker keeps from one test file to the next: a process that runs operator commands, and
-// one in which services and sandboxes run. Both have the built program loaded, which takes longer than what is done with it.
+// Jest's environment for Node. A worker keeps some processes from one test file to the next. One runs operator commands, the others run
+// services and sandboxes. All have loaded the built program, because loading it takes longer than a command does.
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { HostProcess } from './host-process.mjs';
 
 const operatorCommands = new HostProcess('operator-host.mjs');
 const services = serviceHost();
-/** Two processes do not have one data folder open, or one would not be told what the other does. */
+/**
+ * A second process beside the first. Two programs on one data folder need two processes. In one process, one program would not notice the
+ * changes of the other.
+ */
 const besides = serviceHost();
-/** In which the services run that suites share. It ends with the worker. */
+/** Runs the services that suites share. It ends with the worker. */
 const keepers = serviceHost();
-/** By profile. */
+/** Keyed by profile. */
 const shared = new Map();
 
 function sharedService(profile, env) {
@@ -24,7 +27,9 @@ function serviceHost(env = {}) {
 }
 
 export default class TestEnvironment extends NodeEnvironment {
-  /** By the authority that its services trust, which Node reads when a process starts. They end with the test file. */
+  /**
+   * Keyed by the authority that the services trust, because Node reads it when a process starts. These processes end with the test file.
+   */
   trusting = new Map();
 
   async setup() {
@@ -55,7 +60,7 @@ export default class TestEnvironment extends NodeEnvironment {
     return this.trusting.get(authority);
   }
 
-  /** Ends what a test file has left running. */
+  /** Ends everything that a test file left running. */
   async teardown() {
     for (const kept of shared.values()) kept.say = undefined;
     for (const host of [besides, services]) if (host.running) await host.ask({ stop: 'all' });

@@ -1,8 +1,7 @@
-// A process that appends to an embedded event store and prints a line of JSON for every append that was acknowledged:
-//   event-store-writer.ts <directory> <category> <writers> <appends of each writer, 0 for no end> [<more options of the store, as JSON>]
-// Every writer takes turns between a stream of its own, two events at a time and one in the stream beside it together, and one
-// stream that all of them want.
-// A refusal of the store is printed too, and ends the process once the streams have been read back.
+// A process that appends to an embedded event store and prints a line of JSON for every acknowledged append:
+// `event-store-writer.ts <directory> <category> <writers> <appends of each writer, 0 for no end> [<more options of the store, as JSON>]`.
+// Every writer takes turns between its own streams and one stream that all writers share. It appends two events to its own stream together
+// with one to a second stream. The process prints a refusal of the store too. It then reads the streams back and ends.
 import { writeSync } from 'node:fs';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -13,7 +12,7 @@ import {
   type NewEvent,
 } from '../../src/ports/event-store.js';
 
-/** What the process says about an append. */
+/** One printed line about an append. */
 export interface Acknowledged {
   readonly stream: string;
   readonly revision: number;
@@ -29,7 +28,7 @@ const [directory = '', category = '', writers = '1', appends = '0', options = '{
 const store = EmbeddedEventStore.open({ directory, ...(JSON.parse(options) as object) });
 const shared = `${category}-shared`;
 
-// Synchronous, so that what has been acknowledged has been said before the process can be killed in the next turn.
+// Written synchronously, so that the line is out before the process can be killed in the next turn.
 function say(line: Acknowledged | Refused): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -1,9 +1,12 @@
-/** How long a test waits for something to be seen: long, for busy machines. */
+/** The longest time that a test waits for something to be seen. It is long, for busy machines. */
 export const PATIENCE_MS = 60_000;
 
 type Condition = () => Promise<boolean> | boolean;
 
-/** Waits for a condition, looking again soon after each answer; fails with what it waited for, by default the condition's own text. */
+/**
+ * Waits for a condition, and checks it again soon after each answer. The error names the awaited condition. By default that is the text of
+ * its code.
+ */
 export function until(what: string, holds: Condition, withinMs?: number): Promise<void>;
 export function until(holds: Condition): Promise<void>;
 export async function until(one: string | Condition, other?: Condition, withinMs = PATIENCE_MS): Promise<void> {
@@ -15,7 +18,7 @@ export async function until(one: string | Condition, other?: Condition, withinMs
   }
 }
 
-/** Repeats an assertion about what arrives in its own time until it holds; fails as it did at last. */
+/** Repeats an assertion until it holds, for results that take their own time. Fails with the error of the last try. */
 export async function soon(assertion: () => Promise<void>): Promise<void> {
   for (const deadline = Date.now() + PATIENCE_MS; ;) {
     try {

@@ -1,22 +1,22 @@
-// External calls without a queue: made and recorded at once, in the process of whoever asks.
+// External calls without a queue. The process that asks makes and records them at once.
 import { ExternalCalls } from '../../src/external-calls/external-calls.js';
 import type { Attempt, ExternalCall } from '../../src/external-calls/external-call.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { vendorCall } from '../../src/ports/vendor-call.js';
 
 export class CallsAtOnce extends ExternalCalls {
-  /** Attempts that were admitted and neither made nor withdrawn. */
+  /** Attempts that were admitted, but neither made nor withdrawn. */
   readonly admitted = new Set<string>();
 
-  /** Whether no worker is there: the inputs wait. */
+  /** Set when no worker runs. The inputs wait. */
   absent = false;
-  /** By attempt. */
+  /** Keyed by attempt. */
   private readonly inputs = new Map<string, Uint8Array>();
 
-  /** Whether the account has no place left. */
+  /** Set when the account has no place left. */
   full = false;
 
-  /** Whether calls are made whose end nobody hears. */
+  /** Set when the caller does not learn how its calls end. */
   deaf = false;
 
   override async admit(_call: ExternalCall<never>, { attemptId }: Attempt): Promise<void> {

@@ -1,4 +1,4 @@
-// Programs of others that `npm run test:soak` has installed (scripts/foreign-programs.mjs), where they are to be had.
+// Programs of other projects that `npm run test:soak` has installed (scripts/foreign-programs.mjs), on machines that can run them.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe } from '@jest/globals';
@@ -6,18 +6,18 @@ import { until } from './eventually.js';
 
 type Name = 'moto' | 'stripe-mock' | 'verify-python' | 'verify-go';
 
-/** Where it is; null where it is not to be had. */
+/** The path of the program, or null when it is not installed. */
 export function foreign(name: Name): string | null {
   return process.env[`FOREIGN_${name.toUpperCase().replaceAll('-', '_')}`] ?? null;
 }
 
-/** Skipped without the program; what the run says of it comes from scripts/foreign-programs.mjs. */
+/** A suite that is skipped without the program. scripts/foreign-programs.mjs reports the skip. */
 export function describeForeign(name: Name, what: string, suite: (program: string) => void): void {
   const program = foreign(name);
   (program === null ? describe.skip : describe)(what, () => suite(program ?? ''));
 }
 
-/** A server of others on this machine, ready when something answers at `url`. */
+/** A server of another project on this machine. It is ready when something answers at `url`. */
 export class ForeignServer {
   private constructor(private readonly child: ChildProcess) {}
 
@@ -42,7 +42,7 @@ export class ForeignServer {
   }
 }
 
-/** A delivery as a receiver has it, and the secret that it verifies with. */
+/** A delivery as a receiver gets it, and the secret that verifies it. */
 export interface Vector {
   readonly name: string;
   readonly secret: string;
@@ -50,7 +50,7 @@ export interface Vector {
   readonly body: string;
 }
 
-/** Names of the vectors that each library of the program takes for genuine. */
+/** For each library of the program, the names of the vectors that it accepts as genuine. */
 export function takenBy(
   program: string,
   args: readonly string[],

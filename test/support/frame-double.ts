@@ -1,8 +1,8 @@
-// A frame in the hands of a test: it is served in place of the real one and speaks the protocol of the port by itself, so that it can
-// also say what the real frame never does.
+// A frame that a test controls. It is served in place of the real one and speaks the port's protocol itself. It can also say things that
+// the real frame never says.
 import type { Frame, Page } from 'playwright-core';
 
-/** The messages of penpal, by hand. An id above every other makes this end the one that leads the handshake. */
+/** Penpal's messages, written by hand. The id sorts above every other id, so this end leads the handshake. */
 const SCRIPT = `
   const said = (self.said = []), answers = (self.answers = new Map());
   self.ports = [];
@@ -32,7 +32,7 @@ const SCRIPT = `
 
 export const FRAME_DOUBLE = `<!doctype html><meta charset="utf-8"><script>${SCRIPT}</script>`;
 
-/** What came back through the port. */
+/** The reply that came back through the port. */
 export interface Reply {
   readonly value?: any;
   readonly isError?: boolean;
@@ -41,12 +41,12 @@ export interface Reply {
 export class FrameDouble {
   private constructor(readonly frame: Frame) {}
 
-  /** From now on the frames of the page are doubles. */
+  /** The frames of the page are doubles from now on. */
   static async serveIn(page: Page): Promise<void> {
     await page.route(isFramePage, (route) => route.fulfill({ contentType: 'text/html', body: FRAME_DOUBLE }));
   }
 
-  /** The double in the element, once it has been told what to show. */
+  /** Resolves with the double in the element after the page has told it what to show. */
   static async startedIn(page: Page, selector = '#place'): Promise<FrameDouble> {
     const element = await page.waitForSelector(`${selector} iframe`, { state: 'attached' });
     const frame = await element.contentFrame();
@@ -56,7 +56,7 @@ export class FrameDouble {
     return double;
   }
 
-  /** Waits for the call of a method, and gives its argument. */
+  /** Waits for a call of the method and returns its argument. */
   async hears(method: string, times = 1): Promise<any> {
     await this.frame.waitForFunction(
       ([method, times]) => (globalThis as any).said?.filter(([name]: [string]) => name === method).length >= times,
@@ -71,7 +71,7 @@ export class FrameDouble {
     return this.frame.evaluate(([path, args]) => (globalThis as any).call(path, ...args), [path, args] as const);
   }
 
-  /** Told to the page; resolves when the page has heard it. */
+  /** Tells the page something. Resolves when the page has heard it. */
   async emit(name: unknown, payload: unknown): Promise<void> {
     await this.call('emit', { name, payload });
   }

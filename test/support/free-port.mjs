@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * A port that nothing listens on. It is a random one below those that systems give to outgoing connections, so that it stays
- * free until it is used, and while what uses it is started again.
+ * Finds a port without a listener. Systems give higher ports to outgoing connections. This one therefore stays free until a program uses
+ * it, and while that program restarts.
  */
 export async function freePort() {
   for (;;) {

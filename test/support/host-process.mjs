@@ -1,4 +1,4 @@
-// A process beside a Jest worker that answers what it is asked. It starts with the first question and ends with the worker.
+// A process beside a Jest worker that answers questions. It starts with the first question and ends with the worker.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -18,7 +18,10 @@ export class HostProcess {
     return this.#child !== null;
   }
 
-  /** Resolves with the answer's `result`, rejects with its `error`. `say` hears what is said about this question, after its answer too. */
+  /**
+   * Resolves with the answer's `result` or rejects with its `error`. `say` receives all output that belongs to this question, also after
+   * the answer.
+   */
   ask(question, say) {
     this.#child ??= this.#start();
     const id = ++this.#questions;

@@ -1,4 +1,4 @@
-// The types of web/contract, which tests in Node use too, name one type of the browser.
+// Tests in Node also use the types of web/contract, and these name one type of the browser.
 interface HTMLElement {
   readonly isConnected: boolean;
 }

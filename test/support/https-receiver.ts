@@ -1,4 +1,4 @@
-// A receiver of webhooks over real HTTPS on loopback, for tests and benchmarks: in their process, or in one of its own.
+// A receiver of webhooks over real HTTPS on loopback, for tests and benchmarks. It runs in their process or in its own.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,27 +11,27 @@ import { type Certificate, CertificateAuthority } from './certificates.js';
 export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
-  /** By lower-case name. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as they arrived. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Number of the connection, from 1. */
+  /** The number of the connection, from 1. */
   readonly connection: number;
 }
 
 export interface ReceiverOptions {
-  /** Names and IPv4 addresses in its certificate; default `receiver.test` and 127.0.0.1. */
+  /** Names and IPv4 addresses in its certificate. The default is `receiver.test` and 127.0.0.1. */
   readonly hosts?: readonly string[];
-  /** Who signs; default an authority of its own. */
+  /** The authority that signs. The default is an authority of its own. */
   readonly authority?: CertificateAuthority;
-  /** Default: one for `hosts`, valid today. */
+  /** The default is a certificate for `hosts` that is valid today. */
   readonly certificate?: Certificate;
   readonly tls?: ServerOptions;
-  /** Address to listen on; default 127.0.0.1. */
+  /** The address to listen on. The default is 127.0.0.1. */
   readonly address?: string;
   readonly port?: number;
-  /** Keeps what comes; default true. Benchmarks only count. */
+  /** Whether requests are kept. The default is true. Benchmarks only count. */
   readonly record?: boolean;
 }
 
@@ -41,10 +41,10 @@ export interface ReceiverCounts {
   readonly failedHandshakes: number;
 }
 
-/** Made beforehand: a receiver that compresses while it is asked would answer nobody meanwhile. */
+/** Made beforehand, because a receiver that compresses during a request cannot answer others in the meantime. */
 const GZIP_BOMB = zerosCompressed(64);
 
-/** One megabyte of zeros is compressed, and put there as often as is wanted: that takes a tenth of the time. */
+/** One megabyte of zeros is compressed once and repeated. That takes a tenth of the time. */
 function zerosCompressed(megabytes: number): Buffer {
   const zeros = Buffer.alloc(2 ** 20);
   const part = deflateRawSync(zeros, { finishFlush: constants.Z_FULL_FLUSH });
@@ -60,16 +60,17 @@ function zerosCompressed(megabytes: number): Buffer {
 }
 
 /**
- * What it does is said by the request's path:
- * - `/status/<code>` and everything else: answers at once, with 200 where nothing is said.
+ * The request's path says how the receiver answers:
+ * - `/status/<code>` and every other path: answers at once, by default with 200.
  * - `/redirect?to=<url>`: 302.
  * - `/delay/<ms>`: 200 after that time.
  * - `/flaky/<n>/<anything>`: 503 for the first n requests to this path, then 200.
- * - `/hang`: never answers. `/drip-headers`, `/drip`: a little at a time, for ever. `/drip-then/<code>`: such a body behind that status.
- * - `/endless`: 200 and bytes as fast as they are taken. `/gzip-bomb`: 64 MB of zeros, compressed.
- * - `/reset`: breaks off before an answer. `/reset-body`: in the middle of one.
+ * - `/hang`: never answers. `/drip-headers`, `/drip`: sends a little at a time, for ever. `/drip-then/<code>`: sends such a body with that
+ * status.
+ * - `/endless`: 200, and bytes as fast as the sender takes them. `/gzip-bomb`: 64 MB of zeros, compressed.
+ * - `/reset`: breaks off before an answer. `/reset-body`: breaks off within one.
  * - `/say?text=<text>`: 200 with the text.
- * - `/echo`: 200 with the request's body. `/close`: 200, and the connection is closed.
+ * - `/echo`: 200 with the request's body. `/close`: 200, and then closes the connection.
  */
 export class HttpsReceiver {
   readonly requests: ReceivedRequest[] = [];
@@ -85,7 +86,7 @@ export class HttpsReceiver {
 
   private constructor(
     private readonly server: Server,
-    /** PEM of the authority that a sender must trust. */
+    /** The authority that a sender must trust, as PEM. */
     readonly ca: string,
     private readonly record: boolean,
   ) {
@@ -120,22 +121,22 @@ export class HttpsReceiver {
     return { requests: this.counted, handshakes: this.handshakes, failedHandshakes: this.failedHandshakes };
   }
 
-  /** Of a path, at a name or an address that the certificate is for. */
+  /** The address of a path, at a name or an IPv4 address that the certificate covers. */
   url(path = '/', host = '127.0.0.1'): string {
     return `https://${host}:${this.port}${path}`;
   }
 
-  /** From now on every request is treated as one to this path; null: each by its own again. */
+  /** Every request is treated as a request to this path from now on. With null, each request's own path counts again. */
   play(path: string | null): void {
     this.played = path;
   }
 
-  /** Settled when so many requests have come in since the start. */
+  /** Resolves when this number of requests has come in since the start. */
   async received(count: number): Promise<void> {
     while (this.counted < count) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
-  /** Cuts off whoever still waits. */
+  /** Stops listening and cuts off every client that still waits. */
   async close(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     const closed = new Promise((resolve) => this.server.close(resolve));
@@ -176,7 +177,7 @@ export class HttpsReceiver {
     const [, behaviour = '', value = ''] = pathname.split('/');
     switch (behaviour) {
       case 'status':
-        // Of an answer without a body a length is a lie, told when asked for.
+        // A status without a body must not have a length. It is sent only on request.
         if (value === '204' && searchParams.has('length'))
           response.setHeader('content-length', searchParams.get('length') ?? '');
         return end(response, Number(value), `status ${value}`);
@@ -240,7 +241,7 @@ export class HttpsReceiver {
     sink.on('close', () => clearInterval(timer));
   }
 
-  /** As a machine that goes down: not even TLS says goodbye. */
+  /** Breaks off like a machine that goes down, without a TLS goodbye. */
   private reset(request: IncomingMessage): void {
     this.sockets.get(request.socket.remotePort ?? 0)?.socket.resetAndDestroy();
   }
@@ -250,7 +251,7 @@ function end(response: ServerResponse, status: number, body: string | Buffer): v
   response.statusCode = status;
   if (status === 204 || status === 304) return void response.end();
   response.setHeader('content-type', 'text/plain');
-  // With a length, so that both sides know at once where it ends.
+  // The length tells both sides at once where the body ends.
   response.setHeader('content-length', Buffer.byteLength(body));
   response.end(body);
 }
@@ -264,7 +265,7 @@ function flood(response: ServerResponse, text: string): void {
   more();
 }
 
-/** A receiver in a process of its own, so that it does not share the sender's processor. */
+/** A receiver in its own process, so that it does not share a thread with the sender. */
 export class HttpsReceiverProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -284,7 +285,7 @@ export class HttpsReceiverProcess {
     return `https://${host}:${this.port}${path}`;
   }
 
-  /** As `HttpsReceiver.play`; in force when settled. One question at a time. */
+  /** Like `HttpsReceiver.play`. It is in force when the promise resolves. Only one question may be open at a time. */
   async play(path: string | null): Promise<void> {
     await this.ask({ play: path });
   }

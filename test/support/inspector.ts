@@ -1,4 +1,4 @@
-// Looks into a running program of ours through Node's inspector, which the program need not know of.
+// Looks into a running program of ours through Node's inspector. The program needs no change for that.
 import { once } from 'node:events';
 import { WebSocket } from 'undici';
 import { until } from './eventually.js';
@@ -15,7 +15,7 @@ export class Inspector {
     });
   }
 
-  /** Of a program that was started with this port in `--inspect-port`. It does not end before the inspector is closed. */
+  /** Connects to a program that was started with this port in `--inspect-port`. The program does not end before the inspector is closed. */
   static async open(pid: number, port: number): Promise<Inspector> {
     process.kill(pid, 'SIGUSR1');
     const list = `http://127.0.0.1:${port}/json/list`;
@@ -26,7 +26,7 @@ export class Inspector {
     return new Inspector(socket);
   }
 
-  /** Bytes of the heap that are in use when all garbage has been collected. */
+  /** Bytes of the heap that are in use after a full garbage collection. */
   async collectedHeap(): Promise<number> {
     await this.ask('HeapProfiler.collectGarbage');
     return (await this.ask('Runtime.getHeapUsage')).usedSize;

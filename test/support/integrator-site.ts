@@ -1,4 +1,4 @@
-// A service, and an integrator on an origin of its own, whose pages load the host script.
+// A service, and an integrator with its own origin. The integrator's pages load the host script.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from './redis.js';
@@ -13,19 +13,19 @@ export class IntegratorSite {
   private constructor(
     readonly service: Service,
     readonly credentials: Credentials,
-    /** Of the integrator's pages; the demo keys allow it. */
+    /** The origin of the integrator's pages, which the demo keys allow. */
     readonly origin: string,
     private readonly server: Server,
-    /** What the integrator serves, by path. */
+    /** The integrator's pages, by path. */
     private readonly pages: Map<string, HostDocument>,
   ) {}
 
-  /** With a service of its own. */
+  /** Starts a service for this site alone. */
   static async start(env: Readonly<Record<string, string>> = {}, options: StartOptions = {}): Promise<IntegratorSite> {
     return IntegratorSite.of(await Service.start({ DEMO_PORT: String(await freePort()), ...env }, options));
   }
 
-  /** The service was started with a DEMO_PORT that is free. */
+  /** The service must have been started with a free DEMO_PORT. */
   static async of(service: Service): Promise<IntegratorSite> {
     const pages = new Map<string, HostDocument>();
     const server = createServer((request, response) => {
@@ -39,13 +39,13 @@ export class IntegratorSite {
     return site.serving('/', {});
   }
 
-  /** Another page of the integrator. */
+  /** Adds another page of the integrator. */
   serving(path: string, { html = this.hostPage(), headers = {} }: Partial<HostDocument>): this {
     this.pages.set(path, { html, headers });
     return this;
   }
 
-  /** As an integrator writes it. */
+  /** A page as an integrator writes it. */
   hostPage(body = '<main id="place"></main>'): string {
     return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Host</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,4 +1,4 @@
-// A log of many screenings that are over, with hash chains, as a service leaves it: what has to be rebuilt and verified.
+// Fills a log with many ended screenings and their hash chains, as a service leaves it. Tests rebuild and verify it.
 import type { EventStore, NewEvent } from '../../src/ports/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/kernel/json.js';
@@ -8,13 +8,13 @@ import { genesisOf, linkTo } from '../../src/platform/audit/chain.js';
 
 type Facts = readonly (readonly [type: string, data: JsonObject])[];
 
-/** Screenings that are under way at the same time: their events lie between one another. */
+/** Screenings that run at the same time. Their events are interleaved. */
 const TOGETHER = 256;
 const AT = '2026-01-31T12:00:00.000Z';
 const LATER = '2026-01-31T12:30:00.000Z';
 const EVENTS_OF_A_SCREENING = 10;
 
-/** About so many events, of which every tenth begins a screening and every tenth a delivery. */
+/** Appends about this number of events. Every tenth begins a screening and every tenth begins a delivery. */
 export async function appendScreenings(store: EventStore, events: number, at = new Date()): Promise<void> {
   for (let left = Math.ceil(events / EVENTS_OF_A_SCREENING); left > 0; left -= TOGETHER) {
     const streams = Array.from({ length: Math.min(left, TOGETHER) }, () => [
@@ -61,7 +61,7 @@ function aMetadata(at: Date) {
   } as const;
 }
 
-/** Submitted, step-up, a wrong code, the right one. */
+/** Submitted, step-up required, a wrong code, the right code. */
 function aScreening(): Facts {
   const requested = (): JsonObject => ({ attemptId: newId(), settleAfter: AT, giveUpAfter: LATER });
   return [

@@ -1,9 +1,9 @@
-// Times that a test measures, on machines that have other things to do.
+// Times that a test measures on machines that also do other work.
 
-/** What a machine that stands still now and then may add to a time, milliseconds. */
+/** The time that a machine's short stalls may add to a measurement, in milliseconds. */
 export const SLACK_MS = 2_500;
 
-/** The processor time that the work takes, milliseconds: it does not count while the machine does something else. */
+/** The processor time of the work in milliseconds. Other work on the machine does not count. */
 export function processorMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -1,4 +1,4 @@
-// A TCP server that reads HTTP requests and writes back whatever a test says, HTTP or not: vendors that misbehave.
+// A TCP server that reads HTTP requests and writes back any bytes that a test chooses. It stands for vendors that misbehave.
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 
 export interface SeenRequest {
@@ -7,7 +7,7 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** Gets every complete request, with its number from 1. */
+/** Called with every complete request and its number, from 1. */
 export type Respond = (socket: Socket, request: SeenRequest, count: number) => void;
 
 export interface MisbehavingServer {
@@ -66,7 +66,7 @@ export function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An answer with its length. */
+/** A response with its content length. */
 export function json(status: number, body: unknown): string {
   const text = JSON.stringify(body);
   return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;

@@ -1,4 +1,5 @@
-// For the tests of a vendor's HTTP adapter: vendors that misbehave and adapters that call them, all closed after the test.
+// For the tests of a vendor's HTTP adapter. Makes vendors that misbehave and adapters that call them, and closes all of them after the
+// test.
 import { afterEach } from '@jest/globals';
 import type { VendorHttpOptions } from '../../src/vendor-kit/exchange.js';
 import { type MisbehavingServer, type Respond, misbehavingServer } from './misbehaving-server.js';
@@ -6,11 +7,11 @@ import { type MisbehavingServer, type Respond, misbehavingServer } from './misbe
 export interface MisbehavingVendors<Adapter> {
   misbehaving(respond: Respond): Promise<MisbehavingServer>;
   adapter(baseUrl: string, timeoutMs?: number): Adapter;
-  /** Called after the test, the last first. */
+  /** Functions to call after the test, the last one first. */
   closeLater(close: () => unknown): void;
 }
 
-/** To be called at the top of a test file. */
+/** Call this at the top of a test file. */
 export function misbehavingVendors<Adapter extends { close(): Promise<void> }>(
   Adapter: new (options: VendorHttpOptions) => Adapter,
 ): MisbehavingVendors<Adapter> {

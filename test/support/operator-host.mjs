@@ -1,12 +1,12 @@
-// A process that runs operator commands one after the other, each as a process of its own would, with the built program loaded once.
-// The environment of the tests starts it, one for each Jest worker.
+// A process that runs operator commands one after another, each as if in its own process, with the built program loaded once. The
+// environment of the tests starts one for each Jest worker.
 let ended;
 let output = { stdout: '', stderr: '' };
 
 process.stdout.write = (chunk) => keep('stdout', chunk);
 process.stderr.write = (chunk) => keep('stderr', chunk);
 
-/** A command that exits ends there for whoever reads its output; the exception takes it to the end of its code. */
+/** A command that calls exit has ended for the reader of its output. The exception stops the rest of its code. */
 process.exit = (code = process.exitCode) => {
   ended?.(code ?? 0);
   throw new Error('The command has exited.');
@@ -38,7 +38,7 @@ async function run(env, args, id) {
   output = { stdout: '', stderr: '', inOrder: '' };
   const told = output;
   const exited = new Promise((resolve) => (ended = resolve));
-  // Another query makes Node evaluate the module anew; what it imports stays loaded.
+  // Another query makes Node evaluate the module again. The modules that it imports stay loaded.
   const done = import(`../../dist/src/ops/main.js?command=${id}`).then(
     () => ended(process.exitCode ?? 0),
     (error) => {

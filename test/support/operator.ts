@@ -1,5 +1,5 @@
-// Operator commands as tests give them: the built program, run in a process that has it loaded already.
-// What only a process of its own shows (signals, locks, a closed pipe) is tested with `new Program('dist/src/ops/main.js', ...)`.
+// Runs operator commands for tests: the built program, in a process that has loaded it already. Signals, locks and closed pipes need a
+// process of their own. Tests of these use `new Program('dist/src/ops/main.js', ...)`.
 
 export interface CommandResult {
   readonly exitCode: number;
@@ -9,7 +9,7 @@ export interface CommandResult {
   readonly inOrder: string;
 }
 
-/** Runs `ops` with these arguments and this environment, and nothing of the environment of the tests. */
+/** Runs `ops` with these arguments and this environment. The environment of the tests is not passed on. */
 export function runOperatorCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// The sandbox's payment processor as tests meet it: as the consumer's browser, as the holder of the secret key, as the sender of
-// events, and its controls.
+// The sandbox's payment processor as tests use it. They act as the consumer's browser, as the holder of the secret key and as the sender of
+// events, and use its controls.
 import { createHmac } from 'node:crypto';
 import { type Service } from './service.js';
 import { until } from './eventually.js';
@@ -7,7 +7,7 @@ import { until } from './eventually.js';
 const SECRET_KEY = 'sk_test_sandbox_processor';
 const EVENT_SECRET = 'whsec_sandbox_processor_events';
 
-/** What was really charged. Amounts are cents. */
+/** The charges that the processor really made. Amounts are in cents. */
 export interface Money {
   readonly charges: readonly {
     readonly id: string;
@@ -43,7 +43,7 @@ export interface SandboxAnswer {
   readonly body: any;
 }
 
-/** An event of the service's log as an operator is shown it. */
+/** An event of the service's log as an operator sees it. */
 export interface ShownEvent {
   readonly type: string;
   readonly data: any;
@@ -53,7 +53,7 @@ export interface ShownEvent {
 export class Processor {
   constructor(private readonly url: string) {}
 
-  /** As the processor's library in the consumer's browser. */
+  /** Acts as the processor's library in the consumer's browser. */
   confirm(clientSecret: string, paymentMethod: string): Promise<SandboxAnswer> {
     return this.post(`/v1/payment_intents/${intentIn(clientSecret)}/confirm`, {
       client_secret: clientSecret,
@@ -68,7 +68,7 @@ export class Processor {
     });
   }
 
-  /** As the holder of the secret key, past the service. */
+  /** Acts as the holder of the secret key, without the service. */
   create(parameters: Readonly<Record<string, string>>): Promise<SandboxAnswer> {
     return this.post('/v1/payment_intents', { amount: '3500', currency: 'usd', ...parameters }, SECRET_KEY);
   }
@@ -81,7 +81,7 @@ export class Processor {
     return this.post(`/v1/payment_intents/${intent}/cancel`, {}, SECRET_KEY);
   }
 
-  /** All that is left of it, or so many cents. */
+  /** Refunds the given cents, or all that is left. */
   refund(intent: string, amount?: number): Promise<SandboxAnswer> {
     return this.post(
       '/v1/refunds',
@@ -94,7 +94,7 @@ export class Processor {
     return this.control(`charges?${query(about)}`);
   }
 
-  /** How often a key was received, and how often what it asked for was executed. */
+  /** The number of calls with a key, and how many of them were executed. */
   calls(key: string): Promise<{ readonly received: number; readonly executed: number }> {
     return this.control(`calls?key=${key}`);
   }
@@ -114,14 +114,14 @@ export class Processor {
     return (await this.control<{ readonly events: SandboxEvent[] }>(`events?${query(about)}`)).events;
   }
 
-  /** Waits until all events of an intent were taken or dropped. */
+  /** Waits until every event of an intent was either taken or dropped. */
   settled(intent: string): Promise<void> {
     return until('the processor has told all that happened', async () =>
       (await this.events({ intent })).every(({ end }) => end !== null),
     );
   }
 
-  /** One attempt to deliver an event now; the status that the receiver answered. */
+  /** Makes one attempt to deliver an event now. Returns the status that the receiver answered. */
   async resend(event: string): Promise<number | null> {
     return (await this.control<{ readonly status: number | null }>(`events/${event}/resend`, {})).status;
   }
@@ -156,7 +156,7 @@ export function intentIn(clientSecret: string): string {
   return clientSecret.slice(0, clientSecret.indexOf('_secret_'));
 }
 
-/** The header of a body that was signed at a time (seconds since 1970). */
+/** The signature header of a body that was signed at a time (seconds since 1970). */
 export function signatureOf(
   body: string,
   {
@@ -194,7 +194,7 @@ export function eventAbout(
   });
 }
 
-/** Every event of a stream, oldest first; none of one that does not exist. */
+/** Every event of a stream, oldest first. Empty when the stream does not exist. */
 export async function shownEvents(service: Service, stream: string): Promise<ShownEvent[]> {
   const { exitCode, stdout } = await service.ops('stream', 'show', stream);
   if (exitCode !== 0 && stdout.includes('There is no stream')) return [];

@@ -1,4 +1,4 @@
-// HTTP as bytes on a socket, for what no client library sends.
+// HTTP as bytes on a socket, for requests that no client library sends.
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
@@ -6,18 +6,18 @@ export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body. Undefined when it is not JSON. */
   readonly body: any;
 }
 
 export interface RawExchange {
   /** Interim replies are left out. */
   readonly replies: readonly RawReply[];
-  /** What came and is no whole reply. */
+  /** Bytes that arrived and do not make a whole reply. */
   readonly rest: string;
 }
 
-/** Sends the bytes, and waits for so many replies or for the end of the connection. */
+/** Sends the bytes. Waits for the wanted number of replies, or until the connection ends. */
 export function exchange(
   port: number,
   bytes: string | Buffer,

@@ -1,4 +1,4 @@
-// Read models in a test's own Redis.
+// Read models in a Redis of the test's own.
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
@@ -6,7 +6,7 @@ import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { KEPT_MS, type RedisServer } from './redis.js';
 
-/** Their lists have what was appended before, where a projector runs. A document that cannot be kept fails the test under way. */
+/** The lists hold everything that was appended before, when a projector runs. The running test fails when a document cannot be kept. */
 export function readModelsIn(
   redis: RedisServer,
   store: EventStore,

@@ -1,8 +1,8 @@
-// Text as people type and paste it: what the service and the frame of the component make of it must be the same.
+// Text as people type and paste it. The service and the component's frame must make the same of it.
 import { readFileSync } from 'node:fs';
 
 interface RealWorld {
-  /** As given, and as it is folded. */
+  /** Each text as given, and as it is folded. */
   readonly folded: readonly (readonly [string, string])[];
   readonly names: Judged<string>;
   readonly phones: Judged<readonly [given: string, digits: string]>;

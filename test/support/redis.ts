@@ -1,4 +1,4 @@
-// A private redis-server for one test file, with append-only persistence in a folder of its own.
+// A private redis-server for one test file, with append-only persistence in its own folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -9,7 +9,7 @@ import { freePort } from './free-port.mjs';
 
 export { freePort };
 
-/** Documents of events of any date are kept: a hundred years. */
+/** A hundred years, so that documents of events of any date are kept. */
 export const KEPT_MS = 100 * 365 * 86_400_000;
 
 export class RedisServer {
@@ -21,12 +21,12 @@ export class RedisServer {
     private readonly folder: string,
   ) {}
 
-  /** One that runs already, and that `stop` leaves running. */
+  /** A server that runs already. `stop` leaves it running. */
   static at(port: number): RedisServer {
     return new RedisServer(port, '');
   }
 
-  /** `prepare` puts files into the server's folder before it reads them. */
+  /** `prepare` puts files into the server's folder before the server reads them. */
   static async start(prepare: (folder: string) => Promise<void> = async () => undefined): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'redis-')));
     await prepare(server.folder);
@@ -42,7 +42,7 @@ export class RedisServer {
     return this.process?.pid;
   }
 
-  /** A connection that `stop` closes. Errors of the connection are what the test provokes; what matters is what the code makes of them. */
+  /** A connection that `stop` closes. Tests provoke connection errors and check how the code handles them. */
   client(): Redis {
     const client = new Redis(this.url, { retryStrategy: () => 50 });
     client.on('error', () => undefined);
@@ -50,7 +50,7 @@ export class RedisServer {
     return client;
   }
 
-  /** Starts on the same port and folder, and returns when it answers. */
+  /** Starts on the same port and folder. Resolves when the server answers. */
   async startAgain(): Promise<void> {
     const child = spawn(
       'redis-server',
@@ -81,12 +81,12 @@ export class RedisServer {
     await Promise.race([answering(this.port), exited]);
   }
 
-  /** As a crash or a power cut of the process: nothing is flushed by it. */
+  /** Kills the process as a crash or a power cut does, so that it cannot flush anything. */
   async kill9(): Promise<void> {
     await this.end('SIGKILL');
   }
 
-  /** Stops answering without closing a connection, until `resume`. */
+  /** Stops answering until `resume`, without closing a connection. */
   freeze(): void {
     this.process?.kill('SIGSTOP');
   }
@@ -100,7 +100,7 @@ export class RedisServer {
     await this.client().flushall();
   }
 
-  /** Loses everything, the files too, and starts again empty. */
+  /** Loses everything, including the files, and starts again empty. */
   async startAgainEmpty(): Promise<void> {
     await this.kill9();
     await rm(join(this.folder, 'appendonlydir'), { recursive: true, force: true });
@@ -113,7 +113,7 @@ export class RedisServer {
     if (this.folder !== '') await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** For a test run that ends without `stop`: nothing is left running behind it. */
+  /** Leaves no server running when a test run ends without `stop`. */
   private readonly endWithUs = (): void => {
     this.process?.kill('SIGKILL');
   };
@@ -129,7 +129,7 @@ export class RedisServer {
   }
 }
 
-/** Resolves when the port answers PING; tries as fast as refusals come back. */
+/** Resolves when the port answers PING. Tries again as soon as a connection is refused. */
 async function answering(port: number): Promise<void> {
   for (;;) {
     const answered = await new Promise<boolean>((resolve) => {

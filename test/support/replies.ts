@@ -1,9 +1,9 @@
-// For the suites of vendors that give their answers beside their verdicts.
+// For the suites of vendors that return their answers together with their verdicts.
 import type { Replied } from '../../src/kernel/vendor-reply.js';
 
 type Operation = (...input: never[]) => Promise<object>;
 
-/** A port whose verdicts come without the vendor's answers, those within outcomes too: for tests of the verdicts as such. */
+/** A port whose verdicts come without the vendor's answers, also inside outcomes. Tests of the verdicts alone use it. */
 export function withoutReplies<Port extends object>(port: Port): Port {
   return new Proxy(port, {
     get(target, name) {

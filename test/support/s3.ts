@@ -1,4 +1,4 @@
-// An S3 server for one test file: s3rver, with what real S3 does and it does not, and with faults on demand.
+// An S3 server for one test file. It is s3rver with additions that real S3 has, and with faults on demand.
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
@@ -14,7 +14,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 
-/** As much of Koa's context and of s3rver as is used here. */
+/** The parts of Koa's context and of s3rver that are used here. */
 interface Context {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -45,7 +45,7 @@ interface S3rver {
 
 export const BUCKET = 'vault-test';
 
-/** What goes wrong with a request; undefined when nothing does. */
+/** The fault of a request. Undefined means that the request succeeds. */
 export type Fault = 'hang' | 'unavailable' | 'reset' | 'truncated' | 'refused' | undefined;
 
 /** The options of a vault that is kept in the server at this address. */
@@ -53,27 +53,27 @@ export function inTestServer(endpoint: string): { bucket: string; region: string
   return { bucket: BUCKET, region: 'us-east-1', endpoint, prefix: 'vault' };
 }
 
-/** The account that s3rver knows, where the SDK looks first. Child processes inherit it. */
+/** The account that s3rver knows, in the place where the SDK looks first. Child processes inherit it. */
 export function useTestCredentials(): void {
   process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
-  // The SDK's announcement of its own future, in every process.
+  // Silences a notice about future versions that the SDK would print in every process.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
 }
 
 /**
- * s3rver takes a conditional put for a plain one, shows an object while it is half written, and fails when it lists what is being
- * written or removes a folder that is being filled. In front of it, what is asked of one subject is answered one after the other,
- * and removals without any other, which makes every request atomic as in S3, and `If-None-Match: *` and `If-Match` are honoured.
+ * s3rver treats a conditional put as a plain one and shows half-written objects. It fails when it lists an object during a write, or
+ * removes a folder during one. The code in front of it therefore answers the requests of one subject one after another, and removals alone.
+ * Every request is then atomic as in S3, and `If-None-Match: *` and `If-Match` are honoured.
  */
 export class S3Server {
-  /** Asked for every request, such as `GET /vault-test/vault/subjects/...`, and holds it back until it answers. */
+  /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits for the answer. */
   faultOf: (request: string) => Fault | Promise<Fault> = () => undefined;
-  /** What GetBucketVersioning says; null: as a bucket that never had it. */
+  /** The answer of GetBucketVersioning. Null stands for a bucket that never had versioning. */
   versioning: 'Enabled' | 'Suspended' | null = null;
-  /** The code and the status with which it refuses. */
+  /** The code and the status of a refusal. */
   refusal: readonly [code: string, status: number] = ['AccessDenied', 403];
-  /** Some servers take every put for a plain one. */
+  /** False makes every put a plain one, as on some servers. */
   conditional = true;
   readonly requests: string[] = [];
   /** The last request in each subject's folder, and the last removal. */
@@ -132,7 +132,7 @@ export class S3Server {
     await this.client.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: key }));
   }
 
-  /** No longer listens, and hangs up on everybody. */
+  /** Stops listening and closes every connection. */
   async stopListening(): Promise<void> {
     const { httpServer } = this.server;
     const closed = new Promise((resolve) => httpServer.close(resolve));
@@ -232,7 +232,7 @@ function refuse(context: Context, status: number, code: string): void {
   context.body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>On purpose</Message></Error>`;
 }
 
-/** Promises the whole body, sends half of it, and hangs up. */
+/** Promises the whole body, sends half of it and closes the connection. */
 async function cutShort(context: Context): Promise<void> {
   const whole = Buffer.isBuffer(context.body) ? context.body : Buffer.from('nothing');
   context.respond = false;

@@ -1,4 +1,4 @@
-// The sandbox in process, for contract suites: its controls, and persons registered with its identity vendor.
+// The sandbox in this process, for contract suites. Gives its controls, and registers persons with its identity vendor.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { SandboxIdentityVendor } from '../../src/vendors/idv/double/identity-ven
 import { SandboxIncomeVendor } from '../../src/vendors/voie/double/income-vendor.js';
 import { startSandbox } from '../../sandbox/server.js';
 
-/** A slow person's answer comes soon, and is not there when that of another is. */
+/** The answer for a slow person comes soon, but later than the answer for another person. */
 export const SLOW_MS = 600;
 export const SANDBOX_CREDENTIAL = 'test-credential';
 
 export interface SandboxHarness {
   readonly url: string;
   control(path: string, body?: object): Promise<any>;
-  /** Gives the vendor's token. Agents and organizations have no SSN. */
+  /** Returns the vendor's token. Agents and organizations have no SSN. */
   register(lastName: string, more?: Partial<Applicant>): Promise<string>;
-  /** Gives the token of the person when the code was right, else that of the session. */
+  /** Returns the token of the person when the code was right, and the token of the session otherwise. */
   answerOtp(vendorSession: string, code: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The order in which the test files run: first what starts whole services and takes longest, last what ends at once, so that no
+// The order in which the test files run. Suites that start whole services take longest and run first. The shortest run last, so that no
 // worker is left alone with a long one.
 import TestSequencer from '@jest/test-sequencer';
 

@@ -1,5 +1,5 @@
-// A process in which the services and sandboxes of tests run, each as in a process of its own, with the built program loaded once.
-// The environment of the tests starts it, one for each Jest worker. What is stopped leaves nothing behind.
+// A process that runs the services and sandboxes of tests, each as if in its own process, with the built program loaded once. The
+// environment of the tests starts one for each Jest worker. A stopped program leaves nothing behind.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,13 +22,13 @@ const { now } = Date;
 Date.now = () => now() + aheadMs;
 SystemClock.prototype.now = () => new Date(Date.now());
 
-// The line of deliveries goes by the clock of the machine, which no test turns.
+// The delivery queue uses the clock of the machine, which no test turns.
 const { enqueue } = BullMqDeliveryQueue.prototype;
 BullMqDeliveryQueue.prototype.enqueue = function (delivery, at) {
   return enqueue.call(this, delivery, new Date(at.getTime() - aheadMs));
 };
 
-/** By the id of the question that started it. */
+/** Keyed by the id of the question that started the program. */
 const running = new Map();
 
 const PROGRAMS = {
@@ -62,7 +62,7 @@ const PROGRAMS = {
   },
 };
 
-/** Redis, a sandbox and a service, until this process ends. Resolves with the service's environment. */
+/** Starts Redis, a sandbox and a service, which run until this process ends. Resolves with the service's environment. */
 async function keep(env, say) {
   const folder = mkdtempSync(join(tmpdir(), 'shared-service-'));
   const [port, sandboxPort, redisPort] = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
@@ -111,7 +111,7 @@ process.on('message', (question) => {
   );
 });
 process.on('unhandledRejection', (error) => {
-  // As the log of a service has it; whose it is cannot be told.
+  // Written in the form of a service's log. It goes to every program, because the source of the rejection is unknown.
   for (const { say } of running.values())
     say(`{"msg":"unhandled rejection","err":${JSON.stringify(String(error?.stack))}}\n`);
 });

@@ -1,6 +1,6 @@
-// The whole service as its users meet it: the built programs, a private Redis, the sandbox. The programs run in a process that the
-// Jest worker keeps for them (service-host.mjs), or in processes of their own where a test kills or freezes them.
-// Needs `npm run build` (npm test does it).
+// The whole service as its users meet it: the built programs, a private Redis, the sandbox. The programs run in a process that the Jest
+// worker keeps for them (service-host.mjs). When a test kills or freezes programs, each has its own process. Needs `npm run build` (npm
+// test does it).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,21 +33,21 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body. Undefined when it is not JSON. */
   readonly body: any;
 }
 
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON. A string or bytes are sent as they are. */
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
 
-/** For a service that prints PDFs; the others have no browser. */
+/** For a service that prints PDFs. The others have no browser. */
 export const WITH_BROWSER = { CHROMIUM_PATH: process.env['CHROMIUM_PATH'] ?? '' };
 
-/** What fills the folders of a service before it starts. */
+/** Fills the folders of a service before it starts. */
 export interface StoredFiles {
   readonly data?: (folder: string) => Promise<void>;
   readonly redis?: (folder: string) => Promise<void>;
@@ -55,17 +55,19 @@ export interface StoredFiles {
 
 export type ProgramName = 'service' | 'sandbox';
 
-/** Both in processes of their own. */
+/** Both programs have their own processes. */
 export const ALONE: readonly ProgramName[] = ['service', 'sandbox'];
 
 export interface StartOptions {
-  /** Put into the data folder and into that of Redis beforehand. */
+  /** Files for the data folder and for the folder of Redis, put there beforehand. */
   readonly stored?: StoredFiles;
-  /** What gets a process of its own, which a test can kill, freeze, or give an environment that Node reads when it starts. */
+  /**
+   * Programs that get their own process. A test can kill or freeze such a process, or give it an environment that Node reads at the start.
+   */
   readonly alone?: readonly ProgramName[];
-  /** A file descriptor for the standard output of a service that runs alone. */
+  /** A file descriptor for the standard output of a service in its own process. */
   readonly stdout?: number | 'pipe';
-  /** The service in processes of these roles, in the order of their start. */
+  /** Runs the service in processes of these roles, in the order of their start. */
   readonly roles?: readonly Role[];
 }
 
@@ -82,7 +84,7 @@ const SHARED = [
 ];
 const READY_WITHIN_MS = 55_000;
 
-/** A program of ours in a process of its own; what it writes is kept for the tests to look at. */
+/** A program of ours in its own process. Its output is kept for the tests. */
 export class Program {
   output = '';
   private child: ChildProcess | null = null;
@@ -92,7 +94,7 @@ export class Program {
     readonly env: Readonly<Record<string, string>>,
     readonly args: readonly string[] = [],
     readonly nodeArgs: readonly string[] = [],
-    /** A file descriptor for its standard output, of which nothing is kept then. */
+    /** A file descriptor for its standard output. That output is then not kept. */
     private readonly stdout: number | 'pipe' = 'pipe',
   ) {}
 
@@ -117,7 +119,7 @@ export class Program {
     this.child = child;
   }
 
-  /** Waits for the end; the exit code, or the signal's name. */
+  /** Waits for the end. Resolves with the exit code or the signal's name. */
   ended(): Promise<number | string> {
     const child = this.child;
     if (!child) return Promise.resolve(0);
@@ -132,17 +134,17 @@ export class Program {
   }
 }
 
-/** A program of ours in the process that the Jest worker keeps for them, where it starts in a fraction of the time. */
+/** A program of ours in the process that the Jest worker keeps for programs. It starts there in a fraction of the time. */
 class HostedProgram {
   output = '';
   running = false;
-  /** Resolves with what stops it, or with null when it did not start. */
+  /** Resolves with the function that stops the program, or with null when it did not start. */
   private started: Promise<(() => Promise<void>) | null> = Promise.resolve(null);
 
   constructor(
     private readonly name: ProgramName,
     readonly env: Readonly<Record<string, string>>,
-    /** Beside what runs on the same data. */
+    /** Whether another program on the same data runs already. */
     private readonly beside = false,
   ) {}
 
@@ -161,7 +163,7 @@ class HostedProgram {
     });
   }
 
-  /** As SIGTERM ends a process. */
+  /** Ends the program as SIGTERM ends a process. */
   async end(signal: NodeJS.Signals): Promise<number | string> {
     if (signal !== 'SIGTERM') return this.pid;
     const stop = await this.started;
@@ -171,7 +173,7 @@ class HostedProgram {
   }
 }
 
-/** The program of a service that suites share: it starts before them and ends after them. */
+/** The program of a service that suites share. It starts before them and ends after them. */
 class SharedProgram extends HostedProgram {
   override spawn(): never {
     return this.pid;
@@ -192,21 +194,21 @@ const PLAIN = {
 };
 const PROFILES = {
   plain: PLAIN,
-  /** Prints PDFs, and its integrator has pages at a port of their own. */
+  /** Prints PDFs. Its integrator serves pages at another port. */
   page: { ...PLAIN, ...WITH_BROWSER },
 };
 
 const COMMON = {
   LOG_LEVEL: 'info',
-  // Starting a browser to see that it starts costs as much as starting the service.
+  // A check start of the browser would cost as much as the start of the service.
   CHROMIUM_PATH: '/dev/null',
   TOKEN_EXCHANGE_PER_MINUTE: '100000',
-  // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
+  // A test acts for more people than the limits against abuse allow for one address, account or phone. Tests of the limits set them.
   LIMITS: 'off',
   RECOVERY_INTERVAL: '0.2',
 };
 
-/** As `npm start` and the image do. */
+/** Starts the program as `npm start` and the image do. */
 function asUsersRunIt(env: Readonly<Record<string, string>>, stdout: number | 'pipe' = 'pipe'): Program {
   return new Program('dist/src/main.js', env, [], ['--max-semi-space-size=64'], stdout);
 }
@@ -217,7 +219,7 @@ async function withProbePorts(roles: readonly Role[]): Promise<string[]> {
 }
 
 interface ServiceHost {
-  /** Resolves with what stops it. */
+  /** Resolves with the function that stops the program. */
   start(
     program: ProgramName,
     env: Readonly<Record<string, string>>,
@@ -228,7 +230,7 @@ interface ServiceHost {
   turn(ms: number): Promise<unknown>;
 }
 
-/** What the Jest worker keeps, see environment.mjs. */
+/** The functions that environment.mjs provides to the tests. */
 interface Kept {
   readonly serviceHost: ServiceHost;
   sharedService(
@@ -248,16 +250,16 @@ export class Service {
     readonly dataDir: string,
     readonly redis: RedisServer,
     readonly sandbox: Program | HostedProgram,
-    /** The service itself. */
+    /** The program of the service itself. */
     public program: Program | HostedProgram,
     readonly env: Readonly<Record<string, string>>,
-    /** Those of the demo accounts where null. */
+    /** The accounts of this suite, or null for the demo accounts. */
     private readonly own: Credentials | null = null,
   ) {}
 
   /**
-   * A running service that the suites of a worker share, with accounts of this suite's own. For suites that neither end it nor
-   * break what it stands on.
+   * A running service that the suites of a worker share. Each suite has its own accounts. A suite that ends the service or breaks what it
+   * needs must not use this.
    */
   static async shared(profile: keyof typeof PROFILES): Promise<Service> {
     const program = new SharedProgram('service', PROFILES[profile]);
@@ -275,7 +277,7 @@ export class Service {
     return new Service(PUBLIC_URL, SANDBOX_URL, DATA_DIR, redis, program, program, env, await kept.makeAccounts(env));
   }
 
-  /** Starts everything; `env` overrides the service's environment. */
+  /** Starts everything. `env` overrides the service's environment. */
   static async start(
     env: Readonly<Record<string, string>> = {},
     { stored = {}, alone = [], stdout = 'pipe', roles = [] }: StartOptions = {},
@@ -288,7 +290,7 @@ export class Service {
     ]);
     await stored.data?.(dataDir);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-    // Where the processor's events go, and what the vendor is to have in common with the service.
+    // The sandbox needs the address for the processor's events, and the settings that it shares with the service.
     const shared = Object.fromEntries(Object.entries(env).filter(([name]) => SHARED.includes(name)));
     const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...shared };
     const serviceEnv = {
@@ -327,7 +329,7 @@ export class Service {
     return service;
   }
 
-  /** Another process of this installation, with these variables as well; the test ends its `program`. */
+  /** Starts another process of this installation with these additional variables. The test ends its `program`. */
   async startBeside(env: Readonly<Record<string, string>>): Promise<Service> {
     const port = env['PORT'] ?? String(await freePort());
     const its = { ...this.env, ...env, PORT: port };
@@ -382,13 +384,13 @@ export class Service {
     return { status: response.status, headers: response.headers, ...withoutRequestId(response, await response.text()) };
   }
 
-  /** An operator command beside the running service; `stdout` has what it wrote on standard error too. */
+  /** Runs an operator command beside the service. `stdout` also holds the text from standard error. */
   async ops(...args: string[]): Promise<{ readonly exitCode: number; readonly stdout: string }> {
     const { exitCode, inOrder } = await runOperatorCommand(args, this.env);
     return { exitCode, stdout: inOrder };
   }
 
-  /** The processes of a role, by what they logged last when they listened, with the addresses of their probes. */
+  /** The processes of a role with the addresses of their probes, from their last log entries about listening. */
   processesOf(role: Role): { readonly pid: number; readonly probes: string }[] {
     const byPort = new Map<number, number>();
     for (const line of this.program.output.split('\n')) {
@@ -398,21 +400,21 @@ export class Service {
     return [...byPort].map(([port, pid]) => ({ pid, probes: `http://127.0.0.1:${port}` }));
   }
 
-  /** Tokens that were issued before are over then. */
+  /** Earlier tokens have expired afterwards. */
   async passDays(days: number): Promise<void> {
     if (this.program instanceof Program) throw new Error('The clock of a process of its own is not turned');
     if (this.own) throw new Error('The clock of a service that suites share is not turned');
     await kept.serviceHost.turn(days * 86_400_000);
   }
 
-  /** Kills the service process without warning; the sandbox and Redis stay. */
+  /** Kills the service process without warning. The sandbox and Redis stay. */
   async kill9(): Promise<void> {
     await this.program.end('SIGKILL');
   }
 
   /**
-   * Starts the service again on the same data, from now on with these variables as well; `alone` says whether in a process of its
-   * own, by default as before.
+   * Starts the service again on the same data. These variables are added from now on. `alone` chooses a process of its own. The default is
+   * as before.
    */
   async startAgain(
     env: Readonly<Record<string, string>> = {},
@@ -426,7 +428,7 @@ export class Service {
     await this.untilReady();
   }
 
-  /** Goes on in a process of its own, which a test can kill or freeze. */
+  /** Moves the service to its own process, which a test can kill or freeze. */
   async moveToOwnProcess(): Promise<void> {
     await this.program.end('SIGTERM');
     await this.startAgain({}, { alone: true });
@@ -440,14 +442,14 @@ export class Service {
     await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  /** A caller with a fresh token of the account's publishable key. */
+  /** Signs a caller in with a fresh token of the account's publishable key. */
   async signIn(
     account: keyof Credentials['accounts'] = 'demo',
     key?: string,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<PlatformCaller> {
     const { publishableKey, allowedOrigins } = (await this.credentials()).accounts[account];
-    // http://localhost is for test keys only.
+    // Only test keys allow http://localhost.
     const origin = allowedOrigins[key?.startsWith('pk_live_') ? 1 : 0] as string;
     const reply = await this.request('POST', '/auth/token/exchange', {
       headers: { 'x-publishable-key': key ?? publishableKey, origin },
@@ -456,7 +458,7 @@ export class Service {
     return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin, ...headers });
   }
 
-  /** A page of the account under a session grant that its server has minted. */
+  /** Signs a page of the account in with a session grant that its server minted. */
   async signInUnderGrant(account: keyof Credentials['accounts'], terms: object = {}): Promise<PlatformCaller> {
     const { publishableKey, secretKey, allowedOrigins } = (await this.credentials()).accounts[account];
     const origin = allowedOrigins[0] as string;
@@ -470,7 +472,7 @@ export class Service {
   }
 }
 
-/** A reply without the id of its request, so that two refusals can be compared. An error that names another request fails the test. */
+/** Removes the request id from a reply, so that tests can compare two refusals. An error that names another request fails the test. */
 function withoutRequestId({ headers }: Response, text: string): Pick<Reply, 'text' | 'body'> {
   const body: any = parsed(text);
   const id: unknown = body?.error?.request_id;
@@ -509,7 +511,7 @@ export type Person = Record<string, unknown>;
 
 let people = 0;
 
-/** A body that is accepted, of a person nobody else is. */
+/** A body that is accepted. Each call makes a different person. */
 export function aPerson(fields: Person = {}): Person {
   people += 1;
   const number = String(

@@ -1,4 +1,4 @@
-// What the log says of screening sessions, and what a caller may have been told of them.
+// Reads screening sessions from the log, and compares them with the answers that callers got.
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
@@ -17,7 +17,7 @@ export async function unsettled(dataDir: string): Promise<string[]> {
   return [...states].filter(([, state]) => attemptOf(state) !== null).map(([stream]) => stream);
 }
 
-/** Every event of every screening session, from the log on disk, which a service may have open. */
+/** Every event of every screening session, from the log on disk. A service may have the log open. */
 export async function sessionEvents(dataDir: string): Promise<RecordedEvent[]> {
   const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
   try {
@@ -33,7 +33,7 @@ export async function sessionEvents(dataDir: string): Promise<RecordedEvent[]> {
   }
 }
 
-/** Whether a session may have gone from what was acknowledged to what is there now. */
+/** Whether a session may have gone from the acknowledged status to the present one. */
 export function follows(before: string, after: string): boolean {
   const order = ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'];
   return before === after || (!FINAL.has(before) && (FINAL.has(after) || order.indexOf(after) > order.indexOf(before)));

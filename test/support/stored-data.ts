@@ -1,4 +1,4 @@
-// Data folders that earlier builds stored (test/fixtures), and the persons in those that store-data.ts makes.
+// Data folders that earlier builds stored (test/fixtures), and the persons in the folders that store-data.ts makes.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -20,25 +20,25 @@ const SCREENED = {
   termsAcceptedAt: '2026-11-01T00:00:00Z',
 };
 
-/** Persons that a stored folder has sessions of, in live. The SSNs are of no person. */
+/** Persons whose live sessions are in a stored folder. Their SSNs belong to no real person. */
 export const PERSONS = {
-  /** Verified and paid; the report was read, and is shared with the child account. */
+  /** Verified and paid. The report was read, and is shared with the child account. */
   registered: { ...SCREENED, firstName: 'Ada', lastName: 'Lind-Ortega', ssn: '666443210', userType: 'CONSUMER' },
   /** Verified, without an SSN. */
   agent: { ...SCREENED, firstName: 'Ben', lastName: 'Lind-Ortega', userType: 'AGENT' },
-  /** Verified and paid; the bureau refused the report. */
+  /** Verified and paid. The bureau refused the report. */
   refused: { ...SCREENED, firstName: 'Cleo', lastName: 'Frozentest', ssn: '666443211', userType: 'CONSUMER' },
   /** Blocked by wrong answers. */
   blocked: { ...SCREENED, firstName: 'Dan', lastName: 'Kbatest', ssn: '666443212', userType: 'CONSUMER' },
   /** Blocked by wrong codes, without an SSN. */
   blockedAgent: { ...SCREENED, firstName: 'Eva', lastName: 'Otptest', userType: 'AGENT' },
-  /** A code is asked for. */
+  /** Waits for a code. */
   waiting: { ...SCREENED, firstName: 'Fay', lastName: 'Otptest', ssn: '666443213', userType: 'CONSUMER' },
 } satisfies Record<string, Person>;
 
 export type PersonName = keyof typeof PERSONS;
 
-/** Beside a stored folder: the accounts in it, and what the service said about its sessions. */
+/** Stored beside the folder: its accounts, and the service's answers about its sessions. */
 export interface StoredDescription {
   readonly accountId: string;
   readonly publishableKey: string;
@@ -50,7 +50,7 @@ export interface StoredDescription {
   readonly report: object;
 }
 
-/** The environment of a service on a stored folder: the master key is published, and opens nothing else. */
+/** The environment of a service on a stored folder. The master key is public and opens nothing else. */
 export async function productionOnStoredData(): Promise<Record<string, string>> {
   const masterKey = createHash('sha256').update('master key of the stored data folders').digest('base64');
   return { ...(await productionHere()), VAULT_MASTER_KEY: `k1:${masterKey}`, SUBMITS_PER_HOUR_PER_PERSON: '0' };
@@ -68,14 +68,14 @@ export async function pageOf(
   return (method, path, content) => service.request(method, path, { headers, body: content });
 }
 
-/** What an operator command printed last. */
+/** The last output of an operator command. */
 export async function told(service: Service, ...args: string[]): Promise<any> {
   const { exitCode, stdout } = await service.ops(...args);
   if (exitCode !== 0) throw new Error(`ops ${args.join(' ')}: ${stdout}`);
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** Each file compressed, under its own name and `.gz`. */
+/** Compresses each file and adds `.gz` to its name. */
 export async function pack(source: string, target: string, isKept: (file: string) => boolean): Promise<void> {
   for (const file of (await filesIn(source)).filter(isKept)) {
     await mkdir(dirname(join(target, file)), { recursive: true });

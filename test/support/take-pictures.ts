@@ -1,4 +1,4 @@
-// npm run screenshots: every screen of the embedded component, light and dark, as docs/embedded/<screen>-<light|dark>.png.
+// `npm run screenshots` takes every screen of the embedded component, light and dark, as docs/embedded/<screen>-<light|dark>.png.
 import { mkdir, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type Language, Walk } from './embedded-walk.js';
@@ -14,7 +14,10 @@ const { folder, language, width } = parseArgs({
   },
 }).values;
 
-/** A browser paints no more of a frame than its window shows: of a report it is the beginning or the end, of all else everything. */
+/**
+ * A browser paints only the part of a frame that its window shows. A picture shows the beginning or the end of a report, and every other
+ * screen whole.
+ */
 const windowFor = (screen: string): { width: number; height: number } => ({
   width: Number(width),
   height: screen.startsWith('report') ? 900 : 2_200,

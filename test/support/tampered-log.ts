@@ -1,4 +1,4 @@
-// An embedded log after an attacker changed it on the disk through the database library, without a trace in the log itself.
+// Changes an embedded log on disk as an attacker would: with the database library, and without a trace in the log itself.
 import { join } from 'node:path';
 import { type Database, open } from 'lmdb';
 
@@ -13,8 +13,8 @@ export interface StoredEvent {
 }
 
 /**
- * Keeps these events of the log in a folder that no process has open, and closes the gaps; all indexes agree. `newest` counts from 1, from the
- * end. Of a stream, no event may go that others follow. Gives what is gone.
+ * Keeps only these events of a log that no process has open. It closes the gaps, and all indexes agree. `newest` counts from 1, from the
+ * end. When an event of a stream goes, all later events of the stream must go too. Returns the removed events.
  */
 export async function rewriteLog(
   folder: string,

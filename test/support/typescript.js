@@ -1,4 +1,4 @@
-// Lets a child process of a test run TypeScript sources: node --import <this file> <child>
+// Lets a child process of a test run TypeScript sources: `node --import <this file> <child>`.
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
@@ -7,7 +7,7 @@ import { transform } from '@swc/core';
 
 if (isMainThread) register(import.meta.url);
 
-/** Relative imports end in `.js`, as the compiler wants them; here only the `.ts` exists. */
+/** Relative imports end in `.js`, as the compiler wants them, but the files here end in `.ts`. */
 export async function resolve(specifier, context, next) {
   try {
     return await next(specifier, context);

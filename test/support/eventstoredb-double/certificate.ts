@@ -1,4 +1,4 @@
-// A certificate of its own authority for localhost, made on the spot, so that TLS is tested without a key in the repository.
+// A certificate for localhost from an authority made at run time. TLS is tested without a key in the repository.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OID, UTF8, TIME, SEQUENCE, SET] = [
@@ -14,7 +14,7 @@ const COMMON_NAME = oid('550403');
 const BASIC_CONSTRAINTS = oid('551d13');
 const SUBJECT_ALT_NAME = oid('551d11');
 
-/** PEM texts; valid for localhost and 127.0.0.1. */
+/** PEM texts that are valid for localhost and 127.0.0.1. */
 export function selfSignedCertificate(): { readonly key: string; readonly certificate: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256);

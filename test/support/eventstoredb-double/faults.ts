@@ -1,20 +1,20 @@
-// What can be made to go wrong in the double, call by call.
+// The faults that a test can plan in the double, one for each call.
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 
 export type Method = 'append' | 'batch-append' | 'read' | 'subscribe' | 'gossip' | 'server-features';
 
 export type Fault =
-  /** Never answers. `stored`: but does what was asked. */
+  /** Never answers. With `stored`, the request is carried out first. */
   | { readonly kind: 'swallow'; readonly stored: boolean }
-  /** Answers with a status. `stored`: after doing what was asked. */
+  /** Answers with an error status. With `stored`, the request is carried out first. */
   | { readonly kind: 'error'; readonly status: StatusObject; readonly stored: boolean }
-  /** Ends a read or subscription without anything in it, as if complete. */
+  /** Ends a read or a subscription without content, as if it were complete. */
   | { readonly kind: 'end' }
-  /** Does what was asked and answers when released. */
+  /** Carries the request out, and answers when the test releases it. */
   | { readonly kind: 'delay'; readonly until: Promise<void> }
   /** Sends the caller to another node. */
   | { readonly kind: 'not-leader'; readonly host: string; readonly port: number }
-  /** A success that names no position, as an idempotent one may. */
+  /** A success without a position, as the server may give for a repeated append. */
   | { readonly kind: 'no-position' };
 
 export function answer(code: status, details: string, trailers: Readonly<Record<string, string>> = {}): StatusObject {
@@ -26,7 +26,7 @@ export function answer(code: status, details: string, trailers: Readonly<Record<
 export const NOT_READY = answer(status.UNAVAILABLE, 'Server Is Not Ready');
 export const TOO_BUSY = answer(status.UNAVAILABLE, 'Server Is Too Busy');
 export const TIMED_OUT = answer(status.ABORTED, 'Operation timed out: Commit phase timeout.');
-/** A status that the client knows nothing of and turns into its UnknownError. */
+/** A status that the client does not know. The client turns it into its UnknownError. */
 export const UNKNOWN = answer(status.UNKNOWN, 'Unexpected OperationResult');
 export const ACCESS_DENIED = answer(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
 
@@ -38,7 +38,7 @@ export function notLeader(host: string, port: number): StatusObject {
   });
 }
 
-/** The faults to come, per method, in order; each is used once. */
+/** The faults to come, in order, for each method. Each is used once. */
 export class Faults {
   readonly #planned = new Map<Method, Fault[]>();
 
@@ -50,7 +50,7 @@ export class Faults {
     return this.#planned.get(method)?.shift();
   }
 
-  /** How many planned faults have not happened yet. */
+  /** The number of planned faults that have not happened yet. */
   left(method: Method): number {
     return this.#planned.get(method)?.length ?? 0;
   }

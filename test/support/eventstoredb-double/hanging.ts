@@ -1,5 +1,5 @@
-// Stands before a node and hangs on demand, as a stopped process does, or a network that stands still: connections stay open, new
-// ones are accepted, and no byte goes through until it goes on.
+// A proxy before a node that can hang like a stopped process or a stalled network. While it hangs, connections stay open, new ones are
+// accepted, and no byte passes.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { EventStoreDbDouble } from './server.js';
 
@@ -16,7 +16,7 @@ export class Hanging {
     });
   }
 
-  /** From now on the node is known by the port of what stands before it. */
+  /** From now on the node announces the port of the proxy. */
   static async before(node: EventStoreDbDouble): Promise<Hanging> {
     const hanging = new Hanging(node.port);
     await new Promise<void>((resolve) => hanging.#server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-// The log inside the double: streams, expected revisions, idempotency and positions as the server's index keeps them.
+// The log inside the double. It keeps streams, expected revisions, idempotency and positions as the server's index does.
 
 export interface Proposal {
   readonly id: string;
@@ -11,9 +11,9 @@ export interface Proposal {
 export interface LogRecord extends Proposal {
   readonly stream: string;
   readonly revision: number;
-  /** Byte offset of the record; commit and prepare position of an event written by an ordinary append. */
+  /** The byte offset of the record. It is the commit and prepare position of an event from an ordinary append. */
   readonly offset: bigint;
-  /** Byte offset behind the record, where the next one begins. */
+  /** The byte offset behind the record, where the next record begins. */
   readonly end: bigint;
 }
 
@@ -23,7 +23,7 @@ export type Verdict =
   | { readonly kind: 'stored' | 'repeated'; readonly revision: number; readonly offset: bigint }
   | { readonly kind: 'wrong-expected-version'; readonly current: number | null };
 
-/** A place in `$all`; places are ordered by commit, then prepare. */
+/** A place in `$all`. Places are ordered by commit, then by prepare. */
 export interface Place {
   readonly commit: bigint;
   readonly prepare: bigint;
@@ -48,7 +48,7 @@ export class Log {
     return this.#streams.get(name);
   }
 
-  /** The server's check: what is written already under the same ids at the same place is not written again. */
+  /** The server's check for repeated appends. It does not write events again that are at this place under the same ids. */
   append(stream: string, expected: Expected, proposals: readonly Proposal[]): Verdict {
     const stored = this.#streams.get(stream) ?? [];
     const current = stored.length - 1;
@@ -67,7 +67,7 @@ export class Log {
     return same ? repeated(stored[first + proposals.length - 1]) : wrong;
   }
 
-  /** First index whose record lies after the place. */
+  /** The index of the first record behind the place. */
   indexAfter(place: Place | null): number {
     if (place === null) return 0;
     let [low, high] = [0, this.records.length];

@@ -1,4 +1,4 @@
-// Between the log's records and the protocol's messages. Numbers of 64 bits travel as text, stream names as bytes.
+// Translates between records of the log and messages of the protocol. Numbers of 64 bits travel as text, stream names as bytes.
 import streams, {
   type AppendReq,
   type AppendResp,
@@ -14,7 +14,7 @@ import any from 'google-protobuf/google/protobuf/any_pb.js';
 import google from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { Expected, LogRecord, Place, Proposal, Verdict } from './log.js';
 
-/** 2024-05-06T07:08:09Z in ticks of 100 ns since 1970; the double's clock stands still. */
+/** 2024-05-06T07:08:09Z in ticks of 100 ns since 1970. The double's clock does not move. */
 const CREATED_TICKS = '17149792890000000';
 
 export function nameOf(identifier: StreamIdentifier | undefined): string {
@@ -50,7 +50,7 @@ export function expectedOfBatch(options: BatchAppendReq.Options): Expected {
   return BigInt(options.getStreamPosition());
 }
 
-/** The place a read names: exclusive or inclusive as the kind of read has it; 'start' and 'end' are not places. */
+/** The place that a read names. The kind of read decides whether it is exclusive or inclusive. 'start' and 'end' are not places. */
 export function placeAsked(all: ReadReq.Options.AllOptions | undefined): Place | 'start' | 'end' {
   const position = all?.getPosition();
   if (position === undefined) return all?.hasEnd() ? 'end' : 'start';
@@ -137,7 +137,7 @@ export function eventMessage(record: LogRecord): ReadResp {
   );
 }
 
-/** -1 as an unsigned number of 64 bits, which servers before 22.6 send for what they do not know. */
+/** -1 as an unsigned number of 64 bits. Servers before 22.6 send it for unknown values. */
 const UNKNOWN_POSITION = '18446744073709551615';
 
 export function hidePosition(message: ReadResp): void {

@@ -1,6 +1,6 @@
-// A double of an EventStoreDB node, in this process: the parts of the wire protocol that the adapter and its client
-// use, over an in-memory log, with faults. It proves the adapter against our reading of the protocol only; the same
-// contract suite runs against a real cluster too.
+// A double of an EventStoreDB node in this process. It serves the parts of the wire protocol that the adapter and its client use, over an
+// in-memory log, with faults. It proves only that the adapter fits our reading of the protocol. The same contract suite also runs against a
+// real cluster.
 import { randomUUID } from 'node:crypto';
 import {
   type Metadata,
@@ -29,16 +29,16 @@ import * as wire from './messages.js';
 import { type ReadCall, roomToWrite, Subscription } from './subscription.js';
 
 export interface DoubleOptions {
-  /** Default 0: a free one. */
+  /** The default is 0, which takes a free port. */
   readonly port?: number;
-  /** Shared with another node of the same cluster. */
+  /** A log that this node shares with another node of the same cluster. */
   readonly log?: Log;
   readonly credentials?: ServerCredentials;
 }
 
 const portsGiven = new Set<number>();
 
-/** One append as it arrived, whatever became of it. */
+/** One append as it arrived, whether it succeeded or not. */
 export interface ReceivedAppend {
   readonly stream: string;
   readonly expected: Expected;
@@ -49,7 +49,7 @@ export interface ReceivedAppend {
 export class EventStoreDbDouble {
   readonly faults = new Faults();
   readonly log: Log;
-  /** Calls that arrived, per method. */
+  /** Calls that arrived, by method. */
   readonly calls: Record<Method, number> = {
     append: 0,
     'batch-append': 0,
@@ -59,10 +59,10 @@ export class EventStoreDbDouble {
     'server-features': 0,
   };
   readonly appends: ReceivedAppend[] = [];
-  /** What the calls on streams brought as their credentials, '' for none. */
+  /** The credentials of the calls on streams. A call without credentials counts as ''. */
   readonly authorizations = new Set<string>();
   checkpointsSent = 0;
-  /** Which clients called, per method, by the name that each gives itself. */
+  /** The clients that called, by method and by the name that each gives itself. */
   readonly clients: Record<Method, Set<string>> = {
     append: new Set(),
     'batch-append': new Set(),
@@ -72,11 +72,11 @@ export class EventStoreDbDouble {
     'server-features': new Set(),
   };
   port = 0;
-  /** Every node of the cluster, this one included; the first is the leader. */
+  /** Every node of the cluster, including this one. The first is the leader. */
   cluster: readonly EventStoreDbDouble[] = [this];
   muted = false;
   sendsCaughtUp = true;
-  /** As servers before 22.6: events read by stream carry no position. */
+  /** Behaves like servers before 22.6: events that are read from a stream have no position. */
   hidesStreamPositions = false;
   readonly #server = new Server();
   readonly #subscriptions = new Set<ReadCall>();
@@ -99,7 +99,7 @@ export class EventStoreDbDouble {
     return this.#subscriptions.size;
   }
 
-  /** Writes past the protocol, as the server itself or another program would. */
+  /** Writes to the log directly, as the server itself or another program would. */
   write(stream: string, ...records: readonly Partial<Proposal>[]): void {
     const empty = {
       type: 'Foreign',
@@ -145,7 +145,7 @@ export class EventStoreDbDouble {
       getSupportedMethods: (_call: unknown, reply: sendUnaryData<SupportedMethods>) => this.#features(reply),
     });
     this.port = await this.#bind(port, credentials);
-    // A second double at the port of an earlier one would meet the client library's memory of broken connections to it.
+    // A second double never gets the port of an earlier one. The client library remembers the broken connections to that port.
     while (port === 0 && portsGiven.has(this.port)) {
       this.#server.unbind(`127.0.0.1:${this.port}`);
       this.port = await this.#bind(port, credentials);
@@ -217,7 +217,7 @@ export class EventStoreDbDouble {
       const store = (): Verdict => this.log.append(stream, expected, batch.proposals);
       if (fault?.kind === 'error') {
         if (fault.stored) store();
-        // What the server cannot do is said inside the stream; only a broken stream has a status of its own.
+        // The server reports its own refusals inside the stream. Only a broken stream has a status of its own.
         const inside = fault.status.details.startsWith('Server Is') || fault.status.details === 'Timeout';
         if (inside) send(wire.batchError(correlation, stream, fault.status.details));
         else call.emit('error', fault.status);

@@ -1,5 +1,5 @@
-// A filtered catch-up subscription on $all as the server runs it: pages through the past, says that it has caught up,
-// goes on live, and falls back to paging when the caller takes what is live too slowly.
+// A filtered catch-up subscription on $all as the server runs it. It reads the past page by page, reports that it has caught up, and goes
+// on live. It returns to pages when the caller takes live events too slowly.
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { isAfter, type Log, type LogRecord, type Place, placeOf } from './log.js';
@@ -7,12 +7,12 @@ import { caughtUp, checkpoint, confirmation, eventMessage, fellBehind, placeAske
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
-/** As the server's own limits. */
+/** The same limits as the server has. */
 const PAGE = 32;
 const LIVE_BACKLOG = 32;
 
 export interface SubscriptionBehaviour {
-  /** While set, nothing is sent, whatever is stored. */
+  /** While set, nothing is sent, even when events are stored. */
   readonly muted: () => boolean;
   readonly sendsCaughtUp: () => boolean;
   readonly onCheckpoint: () => void;
@@ -68,7 +68,7 @@ export class Subscription {
   async #goLive(): Promise<void> {
     const last = this.#log.records.at(-1);
     if (last !== undefined && this.#index === this.#log.records.length) {
-      // The end of the log, where the next record will begin: no record's own position.
+      // The end of the log, where the next record will begin. No record has this position.
       const end = { commit: last.end, prepare: 0n };
       if (this.#place === null || isAfter(end, this.#place)) await this.#checkpoint(end);
     }
@@ -77,7 +77,8 @@ export class Subscription {
 
   async #page(live: boolean): Promise<void> {
     const page = this.#log.records.slice(this.#index, this.#index + PAGE);
-    // A checkpoint in the past is where its page began, before the record there: one that nothing matched lies behind what was looked at.
+    // A checkpoint in the past is the beginning of its page, before the first record there. When no record matched, the checkpoint lies
+    // behind the records that were looked at.
     const began: Place = { commit: page[0]?.offset ?? 0n, prepare: 0n };
     this.#index += page.length;
     for (const record of page) {
@@ -107,7 +108,7 @@ export class Subscription {
   }
 }
 
-/** Resolves when the caller has taken enough, or will take nothing any more. */
+/** Resolves when the caller has taken enough, or when it will take nothing more. */
 export function roomToWrite(call: ReadCall): Promise<void> {
   const events = ['drain', 'cancelled', 'close'];
   return new Promise((resolve) => {
