@@ -1,5 +1,5 @@
-// A process that is started with another data folder over the Redis of a running service would read and write the read models, checkpoints
-// and queues of a log that it does not have.
+// A process with another data folder over the Redis of a running service must not start. It would use the read models, checkpoints and
+// queues of a log that it does not have.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a process with another log', () => {
-  it('does not start over the Redis of a running service, and says why in one sentence', async () => {
+  it('does not start over the Redis of a running service, and gives the reason in one sentence', async () => {
     const demo = await service.signIn('demo');
     const { id } = (await demo.submit()).body;
     const other = await spawnElsewhere();
@@ -30,7 +30,7 @@ describe('a process with another log', () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
   });
 
-  it('starts there once those were killed, and is told that the log is another one', async () => {
+  it('starts after the first process was killed, and notices that the log is another one', async () => {
     await service.kill9();
     const other = await spawnElsewhere();
     const health = async (path: string): Promise<Response | null> =>

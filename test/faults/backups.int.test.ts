@@ -1,5 +1,5 @@
-// Backups of a data folder: what is altered, incomplete or not allowed is refused, what is erased stays erased, and a command that is
-// killed leaves nothing that passes for a backup or for a data folder.
+// Backups of a data folder. An altered, incomplete or forbidden backup is refused. Erased data stays erased. A killed command leaves
+// nothing that passes for a backup or a data folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,10 +57,10 @@ const openLog = (dataDir: string): EmbeddedEventStore =>
   EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
 
 let root: string;
-/** What is backed up. */
+/** The folder that is backed up. */
 let dataDir: string;
 let store: string;
-/** A backup of it that nobody touches. */
+/** A backup of this folder that no test changes. */
 let good: string;
 
 beforeAll(async () => {
@@ -95,7 +95,7 @@ async function began(file: string, vault?: DiskVault): Promise<ErasureLedger> {
 
 let fresh = 0;
 const newFolder = (): string => join(root, `folder-${(fresh += 1)}`);
-/** A copy of the good backup that may be damaged. */
+/** A copy of the good backup that a test may damage. */
 function copyOfBackup(): string {
   const copy = newFolder();
   cpSync(good, copy, { recursive: true });
@@ -130,7 +130,7 @@ const refusalOf = (attempt: Promise<unknown>): Promise<string> =>
 const stateOf = (folder: string): string => JSON.parse(readFileSync(join(folder, 'restored.json'), 'utf8')).state;
 
 describe('a backup', () => {
-  it('says what it holds, and holds no master key that was configured', async () => {
+  it('says what it holds, and does not hold a configured master key', async () => {
     expect(await inspect(good)).toMatchObject({
       format: 1,
       checkpoint: { position: '00000000000000000001', events: 1 },
@@ -140,7 +140,7 @@ describe('a backup', () => {
   });
 
   it.each(['events/events.mdb', 'vault/values.mdb', 'vault/data-keys', 'manifest.json'])(
-    'is refused when a byte of %s is another one',
+    'is refused when a byte of %s differs',
     async (file) => {
       const backup = copyOfBackup();
       const bytes = readFileSync(join(backup, file));
@@ -173,7 +173,7 @@ describe('a backup', () => {
     );
   });
 
-  it('is made of an embedded log and a vault on disk only, and of a data folder that has them', async () => {
+  it('is made only of an embedded log and a vault on disk, and only when the data folder has both', async () => {
     const elsewhere = 'Back that up with its own tools, see docs/operations/backups-and-restore.md.';
     const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
     expect(
@@ -189,8 +189,8 @@ describe('a backup', () => {
   });
 });
 
-describe('a backup of a vault whose ledger is not there', () => {
-  it('is refused until the ledger is, or somebody says why it is lost', async () => {
+describe('a backup of a vault without its ledger', () => {
+  it('is refused until the ledger is there or an operator says why it is lost', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const elsewhere = { ERASURE_LEDGER: newFolder() };
@@ -207,14 +207,14 @@ describe('a backup of a vault whose ledger is not there', () => {
       lostBecause: 'burnt',
     });
     const { backup } = await backupsOf(live, elsewhere).create(newFolder());
-    // The former one is no ledger for it any more.
+    // The backup no longer accepts the former ledger.
     expect(await refusalOf(restore(backup))).toMatch(/is older than the backup or belongs to another installation/);
     expect(await refusalOf(restore(backup, { ledger: { file: elsewhere.ERASURE_LEDGER } }))).toBe('nothing');
   });
 });
 
 describe('a restore', () => {
-  it('wants a folder that holds nothing, and says which one is in the way', async () => {
+  it('needs an empty folder, and names the folder that is in the way', async () => {
     const to = newFolder();
     mkdirSync(to);
     writeFileSync(join(to, 'mine'), '');
@@ -222,7 +222,7 @@ describe('a restore', () => {
     expect(await refusalOf(restore(good, { to: newFolder().concat('/deep') }))).toBe('nothing');
   });
 
-  it('wants the ledger of erasures as it was then or later', async () => {
+  it('needs the erasure ledger of the backup or a later one', async () => {
     const [older, ledger] = [newFolder(), newFolder()];
     cpSync(ledgerOf(dataDir).file, older);
     cpSync(older, ledger);
@@ -237,7 +237,7 @@ describe('a restore', () => {
     expect(await restore(backup, { ledger: { file: ledger } })).toMatchObject({ erased: 2 });
   });
 
-  it('leaves those erased who were erased after the backup, and the log says so', async () => {
+  it('keeps persons erased who were erased after the backup, and the log says so', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const vault = openVault(live);
@@ -256,25 +256,25 @@ describe('a restore', () => {
     expect(await verifyLog(log, { onFault: () => undefined })).toMatchObject({ faults: 0 });
     await restored.close();
     await log.close();
-    // The copy goes on with the ledger that it was made with.
+    // The copy continues the ledger with which it was restored.
     expect(readFileSync(join(to, 'erasures.jsonl'))).toEqual(readFileSync(ledger.file));
   });
 
-  it('without a ledger is said in the folder, with the reason', async () => {
+  it('without a ledger is noted in the folder with the reason', async () => {
     const to = newFolder();
     await restore(good, { to, ledger: { missingBecause: 'burnt' } });
     expect(JSON.parse(readFileSync(join(to, 'restored.json'), 'utf8'))).toMatchObject({
       state: 'quarantined',
       withoutLedger: 'burnt',
     });
-    // The copy starts: it knows no ledger any more.
+    // The copy starts without a known ledger.
     const vault = openVault(to);
     expect(await vault.ledgerMark()).toBeNull();
     await vault.close();
     expect(await release(to, { ledger: null })).toMatchObject({ state: 'released', withoutLedger: 'burnt' });
   });
 
-  it('makes a folder that starts with ROLE=investigation only, until somebody says why not', async () => {
+  it('makes a folder that starts only with ROLE=investigation until an operator releases it with a reason', async () => {
     const to = newFolder();
     await restore(good, { to });
     for (const ROLE of ['all', 'api', 'worker', 'projector'])
@@ -288,7 +288,7 @@ describe('a restore', () => {
     expect(await refusalOf(release(to))).toContain('is not a restored copy that waits for its release');
   });
 
-  it('is released without those who were erased in the original meanwhile', async () => {
+  it('is released without the persons who were erased in the original since the restore', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const to = newFolder();
@@ -313,8 +313,8 @@ describe('a restore', () => {
   });
 });
 
-describe('what was given up of a log', () => {
-  it('is known to the copy of a copy, so that its vault is not blamed for what the first one lost', async () => {
+describe('accepted losses of a log', () => {
+  it('are known to the copy of a copy, so that its audit does not report what the first copy lost', async () => {
     const [first, second] = [newFolder(), newFolder()];
     await restore(good, { to: first });
     await release(first);
@@ -332,8 +332,8 @@ describe('what was given up of a log', () => {
   });
 });
 
-describe('an erasure while a backup is made', () => {
-  it('is one in the backup too, although the copy of the values is older than that of the keys', async () => {
+describe('an erasure during a backup', () => {
+  it('is also an erasure in the backup, although its copy of the values is older than its copy of the keys', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const vault = openVault(live);
@@ -351,7 +351,7 @@ describe('an erasure while a backup is made', () => {
         await expect(copy.get('s3', 'value')).rejects.toThrow(SubjectErased);
         expect(await copy.get('s4', 'value')).toEqual(VALUE);
       });
-      // The copy of the log is older than the erasure; what is restored says so all the same.
+      // The copy of the log is older than the erasure. The restored log still records the erasure.
       const to = newFolder();
       await restore(backup, { to });
       const log = openLog(to);
@@ -366,7 +366,7 @@ describe('an erasure while a backup is made', () => {
     }
   });
 
-  it('is told from a key that is gone without anybody having erased: of that no backup is made', async () => {
+  it('is told apart from a key that is missing without an erasure, which prevents the backup', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     writeFileSync(
@@ -377,9 +377,9 @@ describe('an erasure while a backup is made', () => {
   });
 });
 
-describe('a command that is killed', () => {
+describe('a killed command', () => {
   const loader = new URL('../support/typescript.js', import.meta.url).href;
-  /** Whether it was: the step may be one more than there are. */
+  /** Whether the process was killed. It ends by itself when it has fewer steps. */
   async function killedAt(step: number, ...args: string[]): Promise<boolean> {
     const child = spawn(
       process.execPath,
@@ -391,13 +391,13 @@ describe('a command that is killed', () => {
     return signal !== null;
   }
 
-  it('in the middle of a backup leaves none that could be restored, and the next expiry clears it away', async () => {
+  it('during a backup leaves nothing that could be restored, and the next expiry removes the rest', async () => {
     let step = 2;
     for (; ; step += 2) {
       const into = newFolder();
       if (!(await killedAt(step, 'create', into))) break;
       for (const left of readdirSync(into)) {
-        // Killed at the very last step, it has its name already.
+        // The backup has its final name already when the process is killed at its last step.
         if (existsSync(join(into, left, 'manifest.json')) && !left.endsWith('.partial')) {
           expect((await inspect(join(into, left))).checkpoint.events).toBe(1);
           continue;
@@ -415,14 +415,14 @@ describe('a command that is killed', () => {
     expect(step).toBeGreaterThan(10);
   });
 
-  it('in the middle of a restore leaves no folder that a service starts on, and may be given again', async () => {
+  it('during a restore leaves no folder that a service starts on, and the restore can be repeated', async () => {
     let step = 3;
     for (; ; step += 3) {
       const to = newFolder();
       if (!(await killedAt(step, 'restore', good, to, ledgerOf(dataDir).file))) break;
       const partial = `${to}.partial`;
       if (existsSync(to)) continue;
-      // An empty folder has no mark yet, and a complete one has the mark that it will keep.
+      // An empty folder has no mark yet, and a complete one has its final mark.
       if (existsSync(join(partial, 'events')) && stateOf(partial) !== 'quarantined') {
         for (const ROLE of ['all', 'investigation'])
           expect(() => readConfig(env(partial, { ROLE }))).toThrow(
@@ -437,7 +437,7 @@ describe('a command that is killed', () => {
 });
 
 describe('a verification', () => {
-  it('lies beside the backup under a name that the next expiry clears away, should it be killed', async () => {
+  it('works beside the backup under a name that the next expiry removes if the verification was killed', async () => {
     const into = newFolder();
     cpSync(good, join(into, 'backup-2026-01-01T00-00-00-000Z'), { recursive: true });
     const beside = await backupsOf(dataDir).inspect(join(into, 'backup-2026-01-01T00-00-00-000Z'), async () => {
@@ -457,7 +457,7 @@ describe('expiry', () => {
     writeFileSync(join(into, name, 'manifest.json'), '{}');
   };
 
-  it('keeps the newest, the young, what is being made and what is none of its own', async () => {
+  it('keeps the newest backups, young backups, unfinished backups and files that are not backups', async () => {
     const into = newFolder();
     const day = 86_400_000;
     const names = [0, 1, 2, 3, 4].map(

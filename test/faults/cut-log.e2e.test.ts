@@ -1,5 +1,5 @@
-// Guarantees: a log that is known to have lost events takes no changes, however it is asked, until an operator accepts it; and
-// `audit verify` finds what was cut off or removed, though the log itself shows no trace of it.
+// Guarantees: a log that is known to have lost events takes no changes on any API surface until an operator accepts the loss. `audit
+// verify` finds events that were cut off or removed, although the log itself shows no trace.
 import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -35,7 +35,7 @@ async function verify(): Promise<{ readonly exitCode: number; readonly faults: s
   return { exitCode, faults: told.slice(0, -1).map(({ fault }) => fault), report: told.at(-1) };
 }
 
-/** Until how far the log goes has been written down. */
+/** Waits until the present end of the log is written down. */
 async function seen(): Promise<void> {
   const { through } = (await verify()).report;
   await until(
@@ -44,7 +44,7 @@ async function seen(): Promise<void> {
   );
 }
 
-/** As an attacker leaves it who knows of the file; the acceptances stay. */
+/** Changes the file as an attacker would who knows of it. The acceptances stay. */
 function setBack(position: string | null): void {
   const { seen, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
   writeFileSync(watchFile(), JSON.stringify({ ...memory, seen: position === null ? null : { ...seen, position } }));
@@ -55,7 +55,7 @@ async function startUnready(): Promise<void> {
   await until('it answers, and is not ready', async () => (await ready())?.status === 503);
 }
 
-/** Runs with the log changed while nothing has it open, and brings back what was there. */
+/** Changes the log while no process has it open, runs the check, and puts the original back. */
 async function withLog(change: () => unknown, look: () => Promise<void>): Promise<void> {
   const kept = `${service.dataDir}-kept`;
   cpSync(service.dataDir, kept, { recursive: true });
@@ -74,7 +74,7 @@ async function withLog(change: () => unknown, look: () => Promise<void>): Promis
 describe('a log whose newest events were cut off after a kill', () => {
   let before: string;
 
-  it('makes the service unready, also with an empty Redis, and `audit verify` tells it', async () => {
+  it('makes the service unready, also with an empty Redis, and `audit verify` reports it', async () => {
     before = (await nopay.submit()).body.id;
     for (let count = 0; count < 8; count++) await nopay.submit();
     await seen();
@@ -90,7 +90,7 @@ describe('a log whose newest events were cut off after a kill', () => {
     ]);
   });
 
-  it('refuses changes on every surface, and from operators, with 503 or a sentence; it shows what there is', async () => {
+  it('answers changes with 503 on every API surface and with a sentence to operators, and still shows its data', async () => {
     const { accounts } = await service.credentials();
     const { secretKey, dashboardTokens } = accounts.nopay;
     const length = async (): Promise<number> => (await verify()).report.events;
@@ -113,23 +113,23 @@ describe('a log whose newest events were cut off after a kill', () => {
     expect((await service.request('GET', '/tsp/webhooks', { headers: bearer })).status).toBe(200);
   });
 
-  it('erases a person, and says that the log does not say so yet', async () => {
+  it('erases a person, and says that the log does not record it yet', async () => {
     const erased = await service.ops('person', 'erase', before);
     expect([erased.exitCode, erased.stdout]).toEqual([1, expect.stringContaining('The data key is destroyed')]);
   });
 
-  it('takes changes within seconds of its acceptance, without a restart, and the audit holds', async () => {
+  it('takes changes within seconds of the acceptance, without a restart, and the audit passes', async () => {
     expect((await service.ops('audit', 'accept', '--reason', 'the disk was lost')).exitCode).toBe(0);
     await until('changes are taken', async () => (await nopay.submit()).status === 200);
     expect((await ready())?.status).toBe(200);
     expect((await service.ops('person', 'erase', before)).exitCode).toBe(0);
     const { exitCode, faults, report } = await verify();
     expect([exitCode, faults]).toEqual([0, []]);
-    // Whom the log lost, the vault still has.
+    // The vault still has the persons that the log lost.
     expect(report.unnamed).toBeGreaterThan(0);
   });
 
-  it('refuses changes also when it is found out by another process while this one runs', async () => {
+  it('refuses changes also when another process finds the loss while this one runs', async () => {
     const { complaint: _, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
     writeFileSync(watchFile(), JSON.stringify({ ...memory, complaint: 'The log does not go as far as a reaction.' }));
     await until('changes are refused', async () => (await nopay.submit()).status === 503);
@@ -139,7 +139,7 @@ describe('a log whose newest events were cut off after a kill', () => {
 });
 
 describe('when the service ends in order', () => {
-  it('how far the log went is written down, so that one event less is noticed', async () => {
+  it('the end of the log is written down, so that a single missing event is noticed', async () => {
     await nopay.submit();
     await service.program.end('SIGTERM');
     await withLog(
@@ -149,8 +149,8 @@ describe('when the service ends in order', () => {
   });
 });
 
-describe('`audit verify` on a log that shows no trace of it', () => {
-  /** By wrong codes: from then on the vault has the subject, and nothing under it. */
+describe('`audit verify` on a log without a trace of the loss', () => {
+  /** Blocked by wrong codes. The vault then has the subject, but no values for it. */
   let blocked: string;
   let subject: string;
   let person: string;
@@ -167,8 +167,11 @@ describe('`audit verify` on a log that shows no trace of it', () => {
 
   it.each<[string, (event: StoredEvent) => boolean]>([
     ['the stream of a blocked session', ({ stream }) => stream !== `screening-${blocked}`],
-    ['this and that of its person', ({ stream }) => ![`screening-${blocked}`, `person-${person}`].includes(stream)],
-  ])('finds that %s is gone, by what the vault has of it', async (_what, keeps) => {
+    [
+      'this stream and that of its person',
+      ({ stream }) => ![`screening-${blocked}`, `person-${person}`].includes(stream),
+    ],
+  ])('finds that %s is gone, because the vault has the subject', async (_what, keeps) => {
     await withLog(
       async () => {
         setBack(null);
@@ -182,7 +185,7 @@ describe('`audit verify` on a log that shows no trace of it', () => {
     );
   });
 
-  it('finds that the trees were emptied, also where nothing says how far they went', async () => {
+  it('finds that the trees were emptied, also when the file does not say how far they went', async () => {
     await withLog(
       async () => {
         setBack(null);
@@ -212,7 +215,7 @@ describe('`audit verify` on a log that shows no trace of it', () => {
     );
   });
 
-  it('finds what was cut where log-watch.json was set back, by the vault; and a file that cannot be read', async () => {
+  it('finds cut events by the vault when log-watch.json was set back, and reports a file that cannot be read', async () => {
     await withLog(
       async () => {
         await rewriteLog(events(), (_event, newest) => newest > CUT);

@@ -1,5 +1,5 @@
-// Guarantee: a full disk costs nothing that was acknowledged and hangs nothing; writes are refused, and go on by themselves when there
-// is room again. The data folder, that of Redis and the log file of the service share a small file system of their own.
+// Guarantee: a full disk loses no acknowledged change and blocks nothing. Writes are refused, and resume by themselves when the disk has
+// room again. The data folder, the folder of Redis and the log file of the service share a small file system.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ALONE, type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
-/** Where nobody may mount, as in most containers, there is no small disk to fill: the refusals of the stores are tested without one. */
+/**
+ * A user who may not mount, as in most containers, has no small disk to fill. Other suites test how the stores refuse writes without one.
+ */
 const mountable = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), 'mountable-'));
   try {
@@ -51,7 +53,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     nopay = await service.signIn('nopay');
   });
   afterAll(async () => {
-    // What still runs keeps what it has open.
+    // A process that still runs keeps its open files.
     for (const target of mounted) execFileSync('umount', ['--lazy', target]);
     await service.stop();
     rmSync(disk, { recursive: true, force: true });
@@ -64,7 +66,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
   const metric = async (name: string): Promise<number> =>
     Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await service.request('GET', '/metrics')).text)?.[1]);
   const reserved = (): number => statSync(join(service.dataDir, 'reserve'), { throwIfNoEntry: false })?.size ?? 0;
-  /** Until not a byte more fits. */
+  /** Writes until not one more byte fits. */
   const fill = (): void => {
     const filler = openSync(join(disk, 'filler'), 'a');
     try {
@@ -80,7 +82,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     }
   };
 
-  it('refuses writes, goes on reading, says why, and resumes by itself with everything it acknowledged', async () => {
+  it('refuses writes, still answers reads, gives the reason, and resumes by itself without loss of an acknowledged change', async () => {
     await until('there is a reserve', () => reserved() === 16_000_000);
     expect(await metric('data_disk_free_bytes')).toBeGreaterThan(16_000_000);
     const acknowledged: string[] = [];
@@ -102,7 +104,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
       );
     });
     for (const id of acknowledged) expect((await nopay.status(id)).body).toMatchObject({ id, status: 'VERIFIED' });
-    // Who read a report when must be in the log.
+    // The log must record every reader of a report.
     expect((await nopay.get(`/reports/${first}`)).status).toBe(503);
     expect((await ready()).status).toBe(503);
     expect((await service.request('GET', '/health/live')).status).toBe(200);

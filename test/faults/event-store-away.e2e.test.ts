@@ -1,5 +1,5 @@
-// The whole service on the EventStoreDB adapter, against the double of its wire protocol: it serves, it answers 503 in
-// time while the store is away, and it recovers without a restart.
+// The whole service on the EventStoreDB adapter, against the double of its wire protocol. The service works, answers 503 in time while the
+// store is away, and recovers without a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Fault } from '../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/server.js';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('an event store that goes away', () => {
-  it('is told as 503 in time, and forgotten when it is back', async () => {
+  it('is answered with 503 in time, and the service recovers when it is back', async () => {
     const { id } = (await caller.submit({ lastName: 'Otptest' })).body;
     expect((await caller.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
 
@@ -34,7 +34,7 @@ describe('an event store that goes away', () => {
     const replies = await Promise.all([caller.submit(), caller.post(`/screening/${id}/otp`, { code: '123456' })]);
     for (const { status, body } of replies) expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect((await service.request('GET', '/health/ready')).status).toBe(503);
-    // What the read models hold is still served.
+    // The service still serves data from the read models.
     expect((await caller.status(id)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
 
     double = await EventStoreDbDouble.start({ log, port });
@@ -53,7 +53,7 @@ describe('an event store that goes away', () => {
 });
 
 describe('an event store that takes no appends', () => {
-  it('is told as 503, also to those for whom calls that wait for it leave no place at the vendor', async () => {
+  it('is answered with 503, also to callers who get no place at the vendor because other calls wait for the store', async () => {
     const node = await EventStoreDbDouble.start();
     const hung = await Service.start({
       EVENT_STORE: 'eventstoredb',

@@ -1,5 +1,5 @@
-// What the service decides stands on the log. Documents and lists of read models in Redis only tell: somebody may have changed them
-// by hand, or Redis may have lost some of them (docs/architecture.md#decisions-rest-on-the-log).
+// The log decides, and read models in Redis only show. Their documents and lists may have been changed by hand, or Redis may have lost some
+// of them (docs/architecture.md#decisions-rest-on-the-log).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type Credentials, type PlatformCaller, type Reply, Service } from '../support/service.js';
 
@@ -26,7 +26,7 @@ const submitted = async (caller: PlatformCaller, person: object = {}): Promise<s
 const onServer = (account: 'demo' | 'unrelated' | 'child', path: string): Promise<Reply> =>
   service.request('GET', path, { headers: { 'x-secret-key': accounts[account].secretKey } });
 
-/** Puts the document of a stream into Redis by hand, changed where there is one. `older` makes it one of an earlier revision. */
+/** Writes the document of a stream to Redis by hand. An existing document is changed. `older` gives it an earlier revision. */
 async function forge(projection: string, id: string, fields: object, { older = false } = {}): Promise<void> {
   const redis = service.redis.client();
   const key = await documentKey(projection, id);
@@ -34,7 +34,7 @@ async function forge(projection: string, id: string, fields: object, { older = f
   await redis.set(key, JSON.stringify({ id, revision: older ? 0 : revision, doc: { ...doc, ...fields } }));
 }
 
-describe('whose a session is', () => {
+describe('the owner of a session', () => {
   it('404 NOT_FOUND for the status of a session whose document names the account of the caller', async () => {
     const id = await submitted(demo);
     await forge('screening_status', id, { accountId: accounts.unrelated.accountId });
@@ -44,7 +44,7 @@ describe('whose a session is', () => {
     expect((await onServer('demo', `/v1/screenings/${id}/status`)).status).toBe(200);
   });
 
-  it('404 for a session of a child whose document, and whose place in a list, name another parent', async () => {
+  it('404 for a session of a child account whose document and list entry name another parent', async () => {
     const id = await submitted(unrelated);
     const redis = service.redis.client();
     const { accountId } = accounts.unrelated;
@@ -74,7 +74,7 @@ describe('whose a session is', () => {
   });
 });
 
-describe('what a session has come to', () => {
+describe('the state of a session', () => {
   it('stays unpaid when its document says that it is paid', async () => {
     const id = await submitted(demo);
     await forge('screening_status', id, { overallStatus: 'COMPLETED', paymentStatus: 'SUCCEEDED' });
@@ -92,7 +92,7 @@ describe('what a session has come to', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('409 ALREADY_REGISTERED while the report serves, when its document says that it has expired', async () => {
+  it('409 ALREADY_REGISTERED while the report is valid, although its document says that it has expired', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const id = await submitted(nopay, person);
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
@@ -101,8 +101,8 @@ describe('what a session has come to', () => {
   });
 });
 
-describe('whom a report is shared with', () => {
-  it('nobody, once it is taken back from all, when Redis has lost the shares', async () => {
+describe('the recipients of a report', () => {
+  it('are all removed by a revocation when Redis has lost the shares', async () => {
     const id = await submitted(nopay);
     const { accountId } = accounts.nopay;
     expect((await nopay.post(`/reports/${id}/consent-to-share`)).body.recipientAccountId).toBe(accountId);
@@ -115,7 +115,7 @@ describe('whom a report is shared with', () => {
   });
 });
 
-describe('what a key opens', () => {
+describe('the rights of a key', () => {
   it('401 for a deactivated key whose document says that it is active', async () => {
     const issued = await service.ops(
       ...['keys', 'issue', accounts.nopay.accountId, '--kind', 'secret', '--environment', 'test'],
@@ -133,7 +133,7 @@ async function documentKey(projection: string, id: string): Promise<string> {
   return state.replace('live:state', `document:${id}`);
 }
 
-/** As it was kept. */
+/** The document as it is stored. */
 async function storedDocument(projection: string, id: string): Promise<any> {
   const key = await documentKey(projection, id);
   return JSON.parse((await service.redis.client().get(key)) ?? '').doc;

@@ -1,4 +1,5 @@
-// A service that is killed while a caller waits, and what it owes when it is back (docs/contract/general.md#idempotency-keys).
+// A service is killed while a caller waits. After its return it keeps its promises about idempotency keys
+// (docs/contract/general.md#idempotency-keys).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../support/eventually.js';
@@ -23,8 +24,8 @@ const registrations = async (): Promise<number> =>
 
 const status = (id: string): Promise<Reply> => demo.get(`/voie/sessions/${id}/status`);
 
-describe('a service that is killed before it answered', () => {
-  it('200: finishes the submission under the same key with one session and one vendor call', async () => {
+describe('a service that is killed before it answers', () => {
+  it('200: completes the submission under the same key with one session and one vendor call', async () => {
     await service.moveToOwnProcess();
     const headers = { 'idempotency-key': randomUUID() };
     const person = aPerson({ lastName: 'Slowtest' });
@@ -39,13 +40,16 @@ describe('a service that is killed before it answered', () => {
     await service.startAgain({}, { alone: false });
     const again = await demo.post('/screening/submit', person, headers);
     expect([again.status, isReplay(again)]).toEqual([200, false]);
-    await until('the sweep has settled it', async () => (await demo.status(again.body.id)).body.status === 'VERIFIED');
+    await until(
+      'the recovery job has settled it',
+      async () => (await demo.status(again.body.id)).body.status === 'VERIFIED',
+    );
     const third = await demo.post('/screening/submit', person, headers);
     expect([isReplay(third), third.body.id]).toEqual([true, again.body.id]);
     expect(await registrations()).toBe(before + 1);
   });
 
-  it('200: finishes an income session that was under way, with one outcome', async () => {
+  it('200: completes an income session that was under way, with one outcome', async () => {
     await service.moveToOwnProcess();
     const screening_session_id = (await demo.submit({ lastName: 'Nopayrolltest' })).body.id;
     const { income_session_id: id } = (await demo.post('/voie/sessions', { screening_session_id })).body;

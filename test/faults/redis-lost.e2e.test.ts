@@ -1,4 +1,4 @@
-// Redis holds nothing that cannot be lost: read models and queues come back from the events, by themselves.
+// Redis holds nothing that must not be lost. Read models and queues are restored from the events automatically.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The log knows what a status read asks for. */
+/** A status read can be answered from the log. */
 async function statusesAreRead(
   verified: string,
   questions: { readonly id: string; readonly stepUp: unknown },
@@ -36,7 +36,7 @@ async function statusesAreRead(
 }
 
 describe('a Redis that is killed and comes back empty', () => {
-  it('loses no session, no key and no step-up, and the service recovers without a restart', async () => {
+  it('loses no session, key or step-up, and the service recovers without a restart', async () => {
     const verified = (await caller.submit()).body.id;
     const stepUp = (await caller.submit({ lastName: 'Otptest' })).body.id;
     const questions = (await caller.submit({ lastName: 'Kbatest' })).body;
@@ -56,17 +56,17 @@ describe('a Redis that is killed and comes back empty', () => {
     expect((await caller.status(verified)).body.status).toBe('VERIFIED');
     expect((await caller.status(questions.id)).body.stepUp).toEqual(questions.stepUp);
     expect((await caller.post(`/screening/${stepUp}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
-    // Keys are read models too.
+    // Keys are in read models too.
     await service.signIn('nopay');
     expect((await caller.submit()).body.status).toBe('VERIFIED');
 
-    // The read models are whole again: a rebuild finds nothing that differs from the log.
+    // The read models are complete again: a rebuild finds no difference from the log.
     const rebuild = await service.ops('projections', 'rebuild');
     expect(rebuild.exitCode).toBe(0);
     for (const line of rebuild.stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ differences: [] });
   });
 
-  it('still settles what was with the vendor when the queue was lost', async () => {
+  it('does not prevent the settlement of a vendor call whose queue entry was lost', async () => {
     const registrations = async (): Promise<number> =>
       (
         (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
@@ -93,7 +93,7 @@ describe('a Redis that is killed and comes back empty', () => {
 });
 
 describe('a Redis that is frozen', () => {
-  it('makes calls that need it answer 503 in time, lets pages sign in, and nothing is wrong afterwards', async () => {
+  it('makes calls that need it answer 503 in time and lets pages sign in, without faults afterwards', async () => {
     const person = aPerson();
     const verified = (await caller.submit()).body.id;
     const questions = (await caller.submit({ lastName: 'Kbatest' })).body;

@@ -1,5 +1,5 @@
-// A Redis that answers and refuses to write, or may drop what it holds: readiness says so with the reason, reads go on, and the
-// service recovers without a restart.
+// A Redis that answers but refuses to write, or may drop data. Readiness gives the reason, reads go on, and the service recovers without a
+// restart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { productionHere } from '../support/production.js';
@@ -31,13 +31,13 @@ describe('a Redis that refuses to write', () => {
     ['is a replica after a failover', async () => redis.replicaof('127.0.0.1', String(await freePort())), 'READONLY'],
     ['is full', () => redis.config('SET', 'maxmemory', '1mb'), 'OOM'],
   ])(
-    'because it %s makes the service unready with the reason, and it serves what it can',
+    'because it %s makes the service unready with the reason, while the service still answers what it can',
     async (_, refuse, reason) => {
       const { id } = (await caller.submit()).body;
       await refuse();
       const refused = await ready();
       expect([refused.status, refused.body.checks.redis]).toEqual([503, 'failing']);
-      // While the connection is renewed, the reason is that it is gone.
+      // While the connection is renewed, the reason is the lost connection.
       const told = new RegExp(`^Redis refuses to write: ${reason} `);
       await until('the reason is told', async () => told.test((await ready()).body.reasons?.redis));
       for (let read = 0; read < 5; read++) expect((await caller.status(id)).body.status).toBe('VERIFIED');
@@ -51,7 +51,7 @@ describe('a Redis that refuses to write', () => {
   );
 });
 
-describe('a memory policy that drops what the service keeps', () => {
+describe("a memory policy that lets Redis drop the service's data", () => {
   it('makes the service unready with the reason when it is set while the service runs', async () => {
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const { status, body } = await ready();
@@ -61,7 +61,7 @@ describe('a memory policy that drops what the service keeps', () => {
     expect((await ready()).status).toBe(200);
   });
 
-  it('ends a start in production with one sentence, and each line of its log is of the log', async () => {
+  it('ends a start in production with one sentence, and the output holds only lines of the log', async () => {
     await redis.config('SET', 'maxmemory-policy', 'volatile-lru');
     const program = new Program('dist/src/main.js', {
       ...(await productionHere()),

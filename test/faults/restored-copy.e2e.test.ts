@@ -1,5 +1,5 @@
-// Backups of a service under load, and what a restored one does: it shows everything, changes nothing, calls nobody, and whoever was
-// erased since stays erased.
+// Backups of a service under load. A restored copy shows everything, changes nothing and makes no calls. Persons who were erased since the
+// backup stay erased in it.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -64,11 +64,11 @@ const lines = (text: string): any[] =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-/** In the place of the sandbox: counts whatever is asked of a vendor, also what became of a call, and answers none of it. */
+/** Stands in for the sandbox. Counts every request to a vendor, including questions about earlier calls, and answers none. */
 class DeadVendors {
   calls = 0;
   private readonly server = createServer((request, response) => {
-    // The test's own look whether it is there.
+    // The test itself sent this request, to see whether the server runs.
     if (request.url === '/control/calls') return void response.end('{}');
     this.calls += 1;
     response.writeHead(503).end();
@@ -87,19 +87,19 @@ class DeadVendors {
 
 const vendors = new DeadVendors();
 
-/** The service on a restored folder in the place of the one it was copied from, with a Redis of its own. */
+/** Starts a service on a restored folder in place of the original, with its own Redis. */
 async function startOn(dataDir: string, ROLE: string): Promise<void> {
   await service.startAgain({ DATA_DIR: dataDir, REDIS_URL: ownRedis.url, ROLE });
 }
 
 describe('a service under load', () => {
-  /** Newest last. */
+  /** The newest is last. */
   const backups: { readonly path: string; readonly before: readonly string[] }[] = [];
   const acknowledged: string[] = [];
   let erased: string;
   let kept: string;
 
-  it(`is backed up ${BACKUPS} times: every copy verifies and has all that was acknowledged before`, async () => {
+  it(`is backed up ${BACKUPS} times: every copy verifies and has every earlier acknowledged change`, async () => {
     const stop = new AbortController();
     const loads = Array.from({ length: CALLERS }, async () => {
       while (!stop.signal.aborted) {
@@ -110,7 +110,7 @@ describe('a service under load', () => {
     await until('there is load', () => acknowledged.length > 30);
     [erased, kept] = acknowledged as [string, string];
     for (const id of [erased, kept]) expect((await caller.get(`/reports/${id}`)).status).toBe(200);
-    // From now on every delivery stays under way, and one vendor call stays without a verdict for a minute.
+    // Every delivery stays under way from now on, and one vendor call stays without a verdict for a minute.
     await owner.register(receiver.url('/hang'));
     let unsettled: Promise<Reply> | null = null;
     for (let count = 1; count <= BACKUPS; count++) {
@@ -144,7 +144,7 @@ describe('a service under load', () => {
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
   });
 
-  it('comes back as a copy that only shows, in which who was erased since is erased, and calls nobody until it is released', async () => {
+  it('returns as a read-only copy that keeps later erasures and makes no calls until it is released', async () => {
     expect((await service.ops('person', 'erase', erased)).exitCode).toBe(0);
     expect((await caller.get(`/reports/${erased}`)).status).toBe(410);
     const { path } = backups.at(-1)!;
@@ -160,14 +160,14 @@ describe('a service under load', () => {
     service.program.output = '';
     await expect(startOn(to, 'all')).rejects.toThrow('ROLE must be investigation, because DATA_DIR is a restored copy');
     await startOn(to, 'investigation');
-    // Reading.
+    // Reads.
     expect((await service.signIn('nopay')).headers.authorization).toMatch(/^Bearer /);
     expect((await caller.status(kept)).body).toMatchObject({ id: kept, status: 'VERIFIED' });
     expect(refused(await caller.get(`/reports/${erased}`)).slice(0, 2)).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    // Nobody sees a report of which no record says so, and here nothing is recorded.
+    // The copy shows no report, because it cannot record the reader.
     expect(refused(await caller.get(`/reports/${kept}`))).toEqual(READ_ONLY);
     await until('the deliveries are listed', async () => (await owner.deliveries({ status: 'pending' })).length > 0);
-    // Changing.
+    // Changes.
     const attempts = [
       caller.submit(aPerson()),
       owner.ping(),
@@ -182,7 +182,7 @@ describe('a service under load', () => {
       exitCode: 1,
       stdout: expect.stringMatching(/^This is a restored copy that can only be read;/),
     });
-    // Tools.
+    // Operator commands.
     const timeline = await service.ops('timeline', erased);
     expect([timeline.exitCode, timeline.stdout]).toEqual([0, expect.stringContaining('"ScreeningSubmitted"')]);
     expect((await service.ops('audit', 'verify')).exitCode).toBe(0);

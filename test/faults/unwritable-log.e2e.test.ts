@@ -1,4 +1,4 @@
-// Guarantee: a log that cannot be written neither stops the service from answering nor from ending.
+// Guarantee: when its log cannot be written, the service still answers and can still end.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
-/** A fault that nobody caught, whenever the process gets SIGUSR2. */
+/** Throws an uncaught error when the process gets SIGUSR2. */
 const FAULTY = `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => setImmediate(() => { throw new Error('a fault') }))")}`;
-/** A pipe holds 64 kB; at level `trace` each of these is a line of more than 200 bytes. */
+/** A pipe holds 64 kB. At level `trace`, each of these requests logs a line of more than 200 bytes. */
 const REQUESTS = 500;
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The reading end stays open with us, who never read. */
+/** This process keeps the reading end open and never reads. */
 function pipeThatNobodyReads(): number {
   const path = join(folder, 'pipe');
   if (spawnSync('mkfifo', [path]).status !== 0) throw new Error('mkfifo failed');
@@ -26,7 +26,7 @@ function pipeThatNobodyReads(): number {
 }
 
 describe.each<[string, () => number, boolean]>([
-  ['a pipe that nobody reads', pipeThatNobodyReads, false],
+  ['a pipe without a reader', pipeThatNobodyReads, false],
   ['a file on a full disk', () => openSync('/dev/full', 'w'), true],
 ])('with standard output in %s, the service', (_, open, full) => {
   let output: number;
@@ -52,16 +52,16 @@ describe.each<[string, () => number, boolean]>([
 
   it('goes on answering, and an uncaught exception ends it', async () => {
     await answers();
-    // What a stuck reader has not taken waits, up to a bound; what a full disk refuses is gone.
+    // Lines that a stuck reader has not taken wait, up to a limit. Lines that a full disk refuses are lost.
     if (full)
       expect(
         Number(/^log_lines_dropped_total (\d+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1]),
       ).toBeGreaterThanOrEqual(REQUESTS);
-    // An exit could wait for ever, with the lock of the log held, for a transaction that waits for it.
+    // A normal exit could wait for ever for a transaction, and would hold the lock of the log all the time.
     expect(await service.program.end('SIGUSR2')).toBe('SIGKILL');
   });
 
-  it('stops in order when it is told to', async () => {
+  it('stops in order on SIGTERM', async () => {
     await service.startAgain();
     await answers();
     expect(await service.program.end('SIGTERM')).toBe(0);

@@ -1,5 +1,5 @@
-// The store of the vault is away, hangs or refuses: 503 in every layout of roles, the vendor is not asked, no session is opened or ended, and all
-// of it can be repeated once the store is back, without a restart. Guarantee: docs/operations/erasure-and-keys.md#the-vault-away.
+// The store of the vault is away, hangs or refuses. In every layout of roles the service answers 503, asks no vendor, and opens or ends no
+// session. When the store is back, all of it can be repeated without a restart. Guarantee: docs/operations/erasure-and-keys.md#the-vault-away.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../support/direct.js';
@@ -45,7 +45,7 @@ describe.each<[string, readonly Role[]]>([
 
   const vendorCalls = async (): Promise<unknown> => (await fetch(`${service.sandboxUrl}/control/calls`)).json();
 
-  it('answers 503 to all that needs it, spends nothing, and goes on by itself', async () => {
+  it('answers 503 to every call that needs it, uses no attempt, and resumes by itself', async () => {
     const otp: string = (await nopay.submit({ lastName: 'Otptest' })).body.id;
     const kba = (await nopay.submit({ lastName: 'Kbatest' })).body;
     const answers = kba.stepUp.kbaQuestions.map(({ id }: { id: number }, index: number) => ({
@@ -108,7 +108,7 @@ describe('a start', () => {
   });
   afterAll(() => service?.stop());
 
-  it('goes on with a warning while the vault is away, and the service is ready by itself afterwards', async () => {
+  it('goes on with a warning while the vault is away, and the service becomes ready by itself later', async () => {
     await service.program.end('SIGTERM');
     await s3.stopListening();
     const ready = service.startAgain();
@@ -122,7 +122,7 @@ describe('a start', () => {
     expect((await (await service.signIn('nopay')).submit()).body.status).toBe('VERIFIED');
   });
 
-  it('refuses a bucket that turns out to keep versions once it can be asked', async () => {
+  it('refuses a bucket that proves to keep versions as soon as it can be asked', async () => {
     await service.program.end('SIGTERM');
     await s3.stopListening();
     s3.versioning = 'Suspended';

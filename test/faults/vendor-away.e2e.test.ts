@@ -1,4 +1,4 @@
-// The vendor is away: 503 in time, state and attempts unchanged, recovery without a restart.
+// The vendor is away. The service answers 503 in time, keeps state and attempts unchanged, and recovers without a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -18,7 +18,7 @@ async function controls(): Promise<{ receivedTwice: string[] }> {
 }
 
 describe('a vendor that is away', () => {
-  it('leaves submit, otp, kba and resend with 503, and the session where it was', async () => {
+  it('answers 503 to submit, otp, kba and resend, and leaves the session as it was', async () => {
     const otp = (await caller.submit({ lastName: 'Otptest' })).body.id;
     expect((await caller.post(`/screening/${otp}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
     const kba = (await caller.submit({ lastName: 'Kbatest' })).body;
@@ -36,7 +36,7 @@ describe('a vendor that is away', () => {
     ];
     for (const { status, body } of replies)
       expect([status, body.error.code, body.error.recoverable]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
-    // Each 503 is found in the log by its request id, with the vendor and the reason.
+    // The log has each 503 under its request id, with the vendor and the reason.
     const lines = service.program.output
       .split('\n')
       .filter((line) => line.includes('"vendor call"'))
@@ -71,7 +71,7 @@ describe('a vendor that is away', () => {
     expect((await caller.post(`/screening/${kba.id}/kba`, { answers })).body.status).toBe('VERIFIED');
   });
 
-  it('answers 504 when it hangs over a code, and the sweep learns later what came of it', async () => {
+  it('answers 504 when the vendor hangs over a code, and the recovery job learns the result later', async () => {
     const { id } = (await caller.submit({ lastName: 'Otptest' })).body;
     const pid = service.sandbox.pid as number;
     process.kill(pid, 'SIGSTOP');
@@ -94,12 +94,15 @@ describe('a vendor that is away', () => {
     expect((await controls()).receivedTwice).toEqual([]);
   });
 
-  it('answers 504 UPSTREAM_TIMEOUT when the processor hangs over a confirm, which changes nothing', async () => {
+  it('the recovery job has settled the attempt', async () => {
     const demo = await service.signIn('demo');
     const { id } = (await demo.submit()).body;
     const { body: intent } = await demo.post('/payments/create-intent', { amount: 3_500, screeningId: id });
     await new Processor(service.sandboxUrl).confirm(intent.client_secret, 'pm_card_chargeDeclined');
-    await until('the processor has told', async () => (await demo.status(id)).body.overallStatus === 'PAYMENT_FAILED');
+    await until(
+      'answers 504 UPSTREAM_TIMEOUT when the processor hangs over a confirm, which changes nothing',
+      async () => (await demo.status(id)).body.overallStatus === 'PAYMENT_FAILED',
+    );
     const confirm = () => demo.post(`/payments/${intent.transaction_id}/confirm`);
     const pid = service.sandbox.pid as number;
     process.kill(pid, 'SIGSTOP');
@@ -113,7 +116,7 @@ describe('a vendor that is away', () => {
     await until('it answers again', async () => (await confirm()).status === 200);
   });
 
-  it('is asked what came of a call whose answer was lost, instead of being called again', async () => {
+  it('asks the vendor for the result of a call whose answer was lost, instead of calling again', async () => {
     await fetch(`${service.sandboxUrl}/control/lost-answers`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -123,7 +126,7 @@ describe('a vendor that is away', () => {
     expect((await controls()).receivedTwice).toEqual([]);
   });
 
-  it('expires a step-up that nobody answers, by the timer and on reading', async () => {
+  it('expires an unanswered step-up, by the timer and on reading', async () => {
     const short = await Service.start({ STEP_UP_TTL: '1' });
     try {
       const nopay = await short.signIn('nopay');
@@ -134,7 +137,7 @@ describe('a vendor that is away', () => {
       await until('it is expired when read', async () => (await nopay.status(read)).body.status === 'EXPIRED');
       const reply = await nopay.post(`/screening/${read}/otp`, { code: '123456' });
       expect([reply.status, reply.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
-      await until('the timer expired the one that nobody reads', async () =>
+      await until('the timer expired the step-up without a read', async () =>
         (await short.ops('stream', 'show', left)).stdout.includes('"SessionExpired"'),
       );
       expect((await short.ops('stream', 'show', left)).stdout).toContain('"screening-sweep"');

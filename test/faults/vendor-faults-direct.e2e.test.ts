@@ -1,5 +1,5 @@
-// A vendor that goes wrong, at each operation of the direct API that asks it (docs/contract/direct.md): documented answers, and
-// nothing that the party would have to be mended by hand for.
+// A vendor with faults, at each operation of the direct API that calls it (docs/contract/direct.md). The answers are the documented ones,
+// and no party needs repair by hand.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { aRegistration, DirectCaller } from '../support/direct.js';
@@ -9,7 +9,7 @@ let service: Service;
 let server: DirectCaller;
 
 beforeAll(async () => {
-  // Short, because a vendor that is silent is waited for as long.
+  // Short, because the service waits this long for a silent vendor.
   service = await Service.start({ VENDOR_TIMEOUT: '6' });
   server = await DirectCaller.of(service);
 });
@@ -19,7 +19,7 @@ const DEVICE = { jscPayload: 'fingerprint' };
 const RIGHT_CODE = { code: '123456' };
 const RIGHT_ANSWERS = { kbaAnswers: [1, 2, 3, 4].map((answer) => ({ answer })) };
 
-/** What is done before, and the call that meets the fault. */
+/** The steps before, and the call that meets the fault. */
 const OPERATIONS: Readonly<
   Record<string, readonly [kind: 'renters' | 'agents', lastName: string, before: readonly Step[], asked: Step]>
 > = {
@@ -57,11 +57,11 @@ async function meets(operation: string, fault: string): Promise<Reply> {
   return asked(path, lastName);
 }
 
-/** Those that are asked again within the time limit, because the vendor executes them once, or they change nothing. */
+/** Operations that the service repeats within the time limit. The vendor executes them once, or they change nothing. */
 const REPEATED = ['report', 'status of an authentication', 'end of an authentication'];
 
 describe.each(Object.keys(OPERATIONS))('%s', (operation) => {
-  it('with a vendor that is reset: asked again where that is safe, else 502 with 131', async () => {
+  it('when the vendor resets the connection: repeats the call when that is safe, and else answers 502 with 131', async () => {
     const reply = await meets(operation, 'reset');
     const errors = reply.body.errors.map(({ errorCode }: { errorCode: number }) => errorCode);
     expect([reply.status, errors]).toEqual(REPEATED.includes(operation) ? [200, []] : [502, [131]]);
@@ -72,7 +72,7 @@ describe.each(Object.keys(OPERATIONS))('%s', (operation) => {
     ['redirect', 502],
     ['garbled', 502],
     ['silent', 504],
-  ])('with a vendor that is %s: %i with 131', async (fault, status) => {
+  ])('when the vendor is %s: answers %i with 131', async (fault, status) => {
     const reply = await meets(operation, fault);
     expect([fault, reply.status, reply.body]).toEqual([
       fault,

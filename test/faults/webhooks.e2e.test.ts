@@ -1,5 +1,5 @@
-// Webhook deliveries while processes are killed or stopped and Redis is lost: every event arrives at least once, nothing arrives
-// twice but what was on its way when its sender died, and the log tells all of it.
+// Webhook deliveries while processes are killed or stopped and Redis is lost. Every event arrives at least once. Only deliveries that were
+// on their way when their sender died arrive twice. The log holds all of it.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
@@ -11,7 +11,7 @@ import { type PlatformCaller, Program, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
 const TIMEOUT = 2;
-/** By then the lock of a dead sender is over, its attempts have been made again, and the next rung is over. */
+/** Long enough for the lock of a dead sender to expire, its attempts to be repeated, and the next delay to end. */
 const SETTLED_MS = 25_000;
 const NAMES = ['nopay', 'demo', 'child', 'unrelated', 'broke', 'grandchild'] as const;
 
@@ -20,9 +20,9 @@ type Name = (typeof NAMES)[number];
 let authority: CertificateAuthority;
 let trust: { readonly folder: string; readonly file: string };
 let receiver: HttpsReceiver;
-/** At an address that is allowed when its endpoint is registered, and not afterwards. */
+/** Its address is allowed when its endpoint is registered, and forbidden afterwards. */
 let forbidden: HttpsReceiver;
-/** Comes up late. */
+/** A receiver that starts late. */
 let late: { readonly port: number; receiver: HttpsReceiver | null };
 let service: Service;
 let owners: Record<Name, EndpointOwner>;
@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(trust.folder, { recursive: true, force: true });
 });
 
-/** So many people who are asked for a second factor: an event each. */
+/** Submits this number of people who must pass a step-up. Each makes one event. */
 async function stepUps(name: Name, count: number): Promise<string[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -84,7 +84,7 @@ const came = (name: Name): ReceivedRequest[] =>
   [receiver, late.receiver].flatMap((one) => one?.requests.filter(({ path }) => path === `/${name}`) ?? []);
 const sessionOf = ({ body }: ReceivedRequest): string => JSON.parse(body.toString()).data.session_id;
 
-/** How often an event of each session came. */
+/** The number of arrivals of each session's event. */
 function times(name: Name): Map<string, number> {
   const counts = new Map<string, number>();
   for (const session of came(name).map(sessionOf)) counts.set(session, (counts.get(session) ?? 0) + 1);
@@ -112,8 +112,8 @@ const expectAllAccountedFor = (name: Name, count: number): Promise<void> =>
   owners[name].expectAllAccountedFor(came(name), count);
 
 describe('a process that is stopped for longer than it holds its jobs', () => {
-  it('finds when it goes on that another has seen to its deliveries, and sends nothing again', async () => {
-    // The answers to these stand out when everything stops.
+  it('finds on its return that another process has made its deliveries, and sends nothing again', async () => {
+    // The answers to these requests are outstanding when the process stops.
     await owners.unrelated.change({ url: receiver.url('/hang/unrelated') });
     const sessions = await stepUps('unrelated', 4);
     await until('all have been sent', () => receiver.requests.length >= sessions.length);
@@ -130,8 +130,8 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
         return counts;
       };
       await until('the other has sent them again', () => sessions.every((id) => sent().get(id) === 2), SETTLED_MS);
-      // A lock lasts for 5 seconds, and is looked at every 2.
-      await until('the locks are over', () => Date.now() > stoppedAt + 10_000);
+      // A lock lasts for 5 seconds and is checked every 2 seconds.
+      await until('the locks have expired', () => Date.now() > stoppedAt + 10_000);
       process.kill(service.program.pid as number, 'SIGCONT');
       receiver.play(null);
       await succeeded('unrelated', sessions.length);
@@ -153,11 +153,11 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
 });
 
 describe('kill -9', () => {
-  it('before anything was made of an event: it is made at the next start, once; or by an operator before that', async () => {
+  it('before an event has deliveries: they are made once, at the next start or by an earlier operator command', async () => {
     await service.program.end('SIGTERM');
     const reactions = new RedisHandlerCheckpoints(service.redis.client());
-    await until('the reaction is free', () => reactions.take('webhook_deliveries', 'elsewhere', 90_000));
-    // From here on one of the addresses is forbidden.
+    await until('the event handler is free', () => reactions.take('webhook_deliveries', 'elsewhere', 90_000));
+    // One of the addresses is forbidden from here on.
     await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' });
     const from = new Date().toISOString();
     const [missing] = (await stepUps('nopay', 1)) as [string];
@@ -170,7 +170,7 @@ describe('kill -9', () => {
     expect([replay.exitCode, JSON.parse(replay.stdout)]).toEqual([0, { events: 1, sentAgain: 0, made: 1 }]);
     await succeeded('nopay', 1);
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 0]);
-    // The reaction has not come to the other: that is left to it.
+    // The event handler has not reached the other event, so the check leaves that event to the handler.
     const check = await service.ops('webhooks', 'check');
     expect([check.exitCode, JSON.parse(check.stdout)]).toEqual([0, { events: expect.any(Number), missing: 0 }]);
 
@@ -185,7 +185,7 @@ describe('kill -9', () => {
     );
   });
 
-  it('while a retry is waiting: it is sent once when the receiver is there; after the POST and before its record: it is sent twice', async () => {
+  it('while a retry waits: it is sent once when the receiver is there; after the POST and before its record: it is sent twice', async () => {
     const waiting = await stepUps('child', 3);
     await until(
       'all were refused',
@@ -229,7 +229,7 @@ describe('kill -9', () => {
 });
 
 describe('a Redis that is stopped, comes back empty, and is emptied again', () => {
-  it('loses no delivery, and makes none again that was made', async () => {
+  it('loses no delivery and repeats no finished one', async () => {
     receiver.play('/status/503');
     const sent = timesOf('nopay', [...times('nopay').keys()]);
     const known = [...times('nopay').keys()];
@@ -249,7 +249,7 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
       async () => (await owners.nopay.deliveries({ status: 'succeeded' }).catch(() => [])).length === known.length + 6,
     );
     expect(timesOf('nopay', known)).toEqual(sent);
-    // Each was refused some times, and taken once.
+    // Each was refused several times and accepted once.
     for (const { attempts, attempt_count } of await detailsOf('nopay', [...first, ...second])) {
       expect(attempts.map(({ http_status }) => http_status)).toEqual([...Array(attempt_count - 1).fill(503), 200]);
     }
@@ -258,7 +258,7 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
 });
 
 describe('an endpoint that is disabled with a queue', () => {
-  it('cancels all of it and is sent nothing more; what came before has its end', async () => {
+  it('cancels the queue and gets nothing more, and earlier deliveries have their end', async () => {
     await service.program.end('SIGTERM');
     await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.3', WEBHOOK_DISABLE_AFTER: '1', WEBHOOK_TIMEOUT: '1' });
     await owners.broke.change({ url: receiver.url('/hang/broke') });
@@ -279,14 +279,14 @@ describe('an endpoint that is disabled with a queue', () => {
     const another = await stepUps('nopay', 1);
     await until('another endpoint gets its event', () => times('nopay').has(another[0] as string));
     expect(requests()).toBe(then);
-    // What was under way when it was disabled may have run out of attempts afterwards.
+    // Deliveries that were under way at that moment may have run out of attempts afterwards.
     const { consecutive_failures } = await owners.broke.endpoint();
     expect([consecutive_failures >= 3, consecutive_failures <= of('exhausted').length]).toEqual([true, true]);
   });
 });
 
-describe('after all of it', () => {
-  it('nothing was ever sent to the forbidden address, every delivery is accounted for, and the audit chain is whole', async () => {
+describe('after all of these faults', () => {
+  it('the forbidden address has got nothing, every delivery is accounted for, and the audit chain is whole', async () => {
     expect(forbidden.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
     const [tried] = await owners.grandchild.deliveries();
     expect([tried?.status, tried?.last_error_code]).toEqual([

@@ -1,4 +1,4 @@
-// A worker that is killed before it asked the vendor: the submission is made by the next one, and the person goes on.
+// A worker is killed before it asks the vendor. The next worker makes the submission, and the person goes on.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '../support/eventually.js';
 import { ALONE, type PlatformCaller, Service } from '../support/service.js';
@@ -21,7 +21,7 @@ async function registrations(): Promise<number> {
 it.each([
   ['Example', 'VERIFIED'],
   ['Otptest', 'STEP_UP_REQUIRED'],
-])('makes the submission of %s when a worker is back, once, and the person is %s', async (lastName, status) => {
+])('makes the submission of %s once when a worker is back, and the person is %s', async (lastName, status) => {
   const before = await registrations();
   const [worker] = service.processesOf('worker');
   process.kill(worker?.pid as number, 'SIGSTOP');

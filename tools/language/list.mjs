@@ -67,6 +67,7 @@ export const FINISHED_FOLDERS = [
   'tools',
   'test/architecture',
   'test/bench',
+  'test/faults',
   'test/fixtures',
   'test/projections',
   'test/support/eventstoredb-double',
