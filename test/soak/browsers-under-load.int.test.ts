@@ -1,12 +1,12 @@
-// Browsers that print pages of a size, a number or a kind that keeps them busy: each page is printed or ended in time, and what is
-// printed beside it and after it is unharmed.
+// Pages that keep browsers busy by their size, number or kind. Each page is printed or ended in time. Pages that are printed beside it and
+// after it are unharmed.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ChromiumPdfRenderer, ChromiumPdfRendererOptions } from '../../src/adapters/pdf-renderer/chromium.js';
 import { aRenderer, mark, marksIn, noPageIsLeft, processesBelow, SPINNING, textOf } from '../support/browsers.js';
 
-/** Pages that keep a browser busy for minutes: while it loads them, and while it prints them. */
+/** Pages that keep a browser busy for minutes: while it loads them, or while it prints them. */
 const ENDLESS = {
   printing: SPINNING,
   loading: `<svg><defs><g id="a0"><rect width="1" height="1"/></g>${Array.from({ length: 12 }, (_, at) => `<g id="a${at + 1}">${`<use href="#a${at}" x="1"/>`.repeat(10)}</g>`).join('')}</defs><use href="#a12"/></svg>`,
@@ -15,7 +15,7 @@ const ENDLESS = {
 
 const unbroken = (length: number): string => 'x'.repeat(length);
 
-/** What Chromium left alone is not done with within any limit. */
+/** Pages that Chromium alone would not finish within any limit. */
 const LARGE = {
   'a word of 300,000 characters': unbroken(300_000),
   'a word of 1,990,000 characters': unbroken(1_990_000),
@@ -23,7 +23,7 @@ const LARGE = {
   'such a word in text that keeps its lines': `<pre>${unbroken(300_000)}</pre>`,
 };
 
-/** Kilobytes that a process has allocated and may write to; 0 when it is gone. */
+/** Kilobytes that a process has allocated and may write to. 0 when the process has ended. */
 function dataOf(pid: number): number {
   try {
     return Number(/^VmData:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
@@ -48,7 +48,7 @@ describe('PDFs from a busy Chromium', () => {
     expect(marksIn(textOf(await open().render(`<!doctype html>${html}${mark('end')}`, 'live')))).toEqual(['end']);
   });
 
-  it.each(Object.entries(ENDLESS))('ends a page that takes too long (%s), and prints the next one', async (_, html) => {
+  it.each(Object.entries(ENDLESS))('ends a page that takes too long (%s) and prints the next one', async (_, html) => {
     const renderer = open({ limitMs: 1_500 });
     await renderer.render('', 'live');
     expect(await renderer.render(html, 'live')).toEqual({ kind: 'timed-out' });
@@ -58,7 +58,7 @@ describe('PDFs from a busy Chromium', () => {
     expect((await renderer.render(mark('again'), 'live')).kind).not.toBe('unavailable');
   });
 
-  it('takes two pages at once and sixteen waiting, and says of one more that it is unavailable', async () => {
+  it('takes two pages at once with sixteen waiting, and answers unavailable to one more', async () => {
     const renderer = open();
     const renderings = Array.from({ length: 18 }, (_, at) =>
       renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`), 'live'),
@@ -68,7 +68,7 @@ describe('PDFs from a busy Chromium', () => {
       expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
   });
 
-  it('ends a page that needs more memory than it may have, while others are printed', async () => {
+  it('ends a page that needs more memory than allowed, while other pages are printed', async () => {
     const renderer = open({ limitMs: 120_000 });
     await renderer.render('', 'live');
     const heavy = renderer.render('<p>x'.repeat(475_000), 'live');

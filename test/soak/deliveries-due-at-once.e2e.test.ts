@@ -1,5 +1,5 @@
-// Thousands of webhook deliveries that are due at once, and the process killed amidst them: all arrive, twice only what was on its
-// way then, and the log tells all of it.
+// Thousands of webhook deliveries are due at once, and the process is killed among them. All arrive, and only those that were on their way
+// then arrive twice. The log holds all of it.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(trust.folder, { recursive: true, force: true });
 });
 
-it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive though the process is killed amidst them`, async () => {
+it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive although the process is killed among them`, async () => {
   const recipient = (await service.credentials()).accounts.demo.accountId;
   await service.kill9();
   const sessions = await storeShares(MANY, recipient);
@@ -57,7 +57,7 @@ it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive t
   await service.startAgain();
   const arrived = (): Set<string> =>
     new Set(receiver.requests.map(({ body }) => JSON.parse(body.toString()).data.session_id));
-  // The receiver is in this process: whoever looks at all of it all the time slows it down.
+  // The cheap count comes first. Reading every delivery at each check would slow down the receiver, which is in this process.
   await until('all have arrived', () => total() >= MANY && arrived().size >= MANY, 150_000);
   await until(
     'all are in the log as delivered',
@@ -65,11 +65,11 @@ it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive t
   );
   expect(arrived()).toEqual(new Set(sessions));
   await owner.expectAllAccountedFor(receiver.requests, MANY, 1);
-  // No more than what an endpoint may have under way is sent again.
+  // At most the attempts that an endpoint may have under way are sent again.
   expect(total()).toBeLessThanOrEqual(MANY + MOST_UNDER_WAY);
 });
 
-/** So many reports that the account shared, stored while no process runs. */
+/** Shares this number of the account's reports, stored while no process runs. */
 async function storeShares(count: number, recipientAccountId: string): Promise<string[]> {
   const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
   const aggregates = new AggregateStore(

@@ -1,5 +1,5 @@
-// Deliveries as a receiver has them, verified by libraries that others wrote: genuine ones are taken, with each secret that is good, and
-// tampered ones are not.
+// Libraries of other projects verify deliveries as a receiver gets them. They accept genuine deliveries with each valid secret, and refuse
+// tampered ones.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -58,7 +58,7 @@ beforeAll(async () => {
     of('another time', first, old, changed('webhook-timestamp', String(sentAt + 1))),
     of('a time long ago', first, old, changed('webhook-timestamp', String(sentAt - 301))),
     of('no signature', first, old, changed('webhook-signature', 'v1,')),
-    of('the secret of others', first, other),
+    of('the secret of another endpoint', first, other),
     of('a delivery before the rotation, with the new secret', first, current),
   ];
 });
@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 
 describe('deliveries', () => {
-  it('are taken by the library of npm where they are genuine, and nowhere else', () => {
+  it('are accepted by the npm library exactly when they are genuine', () => {
     const taken = vectors.filter(({ secret, body, headers }) => {
       try {
         new Webhook(secret).verify(body, headers);
@@ -82,14 +82,14 @@ describe('deliveries', () => {
   });
 
   describeForeign('verify-python', 'of Python', (python) => {
-    it('are taken by both libraries where they are genuine, and nowhere else', () => {
+    it('are accepted by both libraries exactly when they are genuine', () => {
       const program = new URL('../support/verify_webhooks.py', import.meta.url).pathname;
       expect(takenBy(python, [program], vectors)).toEqual({ standardwebhooks: genuine, svix: genuine });
     });
   });
 
   describeForeign('verify-go', 'of Go', (program) => {
-    it('are taken by both libraries where they are genuine, and nowhere else', () => {
+    it('are accepted by both libraries exactly when they are genuine', () => {
       expect(takenBy(program, [], vectors)).toEqual({ standardwebhooks: genuine, svix: genuine });
     });
   });

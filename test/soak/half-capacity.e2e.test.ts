@@ -1,5 +1,5 @@
-// The service at half of what it can do, for minutes on end: every request gets the answer that belongs to it, every event is delivered,
-// memory does not grow with the screenings, and the event loop is prompt. Skipped unless SOAK_MINUTES says for how long.
+// The service runs at half of its capacity for minutes. Every request gets its own answer, and every event is delivered. Memory does not
+// grow with the screenings, and the event loop stays prompt. Skipped unless SOAK_MINUTES sets the duration.
 import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
@@ -17,19 +17,19 @@ import { ALONE, aPerson, Service } from '../support/service.js';
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0);
 const IN_FLIGHT = 64;
-/** What the service remembers is bounded (docs/operations/capacity.md): so many screenings fill it, and are no leak. */
+/** The service remembers a bounded amount (docs/operations/capacity.md). This number of screenings fills it, so that it does not count as a leak. */
 const WARMING = 12_000;
-/** Screenings that tell the capacity. */
+/** The number of screenings that measure the capacity. */
 const CALIBRATING = 2_000;
-/** Of equal length. The first two are left out. */
+/** Windows of equal length. The first two are left out. */
 const WINDOWS = 10;
 const LEFT_OUT = 2;
 const MIB = 2 ** 20;
 const LAG_BELOW_MS = 20;
-/** A screening. What is of no file beside the heap is of other libraries too, and varies by a megabyte. */
+/** Limits for each screening. Anonymous memory beside the heap also belongs to other libraries, and varies by a megabyte. */
 const [HEAP_BELOW_BYTES, ANONYMOUS_BELOW_BYTES] = [200, 500];
 
-/** At the end of a window. The lag is that of the window, in milliseconds; memory, in bytes, is what is in use without garbage. */
+/** Values at the end of a window. The lag is that of the window, in milliseconds. Memory is in bytes: the part in use without garbage. */
 interface Reading {
   readonly screenings: number;
   readonly atMs: number;
@@ -45,10 +45,10 @@ interface Reading {
   readonly heap: number;
 }
 
-/** People who are screened, and what they were answered. */
+/** Screens people and checks the answers. */
 class Load {
   readonly errors: string[] = [];
-  /** What the account is to be told, as the session's id and the type of the event. */
+  /** Events that the account must receive, as the session's id and the type of the event. */
   readonly events = new Set<string>();
   readonly delivered = new Set<string>();
   requests = 0;
@@ -61,7 +61,7 @@ class Load {
     private readonly receiver: HttpsReceiver,
   ) {}
 
-  /** Takes what the receiver has got, all of it signed. */
+  /** Takes the requests that the receiver got, and checks that each is signed. */
   collect(): void {
     for (const request of this.receiver.requests.splice(0)) {
       const { type, data } = this.owner.verified(request);
@@ -69,7 +69,7 @@ class Load {
     }
   }
 
-  /** Never rejects. Every fourth person is asked for a code. */
+  /** Never rejects. Every fourth person must enter a code. */
   readonly screening = async (): Promise<void> => {
     try {
       this.collect();
@@ -103,7 +103,7 @@ class Load {
 }
 
 (MINUTES > 0 ? it : it.skip)(
-  'at half of its capacity the service errs never, leaks nothing and answers at once',
+  'at half of its capacity the service makes no errors, leaks nothing and answers at once',
   async () => {
     const authority = new CertificateAuthority();
     const [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
@@ -162,7 +162,7 @@ async function soak(service: Service, receiver: HttpsReceiver, inspector: Inspec
       heap: await inspector.collectedHeap(),
       anonymous: await anonymousBytesOf(pid),
     };
-    // Reading them begins the percentiles anew, without the pause of this collection.
+    // This read resets the percentiles, so that they leave out the pause of this collection.
     await metrics();
     return reading;
   };

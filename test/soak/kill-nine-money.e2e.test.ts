@@ -1,5 +1,5 @@
-// kill -9 of the whole service where money is under way: between a charge and its record, between the pull of a report and its
-// record. Afterwards every consumer was charged once, every report billed and debited once, and the log says each of it once.
+// kill -9 of the whole service while money moves: between a charge and its record, and between the pull of a report and its record.
+// Afterwards every consumer was charged once and every report was billed and debited once. The log records each of these once.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
@@ -30,7 +30,7 @@ interface Open {
   readonly secret: string;
 }
 
-/** What was acknowledged: every session with a payment, and those of them whose card the processor has charged. */
+/** Acknowledged results: every session with a payment, and those sessions whose card the processor has charged. */
 const opened = new Map<string, Open>();
 const charged = new Set<string>();
 
@@ -54,7 +54,7 @@ async function pay({ id, secret }: Open, method = 'pm_card_visa'): Promise<void>
   charged.add(id);
 }
 
-/** A consumer after the other, from the form to the report. */
+/** One consumer after another, from the form to the report. */
 async function consumers(signal: AbortSignal): Promise<void> {
   for (let count = 0; !signal.aborted; count += 1) {
     try {
@@ -63,7 +63,7 @@ async function consumers(signal: AbortSignal): Promise<void> {
       await demo.post(`/payments/${payment.transactionId}/confirm`);
       await demo.get(`/reports/${payment.id}`);
     } catch {
-      // The service was killed in mid-request: nothing was acknowledged, anything may have happened.
+      // The service was killed during the request. It acknowledged nothing, and anything may have happened.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -102,7 +102,7 @@ async function log(): Promise<RecordedEvent[]> {
   }
 }
 
-/** How often a type is in each stream of a category, by the id of the stream. */
+/** The number of events of a type in each stream of a category, by the id of the stream. */
 function countOf(all: readonly RecordedEvent[], category: string, type: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const event of all)
@@ -116,7 +116,7 @@ async function expectSoundLog(): Promise<void> {
   expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
 }
 
-/** Reads the report of a session once the service knows what came of earlier reads. */
+/** Reads the report of a session once the service knows the results of earlier reads. */
 async function read(caller: PlatformCaller, id: string): Promise<string> {
   let text = '';
   await until(`the report of ${id} can be read`, async () => {
@@ -128,7 +128,7 @@ async function read(caller: PlatformCaller, id: string): Promise<string> {
 }
 
 describe('kill -9', () => {
-  it(`between a charge and its record (rounds: ${ROUNDS}): everybody is charged once, and all of it is known in the end`, async () => {
+  it(`between a charge and its record (rounds: ${ROUNDS}): every consumer is charged once, and the service learns all charges in the end`, async () => {
     const billedBefore = (await calls()).operations.report.billed;
     const creditBefore = await creditOf('demo');
     for (let round = 1; round <= ROUNDS; round++) {
@@ -143,28 +143,28 @@ describe('kill -9', () => {
       const before = charged.size;
       await until('there is load', () => charged.size >= before + 12);
 
-      // New intents that the processor makes for a service that is dead by then.
+      // The processor makes new intents, but the service dies before it learns of them.
       await processor.control('slow', { ms: 600 });
       const creates = async (): Promise<number> =>
         (await processor.allCalls()).operations['intent-create']?.received ?? 0;
       const createsBefore = await creates();
       const creating = waiting.map((id) => open(id).catch(() => null));
       await until('the processor is at work on them', async () => (await creates()) >= createsBefore + waiting.length);
-      // Charges of which the service hears while it dies.
+      // The service learns of these charges while it dies.
       const paying = dying.map((payment) => pay(payment));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 700));
       await service.kill9();
       stop.abort();
       await Promise.all([...load, ...creating, ...paying]);
       await processor.control('slow', { ms: 0 });
-      // Charges of which it could not hear at all.
+      // The service cannot learn of these charges, because it is dead.
       for (const payment of dead) await pay(payment);
       await service.startAgain();
 
-      // Nobody asks about the payments: the processor tells, and reactions do what was left undone.
+      // No page asks about the payments. The processor sends events, and event handlers finish the work.
       for (const id of charged)
         await until(`${id} is paid`, async () => (await demo.status(id)).body.overallStatus === 'COMPLETED');
-      // Whoever was left without an answer asks again.
+      // Every caller without an answer asks again.
       for (const id of waiting) await pay(opened.get(id) ?? (await open(id)));
     }
     for (const payment of opened.values()) if (!charged.has(payment.id)) await pay(await open(payment.id));
@@ -211,7 +211,7 @@ describe('kill -9', () => {
     await expectSoundLog();
   }, 420_000);
 
-  it(`between the pull of a report and its record (rounds: ${ROUNDS}): one report, one bill, one debit for each session`, async () => {
+  it(`between the pull of a report and its record (rounds: ${ROUNDS}): each session has one report, one bill and one debit`, async () => {
     const billedBefore = (await calls()).operations.report.billed;
     const creditBefore = await creditOf('nopay');
     const sessions: string[] = [];
@@ -219,7 +219,7 @@ describe('kill -9', () => {
       const slow = await Promise.all([1, 2, 3, 4].map(() => verified(nopay, 'Slowtest')));
       sessions.push(...slow);
       const receivedBefore = (await calls()).operations.report.received;
-      // Two readers each; the bureau takes two seconds.
+      // Each session has two readers. The bureau takes two seconds.
       const readers = [...slow, ...slow].map((id) => nopay.get(`/reports/${id}`).catch(() => null));
       await until(
         'the bureau is at work on them',
@@ -231,7 +231,7 @@ describe('kill -9', () => {
       await service.startAgain();
       for (const id of slow) await read(nopay, id);
     }
-    // Whatever was asked in doubt is settled by now, and a report read again is the same.
+    // All doubtful requests are settled by now, and a report that is read again is the same.
     await noCreditIsSetAside('nopay');
     for (const id of sessions) expect([id, await read(nopay, id)]).toEqual([id, await read(nopay, id)]);
 

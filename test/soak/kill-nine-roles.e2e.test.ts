@@ -1,5 +1,5 @@
-// kill -9 of one process after the other of a service that runs in several, under load, and of the parent that starts them again: the others
-// go on, every acknowledged screening is there, no vendor was asked twice, and every event was delivered.
+// Under load, kill -9 ends one process after another of a service that runs in several. It also ends their parent, which starts them again.
+// The others go on, and every acknowledged screening is there. No vendor call runs twice, and every event is delivered.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { screeningPublisher } from '../../src/modules/screening/application/publish.js';
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(trust.folder, { recursive: true, force: true });
 });
 
-/** The last status that was answered of each session. */
+/** The last status that the service answered for each session. */
 const acknowledged = new Map<string, string>();
 
 async function load(signal: AbortSignal): Promise<void> {
@@ -56,7 +56,7 @@ async function load(signal: AbortSignal): Promise<void> {
       const answer = await caller.post(`/screening/${body.id}/otp`, { code: '123456' });
       if (answer.status === 200) acknowledged.set(body.id, answer.body.status);
     } catch {
-      // The process that had the request was killed: nothing was acknowledged, anything may have happened.
+      // The process with the request was killed. It acknowledged nothing, and anything may have happened.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -69,7 +69,7 @@ async function untilMore(count: number): Promise<void> {
 
 const pidsOf = (role: (typeof KILLED)[number]): number[] => service.processesOf(role).map(({ pid }) => pid);
 
-it('loses nothing, asks nobody twice and delivers everything', async () => {
+it('loses nothing, makes no vendor call twice and delivers everything', async () => {
   const stop = new AbortController();
   const loads = Array.from({ length: CALLERS }, () => load(stop.signal));
   for (const role of KILLED) {
@@ -87,7 +87,7 @@ it('loses nothing, asks nobody twice and delivers everything', async () => {
   await service.kill9();
   stop.abort();
   await Promise.all(loads);
-  // A process whose parent is gone goes too.
+  // A process ends when its parent has ended.
   for (const pid of [...pidsOf('projector'), ...pidsOf('worker'), ...pidsOf('api')])
     await until('no process is left', () => !isAlive(pid));
   await service.startAgain();

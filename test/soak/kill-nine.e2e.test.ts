@@ -1,5 +1,5 @@
-// kill -9 of the whole service at random moments under load: every acknowledged change is there, no session stays stuck,
-// and the vendor executed nothing twice.
+// kill -9 of the whole service at random moments under load. Every acknowledged change is there, no session stays stuck, and the vendor
+// executed nothing twice.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What the service acknowledged: the last status it answered of each session. */
+/** The last status that the service answered for each session. */
 const acknowledged = new Map<string, string>();
 
 async function load(signal: AbortSignal): Promise<void> {
@@ -34,14 +34,14 @@ async function load(signal: AbortSignal): Promise<void> {
         }
       }
     } catch {
-      // The service was killed in mid-request: nothing was acknowledged, anything may have happened.
+      // The service was killed during the request. It acknowledged nothing, and anything may have happened.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 }
 
 describe('kill -9 under load', () => {
-  it(`loses nothing, leaves nothing stuck and asks nothing twice (rounds: ${ROUNDS})`, async () => {
+  it(`loses nothing, leaves no session stuck and makes no vendor call twice (rounds: ${ROUNDS})`, async () => {
     for (let round = 1; round <= ROUNDS; round++) {
       const stop = new AbortController();
       const loads = Array.from({ length: CALLERS }, () => load(stop.signal));
@@ -64,7 +64,7 @@ describe('kill -9 under load', () => {
       }
     }
 
-    // Every session whose caller died is settled by the sweep: none is left with a vendor call that nobody looks after.
+    // The recovery job settles every session whose caller died, so that no open vendor call is forgotten.
     await until('no attempt is left without a verdict', async () => (await unsettled(service.dataDir)).length === 0);
 
     const { receivedTwice } = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {

@@ -1,5 +1,5 @@
-// The processor's own mock judges the requests of the Stripe adapter by the schema of the API. The public
-// mock knows an older version of the API than the SDK names.
+// The processor's own mock checks the requests of the Stripe adapter against the API's schema. The public mock knows an older version of
+// the API than the SDK names.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { vendorCall } from '../../src/ports/vendor-call.js';
 import { describeForeign, ForeignServer } from '../support/foreign.js';
 import { freePort } from '../support/redis.js';
 
-/** A field that is newer than the public mock. */
+/** A field that the public mock does not know yet. */
 const NEWER = 'allowed_payment_method_types';
 const PAGE: CheckoutPage = {
   reference: 'chk_1',
@@ -99,7 +99,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
     ['a connected account', charge('acct_1', 500)],
     ['a connected account, without a fee', charge('acct_1', 0)],
   ])('for %s', (_, money) => {
-    it('is taken when it creates and changes an intent', async () => {
+    it('is accepted when it creates and changes an intent', async () => {
       await processor.createIntent(call(), money, { transactionId: 'txn_1', sessionId: 'session' });
       taken('POST /v1/payment_intents');
       judged.length = 0;
@@ -107,7 +107,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
       taken('POST /v1/payment_intents/pi_1');
     });
 
-    it(`is taken when it creates a checkout, but for ${NEWER}, which this mock does not know and does not judge`, async () => {
+    it(`is accepted when it creates a checkout without ${NEWER}, which this mock does not know`, async () => {
       await processor.createCheckout(call(), money, PAGE);
       expect(judged.map(({ status }) => status)).toEqual([400]);
       expect(judged[0]?.answer).toContain('additional properties are not allowed');
@@ -118,7 +118,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
     });
   });
 
-  it('is taken when it looks at an intent and at a checkout, and when it expires one', async () => {
+  it('is accepted when it retrieves an intent and a checkout, and when it expires a checkout', async () => {
     await processor.retrieveIntent(call(), 'pi_1');
     await processor.retrieveCheckout(call(), 'cs_1');
     await processor.expireCheckout(call(), 'cs_1');

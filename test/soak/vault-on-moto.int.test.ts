@@ -1,4 +1,4 @@
-// The vault's contract suite on an S3 server that others wrote.
+// The vault's contract suite on an S3 server of another project.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from '@aws-sdk/client-s3';
@@ -10,10 +10,10 @@ import { describeForeign, ForeignServer } from '../support/foreign.js';
 import { freePort } from '../support/redis.js';
 import { inTestServer, useTestCredentials } from '../support/s3.js';
 
-/** The suite asks for hundreds of things at once of a server that does one at a time. */
+/** The suite sends hundreds of requests at once to a server that handles one at a time. */
 const PATIENT_MS = 60_000;
 
-describeForeign('moto', 'a server that others wrote', (python) => {
+describeForeign('moto', 'an S3 server of another project', (python) => {
   async function onMoto(limitMs = PATIENT_MS): Promise<{
     client: S3Client;
     open(keys: string, bucket?: string): Promise<S3Vault>;
@@ -49,7 +49,7 @@ describeForeign('moto', 'a server that others wrote', (python) => {
 
   describeVault('on moto', onMoto, 100);
 
-  it('is told from one whose bucket keeps versions, and from one without the bucket', async () => {
+  it('is told apart from a server whose bucket keeps versions, and from one without the bucket', async () => {
     const { client, open, close } = await onMoto();
     try {
       const bucket = randomUUID();
