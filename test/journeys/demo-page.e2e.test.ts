@@ -1,4 +1,4 @@
-// The demo page as who tries the product meets it: `npm start`, the first address that it prints, in a real browser.
+// The demo page as a person who tries the product meets it: `npm start`, the first printed address, a real browser.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'demo-page-'));
   const [port, sandboxPort, demoPort] = [await freePort(), await freePort(), await freePort()].map(String);
   const ports = { PORT: port, SANDBOX_PORT: sandboxPort, DEMO_PORT: demoPort };
-  // Of the user, and for an endpoint that is not the demo's.
+  // The user's setting, for an endpoint that does not belong to the demo.
   const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...ports };
   program = spawn(process.execPath, ['scripts/start.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [program.stdout, program.stderr])
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('the demo page', () => {
-  it('mounts the component for a persona, and lists the callbacks', async () => {
+  it('mounts the component for a persona and lists the callbacks', async () => {
     await open();
     const empty = page.getByText('Nothing yet: what the component tells this page comes here.');
     await empty.waitFor();
@@ -71,7 +71,7 @@ describe('the demo page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('mounts what the form says, under a grant of its server, and says why it does not', async () => {
+  it('mounts the view that the form describes, under a grant of its server, and gives the reason when it cannot', async () => {
     await open();
     await page.getByLabel('Language').selectOption('es');
     await page.getByLabel('Theme').selectOption('dark');
@@ -87,7 +87,7 @@ describe('the demo page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('registers for webhooks at a click, and lists what was signed', async () => {
+  it('registers for webhooks at a click and lists the signed ones', async () => {
     await open();
     const button = page.getByRole('button', { name: 'Receive webhooks' });
     await button.waitFor();
@@ -102,13 +102,13 @@ describe('the demo page', () => {
     expect(await item.innerText()).toContain(sessionId);
     await page.getByText("The service's log of deliveries").click();
     await page.locator('#delivery-log li', { hasText: 'succeeded' }).waitFor();
-    // What came is seen by a page that is opened later.
+    // A page that is opened later shows the earlier webhooks.
     await page.reload();
     await item.waitFor();
     expect(problems).toEqual([]);
   });
 
-  it('leads a person from the persona to the report, shared and taken back, with callbacks and webhooks beside it', async () => {
+  it('leads a person from the persona to the report, shared and revoked, and lists callbacks and webhooks', async () => {
     await open();
     const frame = page.frameLocator('#component iframe');
     const card = frame.locator('iframe').first().contentFrame();
@@ -129,7 +129,7 @@ describe('the demo page', () => {
     await frame.getByRole('button', { name: 'Continue' }).click();
     const code = frame.getByRole('textbox', { name: 'Code', exact: true });
     await code.waitFor();
-    // What was opened is gone on with.
+    // A reload continues the session that was opened.
     await page.reload();
     await code.fill('123456');
     await frame.getByRole('button', { name: 'Continue' }).click();
@@ -144,11 +144,11 @@ describe('the demo page', () => {
     await page.locator('#callbacks li', { hasText: 'onReportRevoked' }).waitFor();
     for (const type of ['payment.succeeded', 'screening.completed', 'report.shared', 'report.revoked'])
       await page.locator('#webhooks li', { hasText: type }).waitFor();
-    // The decline is a reply of the processor, and no fault.
+    // The decline is an answer of the processor, not a fault.
     expect(problems.filter((problem) => !problem.includes('402'))).toEqual([]);
   });
 
-  it('replaces the endpoint of somebody else when that is asked for', async () => {
+  it('replaces an endpoint of the user on request', async () => {
     const { body } = await dashboard('nopay', 'POST', '/tsp/webhooks', { url: 'https://127.0.0.1:1/mine' });
     await open();
     await page.locator('#account').selectOption('nopay');
@@ -175,7 +175,7 @@ describe('the demo page', () => {
     expect(violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
   });
 
-  it('has a persona to click for each that docs/sandbox.md names', async () => {
+  it('offers a persona to click for each one in docs/sandbox.md', async () => {
     await open();
     const table = /^\| lastName \| The identity vendor \|\n([\s\S]*?)\n\n/m.exec(
       readFileSync('docs/sandbox.md', 'utf8'),
@@ -189,10 +189,10 @@ describe('the demo page', () => {
   });
 });
 
-describe('the server of the demo page, which holds the keys of a server', () => {
+describe('the server of the demo page, which holds secret keys', () => {
   const grant = JSON.stringify({ account: 'demo' });
 
-  it('serves nothing under the name of somebody else that leads to it', async () => {
+  it('redirects every request under a foreign host name', async () => {
     const { origin, port } = new URL(demo);
     for (const host of ['elsewhere.example.test', `elsewhere.example.test:${port}`, `localhost.example.test:${port}`])
       for (const path of ['/', '/config.json', '/webhooks?account=demo', '/webhooks/stream?account=demo', '//'])
@@ -204,7 +204,7 @@ describe('the server of the demo page, which holds the keys of a server', () => 
     expect((await sent('POST', '/grant', { host: 'elsewhere.example.test', origin }, grant)).status).toBe(307);
   });
 
-  it('does nothing for a page of somebody else', async () => {
+  it('refuses every request of a foreign page', async () => {
     const { origin } = new URL(demo);
     const foreign: OutgoingHttpHeaders[] = [
       {},
@@ -221,14 +221,14 @@ describe('the server of the demo page, which holds the keys of a server', () => 
       for (const path of ['/config.json', '/webhooks/stream?account=demo'])
         expect([path, (await sent('GET', path, headers)).status]).toEqual([path, 403]);
     }
-    // What changes something has no other method than the one that is guarded.
+    // Only the guarded method changes something. Another method finds nothing.
     for (const path of ['/grant', '/webhooks/deliveries?account=x', '/webhooks?account=__proto__'])
       expect([path, (await sent('GET', path)).status]).toEqual([path, 404]);
     expect(await endpoints('demo')).toEqual(before);
     expect((await sent('POST', '/grant', { origin }, grant)).status).toBe(200);
   });
 
-  it('outlives whatever is sent', async () => {
+  it('survives malformed requests', async () => {
     const { origin } = new URL(demo);
     const answers: [string, number][] = [
       ['//', 400],
@@ -246,7 +246,7 @@ describe('the server of the demo page, which holds the keys of a server', () => 
     expect(program.exitCode).toBeNull();
   });
 
-  it('gives the page publishable keys only', async () => {
+  it('gives the page only publishable keys', async () => {
     const secrets = Object.values(credentials.accounts).flatMap(({ secretKey, apiKey, dashboardTokens }: any) =>
       [secretKey, apiKey, ...Object.values(dashboardTokens ?? {})].filter((secret) => typeof secret === 'string'),
     );
@@ -273,7 +273,7 @@ describe('the server of the demo page, which holds the keys of a server', () => 
   });
 });
 
-/** Sent to the demo page's server as it is written here: browsers and fetch would mend it. */
+/** Sends the request to the demo page's server unchanged. Browsers and fetch would correct it. */
 function sent(
   method: string,
   path: string,
@@ -299,7 +299,7 @@ async function open(context: BrowserContextOptions = {}): Promise<void> {
   page.setDefaultTimeout(PATIENCE_MS);
   problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
-  // Content security policies are told here.
+  // Content security policies report their violations here.
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
   await page.goto(demo);
   await page.locator('#personas button').first().waitFor();
@@ -323,7 +323,7 @@ async function dashboard(
 const endpoints = async (account: 'demo' | 'nopay'): Promise<string[]> =>
   (await dashboard(account, 'GET', '/tsp/webhooks')).body.map(({ url }: { url: string }) => url);
 
-/** A person who is asked for a code, submitted as the component does; the id of the session. */
+/** Submits a person who must enter a code, as the component does. Returns the id of the session. */
 async function submitted(): Promise<string> {
   const send = async (path: string, headers: Record<string, string>, body?: object): Promise<any> => {
     const all = { origin: demo, 'content-type': 'application/json', ...headers };

@@ -1,6 +1,6 @@
-// Data that an earlier version wrote still starts, replays and verifies. `test/fixtures/first-version` was stored by the first version
-// that kept accounts, screenings, payments, reports, shares, webhooks, income and an erasure: the data folder, what Redis held, and what
-// the service said about it then. Its keys open nothing else.
+// Data of an earlier version still starts, replays and verifies. The first version that kept accounts, screenings, payments, reports,
+// shares, webhooks, income and an erasure stored `test/fixtures/first-version`. It holds the data folder, the content of Redis, and the
+// service's answers of that time. Its keys open nothing else.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -20,7 +20,7 @@ interface Expected {
   readonly timeline: readonly { readonly event: string; readonly stream?: string }[];
 }
 
-/** Puts the stored files of a folder into another one. */
+/** Copies the stored files of a folder into another folder. */
 const from =
   (stored: string) =>
   (folder: string): Promise<void> =>
@@ -34,7 +34,7 @@ const lines = (stdout: string): any[] =>
     .map((line) => JSON.parse(line));
 
 describe.each([
-  ['with what Redis held', { data: from('data'), redis: from('redis') }],
+  ['with the stored content of Redis', { data: from('data'), redis: from('redis') }],
   ['with an empty Redis', { data: from('data') }],
 ])('data of an earlier version, %s', (_, stored) => {
   let service: Service;
@@ -52,7 +52,7 @@ describe.each([
   });
   afterAll(() => service?.stop());
 
-  it('verifies', async () => {
+  it('passes the audit', async () => {
     const { exitCode, stdout } = await service.ops('audit', 'verify');
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
     expect(lines(stdout).at(-1).events).toBeGreaterThanOrEqual(expected.audit.events);
@@ -71,18 +71,18 @@ describe.each([
     ).toMatchObject({ overall_status: 'COMPLETED' });
   });
 
-  it('opens the report that it kept, also for the account it was shared with, and no longer for the one it was taken from', async () => {
+  it('shows the stored report to its owner and to the account with a share, and no longer to the account whose share was revoked', async () => {
     expect((await nopay.get(`/reports/${expected.sessions.verified}`)).body).toEqual(expected.report);
     expect((await (await service.signIn('unrelated')).get(`/reports/${expected.sessions.paid}`)).status).toBe(200);
     expect((await (await service.signIn('child')).get(`/reports/${expected.sessions.paid}`)).status).toBe(403);
     expect((await nopay.get(`/voie/sessions/${expected.income}/report`)).status).toBe(200);
   });
 
-  it('does not open what was erased', async () => {
+  it('answers 410 for an erased report', async () => {
     expect((await nopay.get(`/reports/${expected.sessions.erased}`)).status).toBe(410);
   });
 
-  it('tells what happened in the order in which it did', async () => {
+  it('lists the events of a session in their order', async () => {
     const known = expected.timeline.map(({ event, stream }) => ({ event, stream }));
     const told = lines((await service.ops('timeline', expected.sessions.paid)).stdout).map(({ event, stream }) => ({
       event,
@@ -91,7 +91,7 @@ describe.each([
     expect(told.filter(({ event }) => known.some((one) => one.event === event)).slice(0, known.length)).toEqual(known);
   });
 
-  it('tells of the looks that were recorded then, each in a stream of its own, and of those since', async () => {
+  it('lists the stored looks, each in its own stream, and also the new looks', async () => {
     const { paid } = expected.sessions;
     const looks = async (): Promise<string[]> =>
       lines((await service.ops('timeline', paid)).stdout)
@@ -106,7 +106,7 @@ describe.each([
     expect(await looks()).toEqual([...before, `report_looks-${paid}`, `report_looks-${paid}`]);
   });
 
-  it('goes on: a new person is screened on it', async () => {
+  it('takes a new person', async () => {
     expect(await nopay.submit()).toMatchObject({ status: 200, body: { status: 'VERIFIED' } });
   });
 });

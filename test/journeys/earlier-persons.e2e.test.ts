@@ -1,5 +1,5 @@
-// Persons, locks and vault subjects that earlier builds stored stay theirs. `locks-of-names` was stored when wrong answers counted under
-// several names of a person, `locks-of-persons` before that, when they counted under the person only (test/support/store-data.ts).
+// Persons, locks and vault subjects that earlier builds stored stay recognised. In `locks-of-names`, wrong answers counted under several
+// names of a person. In the older `locks-of-persons`, they counted under the person only (test/support/store-data.ts).
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -17,20 +17,20 @@ import {
 const ANOTHER_NAME = { firstName: 'Gus', lastName: 'Halvorsen' };
 
 interface Spellings {
-  /** By which a person who is locked is still known. */
+  /** Changed fields under which a locked person is still recognised. */
   readonly blocked: readonly Person[];
   readonly blockedAgent: readonly Person[];
-  /** By which a person who is registered is still known. */
+  /** Changed fields under which a registered person is still recognised. */
   readonly registered: readonly Person[];
   readonly agent: readonly Person[];
-  /** By which a submission is of another person. */
+  /** Changed fields that make another person. */
   readonly others: readonly Person[];
 }
 
 const OF_PERSONS: Spellings = {
   blocked: [{}, ANOTHER_NAME],
   blockedAgent: [{}, { firstName: 'EVA', lastName: 'Otp-Test' }],
-  // What was stored without the name is compared by the person only.
+  // When a name was not stored, only the person is compared.
   registered: [{}, { firstName: 'Ida' }, { lastName: 'Halvorsen' }],
   agent: [{}, { firstName: 'BEN', lastName: 'Lind Ortega' }],
   others: [{ dateOfBirth: '05131991' }],
@@ -64,29 +64,29 @@ describe.each([
   const submitted = (person: PersonName, fields: Person): Promise<Reply> =>
     page('POST', '/screening/submit', { ...PERSONS[person], ...fields });
 
-  it('verifies', async () => {
+  it('passes the audit', async () => {
     const { exitCode, stdout } = await service.ops('audit', 'verify');
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
   });
 
-  it.each(Object.keys(PERSONS) as PersonName[])('gives the status of the %s session as it was', async (person) => {
+  it.each(Object.keys(PERSONS) as PersonName[])('gives the unchanged status of the %s session', async (person) => {
     const { status, body } = await page('GET', `/screening/${stored.sessions[person]}/status`);
     expect([status, body]).toEqual([200, expect.objectContaining(stored.statuses[person])]);
   });
 
-  it('opens the report that was released, also for the account that it is shared with', async () => {
+  it('shows the released report to its owner and to the account with a share', async () => {
     const path = `/reports/${stored.sessions.registered}`;
     expect(await page('GET', path)).toMatchObject({ status: 200, body: stored.report });
     expect((await (await pageOf(service, stored.childPublishableKey))('GET', path)).status).toBe(200);
   });
 
-  it('goes on to refuse the report that the bureau refused', async () => {
+  it('still refuses the report that the bureau refused', async () => {
     const reply = await page('GET', `/reports/${stored.sessions.refused}`);
     expect(reply.status).toBeGreaterThanOrEqual(400);
     expect(reply.body.error.code).toMatch(/^REPORT_/);
   });
 
-  it.each(spellings.blocked)('refuses the person who is blocked, submitted with %j', async (fields) => {
+  it.each(spellings.blocked)('refuses the blocked person, submitted with %j', async (fields) => {
     expect(refused(await submitted('blocked', fields))).toEqual([423, 'USER_BLOCKED']);
   });
 
@@ -94,20 +94,20 @@ describe.each([
     expect(refused(await submitted('blockedAgent', fields))).toEqual([423, 'USER_BLOCKED']);
   });
 
-  it.each(spellings.registered)('knows the registered person, submitted with %j', async (fields) => {
+  it.each(spellings.registered)('recognises the registered person, submitted with %j', async (fields) => {
     expect(refused(await submitted('registered', fields))).toEqual([409, 'ALREADY_REGISTERED']);
   });
 
-  it.each(spellings.agent)('knows the registered person without an SSN, submitted with %j', async (fields) => {
+  it.each(spellings.agent)('recognises the registered person without an SSN, submitted with %j', async (fields) => {
     expect(refused(await submitted('agent', fields))).toEqual([409, 'ALREADY_REGISTERED']);
   });
 
-  it('takes the code that a stored session waits for', async () => {
+  it('accepts the code for a stored session that waits for it', async () => {
     const { status, body } = await page('POST', `/screening/${stored.sessions.waiting}/otp`, { code: '123456' });
     expect([status, body.status]).toEqual([200, 'VERIFIED']);
   });
 
-  it('shows the webhook endpoint that was registered', async () => {
+  it('shows the registered webhook endpoint', async () => {
     const { token } = await told(
       service,
       ...['tokens', 'issue', stored.accountId, '--user', 'owner-1', '--role', 'OWNER'],

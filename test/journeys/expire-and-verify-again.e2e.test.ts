@@ -1,5 +1,5 @@
-// A report gets old: read, expired, the same person verified again, and a report to read again
-// (docs/contract/platform.md#reports). Nobody stays locked out, and nothing old is shown or billed twice.
+// A report grows old: it is read and expires, the same person verifies again and reads a new report (docs/contract/platform.md#reports). No
+// person stays locked out, and no old report is shown or billed twice.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Processor } from '../support/processor.js';
 import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
@@ -38,7 +38,7 @@ async function billed(): Promise<number> {
 }
 
 describe('a person whose report has expired', () => {
-  it('is already registered until then, verifies again after it, and has a new report beside the old one', async () => {
+  it('is already registered before the end, verifies again after it, and gets a new report while the old one stays expired', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = (await nopay.submit(person)).body.id;
     const report = await nopay.get(`/reports/${first}`);
@@ -58,7 +58,7 @@ describe('a person whose report has expired', () => {
       'SCREENING_REPORT_EXPIRED',
     ]);
     expect(await billed()).toBe(1);
-    // What the session says of itself stays as it was: it was verified.
+    // The session keeps its own status, because it was verified.
     expect((await nopay.status(first)).body).toMatchObject({ status: 'VERIFIED', overallStatus: 'COMPLETED' });
 
     const again = await nopay.submit(person);
@@ -70,11 +70,11 @@ describe('a person whose report has expired', () => {
     expect(fresh.body.score).toEqual(report.body.score);
     expect(refused(await nopay.get(`/reports/${first}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
     expect(await billed()).toBe(2);
-    // And the guard is up again.
+    // The guard against a second registration is back.
     expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
   });
 
-  it('is let in again also by two submits at once, in the time of which the report expires', async () => {
+  it('is let in again when two submits run at once while the report expires', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = (await nopay.submit(person)).body.id;
     expect((await nopay.get(`/reports/${first}`)).status).toBe(200);
@@ -88,7 +88,7 @@ describe('a person whose report has expired', () => {
     expect(refused(await expired(nopay, first))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
   });
 
-  it('pays again where consumers pay: the payment belonged to the session whose report has expired', async () => {
+  it('pays again when consumers pay, because the payment belonged to the session of the expired report', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const read = async (): Promise<{ id: string; transactionId: string }> => {
       const { body } = await demo.submit(person);
@@ -103,7 +103,7 @@ describe('a person whose report has expired', () => {
     const first = await read();
     expect(refused(await demo.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
     expect(refused(await expired(demo, first.id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    // An expired report is not to be paid for anew.
+    // A consumer cannot pay again for an expired report.
     expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: first.id }))).toEqual([
       409,
       'PAYMENT_ALREADY_COMPLETED',
@@ -114,7 +114,7 @@ describe('a person whose report has expired', () => {
       expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
   });
 
-  it('has shared it: the recipient still sees the snapshot, which the owner sees no more', async () => {
+  it('leaves the snapshot to the recipient of a share, although the owner no longer sees the report', async () => {
     const { accountId } = (await service.credentials()).accounts.unrelated;
     const page = await service.signInUnderGrant('nopay', { recipient_account_id: accountId });
     const id = (await page.submit(aPerson())).body.id;
@@ -128,7 +128,7 @@ describe('a person whose report has expired', () => {
 });
 
 describe('a person who was locked out', () => {
-  it('stays out for as long as is configured, then verifies again; the locked session gives no report for ever', async () => {
+  it('stays locked out for the configured time, then verifies again; the locked session never gives a report', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const { id } = (await nopay.submit(person)).body;
     expect((await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({

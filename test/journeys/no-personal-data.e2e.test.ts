@@ -1,6 +1,6 @@
-// Guarantee: nothing personal and no secret is in events, read models, jobs, logs or metrics. Canary values go through the whole
-// path, and what vendors and the service itself make up on the way (reports, tokens, client secrets) are canaries too; then
-// every byte the service wrote is searched for them, plain and in the usual disguises.
+// Guarantee: events, read models, jobs, logs and metrics hold no personal data and no secrets. Canary values go through the whole path.
+// Values that vendors and the service make on the way (reports, tokens, client secrets) are canaries too. Then every byte that the service
+// wrote is searched for them, in plain and in the usual encodings.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -43,17 +43,17 @@ const CANARIES: Readonly<Record<string, string>> = {
   storedToken: 'ut_canary-5551214',
 };
 
-/** Canaries that nobody knows beforehand, by what they are. */
+/** Canaries that are known only during the run, by their meaning. */
 const learned = new Map<string, string>();
 
-/** Everything of a body that says something about a person: names, places, texts. Not what is the same for everybody. */
+/** Adds all parts of a body that describe a person: names, places, texts. Parts that are the same for everyone are left out. */
 function learn(what: string, body: unknown, path = ''): void {
   if (typeof body === 'string' && body.length >= 8 && !isSaidOfEverybody(body)) learned.set(`${what}${path}`, body);
   else if (typeof body === 'object' && body !== null)
     for (const [name, value] of Object.entries(body)) learn(what, value, `${path}.${name}`);
 }
 
-/** Words of the interface and marks, in capitals, which chance may write too, and days. */
+/** Words of the interface and marks in capitals, which may also occur by chance, and dates. */
 function isSaidOfEverybody(text: string): boolean {
   return /^[A-Z0-9_]+$/.test(text) || /^\d{4}-\d\d-\d\d/.test(text);
 }
@@ -119,14 +119,14 @@ async function walkTheWholePath(): Promise<void> {
     'Timeouttest',
   ])
     await nopay.submit(canaryPerson(lastName));
-  // Wrong input is the likeliest to end in an error message.
+  // Wrong input is the most likely to end in an error message.
   await nopay.submit({ ...canaryPerson('Example'), currentState: CANARIES['city'], phoneType: CANARIES['ssn'] });
   await nopay.post('/screening/submit', JSON.stringify(canaryPerson('Example')).slice(0, -10));
   await nopay.post(`/screening/${CANARIES['ssn']}/otp`, { code: `${CANARIES['otpCode']}9` });
   await nopay.post(`/screening/submit?ssn=${CANARIES['ssn']}`, canaryPerson('Example'));
 }
 
-/** The same persons as servers of integrators send them, under ids that are personal themselves. */
+/** Sends the same persons as servers of integrators do, under ids that are personal data themselves. */
 async function walkTheDirectPath(): Promise<void> {
   const direct = await DirectCaller.of(service);
   const id = encodeURIComponent(CANARIES['partyId'] as string);
@@ -159,7 +159,7 @@ async function walkTheDirectPath(): Promise<void> {
   await direct.get(`/organizations/${id}/auth`, key);
   for (const lastName of ['Fraudtest', 'Downtest', 'Garbledtest', 'Redirecttest', 'Timeouttest'])
     await direct.post(`/organizations/${id}`, body(lastName));
-  // Wrong input is the likeliest to end in an error message.
+  // Wrong input is the most likely to end in an error message.
   await direct.post(`/renters/${id}`, { ...body('Example'), jscPayload: `${CANARIES['fingerprint']}!` });
   await direct.post(`/renters/${id}`, { ...body('Example'), ssn: [CANARIES['ssn']] });
   await direct.post(`/renters/${id}/otp`, { code: [`${CANARIES['otpCode']}9`] });
@@ -212,11 +212,11 @@ async function payAndRead(): Promise<void> {
   await until('it is paid', async () => (await page.status(id)).body.overallStatus === 'COMPLETED');
   await processor.refund(intentIn(secret), 100);
   await processor.settled(intentIn(secret));
-  // Of what the processor says only the intent's id is taken.
+  // The service takes only the intent's id from the processor's message.
   const { charges } = await processor.money({ intent: intentIn(secret) });
   charges.forEach((charge, index) => learned.set(`charge ${index}`, charge.id));
   learned.set('a message of the processor', 'The payment was declined.');
-  // Wrong notices are the likeliest to be logged.
+  // Wrong messages are the most likely to be logged.
   await service.request('POST', '/internal/processor/events', {
     headers: { 'stripe-signature': `t=1,v1=${CANARIES['ssn']}` },
     body: { id: 'evt_1', object: 'event', data: { name: CANARIES['firstName'] } },
@@ -251,7 +251,7 @@ async function payAndRead(): Promise<void> {
   learn('income', { employers: verified.body.employers });
 }
 
-/** As the server of an integrator does, which has ids of its own for people. */
+/** Acts as the server of an integrator, which has its own ids for people. */
 async function renterChecksOut(): Promise<void> {
   const processor = new Processor(service.sandboxUrl);
   const direct = await DirectCaller.of(service, 'demo');
@@ -289,7 +289,7 @@ async function renterChecksOut(): Promise<void> {
   await until('it is paid', async () => (await direct.get(`/renters/${renterId}/report?format=json`)).status === 200);
 }
 
-/** What the vendors call their sessions and inquiries, from their own books. */
+/** The vendors' own ids of their sessions and inquiries, from the books of the sandbox. */
 function learnVendorTokens(): void {
   const books = filesBelow(join(service.dataDir, 'sandbox'))
     .map((file) => readFileSync(file, 'utf8'))
@@ -300,8 +300,8 @@ function learnVendorTokens(): void {
   for (const token of new Set(tokens)) learned.set(`vendor token ${learned.size}`, token);
 }
 
-describe('nothing personal is kept', () => {
-  it('in the event store files, any Redis key, any log line or the metrics', async () => {
+describe('personal data', () => {
+  it('is in no event store file, Redis key, log line or metric', async () => {
     const capture = new RedisCapture(service.redis.client());
     await capture.during(async () => {
       await payAndRead();
@@ -322,7 +322,7 @@ describe('nothing personal is kept', () => {
     );
     const seen = capture.findings(canaries());
     for (const file of filesBelow(service.dataDir)) {
-      // The sandbox vendor is the outside world; it knows whom it was asked about, and its questions.
+      // The sandbox vendor is outside the service. It knows its persons and its questions.
       if (!file.includes('/sandbox/')) seen.push(...findings(file.slice(service.dataDir.length), readFileSync(file)));
     }
     seen.push(...findings('the log', Buffer.from(service.program.output)));
@@ -331,7 +331,7 @@ describe('nothing personal is kept', () => {
     expect([...new Set(seen)]).toEqual([]);
   });
 
-  it('after an erasure even in the vault, while the events stay and verify', async () => {
+  it('is gone from the vault too after an erasure, while the events stay and verify', async () => {
     const { id, stepUp } = (await nopay.submit({ ...canaryPerson('Kbatest'), ssn: '987013399' })).body;
     expect(stepUp.kbaQuestions).toHaveLength(4);
     const erased = await service.ops('person', 'erase', id);
@@ -348,7 +348,7 @@ describe('nothing personal is kept', () => {
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
   });
 
-  it('and this search finds a canary wherever it hides', () => {
+  it('is found by this search in every encoding', () => {
     const ssn = CANARIES['ssn'] as string;
     for (const hidden of [
       ssn,

@@ -1,4 +1,4 @@
-// What two processes of one installation decide together about a party of the direct API. In one process: parties.e2e.test.ts.
+// Two processes of one installation decide together about a party of the direct API. parties.e2e.test.ts covers one process.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../support/direct.js';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** Status and number of the first error. */
+/** The status and the number of the first error. */
 const told = ({ status, body }: Reply): unknown[] => [status, ...body.errors.map(({ errorCode }: any) => errorCode)];
 async function executed(operation: string): Promise<number> {
   const reply = await fetch(`${service.sandboxUrl}/control/calls`);
@@ -28,7 +28,7 @@ async function executed(operation: string): Promise<number> {
 }
 
 describe('two processes', () => {
-  it('200: the same registration has the same answer and one vendor call, and another one is 409/121 meanwhile', async () => {
+  it('200: the same registration gets the same answer with one vendor call, and another registration gets 409/121 in the meantime', async () => {
     const path = `/renters/${randomUUID()}`;
     const before = await executed('registration');
     const body = aRegistration({ lastName: 'Slowtest' });
@@ -39,7 +39,7 @@ describe('two processes', () => {
     expect((await executed('registration')) - before).toBe(1);
   });
 
-  it('423/300: three wrong answers to both, parallel ones too, lock the agent, and the vendor judges three', async () => {
+  it('423/300: three wrong answers to both processes, also in parallel, lock the agent, and the vendor judges three', async () => {
     const path = `/agents/${randomUUID()}`;
     await callers[0].post(path, aRegistration({ lastName: 'Otptest' }));
     expect(told(await callers[0].post(`${path}/otp`, { code: '123456' }))).toEqual([200]);

@@ -1,4 +1,4 @@
-// A consumer who pays, from the submitted form to the revoked share: verify, pay, read, share, revoke.
+// A consumer pays, from the submitted form to the revoked share: verify, pay, read, share, revoke.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type PlatformCaller } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** As the processor's library in the consumer's browser would. */
+/** Acts as the processor's library in the consumer's browser. */
 async function confirmCard(clientSecret: string, paymentMethod: string): Promise<number> {
   const intent = clientSecret.slice(0, clientSecret.indexOf('_secret_'));
   const reply = await fetch(`${service.sandboxUrl}/v1/payment_intents/${intent}/confirm`, {
@@ -107,7 +107,7 @@ describe('a consumer who pays', () => {
     expect((await consumer.post('/payments/create-intent', body)).body.error.code).toBe('PAYMENT_ALREADY_COMPLETED');
   });
 
-  it('goes on with the same payment after the page was closed, also for another amount', async () => {
+  it('continues the same payment after the page was closed, also for another amount', async () => {
     const id = await verified();
     const first = await consumer.post('/payments/create-intent', { amount: FEE, screeningId: id });
     const again = await consumer.post('/payments/create-intent', { amount: FEE, screeningId: id });

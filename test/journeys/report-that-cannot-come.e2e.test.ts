@@ -1,5 +1,5 @@
-// Nobody who is verified is asked for money for a report that cannot come, and who has paid for one verifies again for nothing
-// (docs/contract/platform.md#payments). What the bureau knows the person by is taken out of the vault here, as a fault would.
+// A verified person does not pay for a report that cannot come. A person who has already paid verifies again without a new payment
+// (docs/contract/platform.md#payments). These tests remove the bureau's reference for the person from the vault, as a fault would.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { developmentMasterKey } from '../../src/adapters/vault/development-key.js';
@@ -64,8 +64,8 @@ async function completed(sessionId: string): Promise<any> {
   return body;
 }
 
-describe('a verified session without what the bureau knows the person by', () => {
-  it('409 REPORT_NOT_AVAILABLE where it is to be paid; the person verifies again and pays for that', async () => {
+describe("a verified session without the bureau's reference", () => {
+  it('409 REPORT_NOT_AVAILABLE at the payment; the person verifies again and pays for that session', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = await verified(person);
     await loseReference(first);
@@ -79,14 +79,14 @@ describe('a verified session without what the bureau knows the person by', () =>
     expect((await demo.get(`/reports/${again}`)).status).toBe(200);
   });
 
-  it('409 as well where the payment was begun before', async () => {
+  it('409 also when the payment began earlier', async () => {
     const begun = await verified(aPerson());
     expect((await createIntent(begun)).status).toBe(200);
     await loseReference(begun);
     expect(refused(await createIntent(begun))).toEqual([409, 'REPORT_NOT_AVAILABLE']);
   });
 
-  it('the person who has paid verifies again, is not taken for registered, and is not charged again', async () => {
+  it('a person who has paid verifies again, does not count as registered, and is not charged again', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = await verified(person);
     const transactionId = await paid(first);
@@ -99,13 +99,13 @@ describe('a verified session without what the bureau knows the person by', () =>
     expect(refused(await createIntent(again))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect((await demo.get(`/reports/${again}`)).status).toBe(200);
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
-    // One payment, one report: the guard is up, and the payment has left the first session.
+    // One payment buys one report. The person is registered again, and the payment has left the first session.
     expect(refused(await demo.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
     expect(refused(await demo.get(`/reports/${first}`))).toEqual([402, 'PAYMENT_REQUIRED']);
     expect(refused(await createIntent(first))).toEqual([409, 'REPORT_NOT_AVAILABLE']);
   });
 
-  it('of two sessions that the person verifies afterwards one is paid for', async () => {
+  it('when the person verifies two more sessions, the payment moves to one of them', async () => {
     const person = aPerson();
     const first = await verified(person);
     await paid(first);
@@ -118,8 +118,8 @@ describe('a verified session without what the bureau knows the person by', () =>
   });
 });
 
-describe('a renter of the direct API without what the bureau knows them by', () => {
-  it('409/409 at the checkout; registers again, and is sent to pay', async () => {
+describe("a renter of the direct API without the bureau's reference", () => {
+  it('409/409 at the checkout; the renter registers again and may pay', async () => {
     const direct = await DirectCaller.of(service, 'demo');
     const checkout = (): Promise<Reply> =>
       direct.send('POST', '/pay/payment/checkout-session', {

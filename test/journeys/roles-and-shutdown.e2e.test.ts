@@ -1,4 +1,4 @@
-// The service in its roles, each a process of its own; and how a process leaves.
+// The service in its roles, each in its own process, and the way in which a process stops.
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import { freePort } from '../support/redis.js';
 import { Program, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
-/** Of each api process one. */
+/** One restart of each api process. */
 const RESTARTS = 2;
 
 describe('api, worker and projector in processes of their own', () => {
@@ -41,7 +41,7 @@ describe('api, worker and projector in processes of their own', () => {
     expect((await demo.status(id)).body.overallStatus).toBe('PAYMENT_PENDING');
   });
 
-  it('serve the API from the api role only', async () => {
+  it('serve the API only in the api role', async () => {
     for (const program of others) {
       const response = await fetch(`http://127.0.0.1:${program.env['PORT']}/auth/token/exchange`, { method: 'POST' });
       expect([program.env['ROLE'], response.status]).toEqual([program.env['ROLE'], 404]);
@@ -59,8 +59,8 @@ describe('several processes of a role', () => {
   });
   afterAll(() => service.stop());
 
-  it('share the port and what they know, and each has probes of its own', async () => {
-    // Every request is a connection of its own, and goes to the next process.
+  it('share the port and the data, and each has its own probes', async () => {
+    // Every request opens its own connection, which goes to the next process.
     const demo = await service.signIn('demo', undefined, { connection: 'close' });
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
@@ -92,7 +92,7 @@ describe('several processes of a role', () => {
 });
 
 describe('a rolling restart', () => {
-  it('fails no request: a process that stops answers on kept connections, and asks their callers to leave them', async () => {
+  it('fails no request: a stopping process answers on open connections and asks their callers to leave', async () => {
     const service = await Service.start({}, { roles: ['projector', 'worker', 'api', 'api'] });
     const clients = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     try {
@@ -130,7 +130,7 @@ describe('a rolling restart', () => {
   });
 });
 
-/** Over the one connection of the agent, which it keeps until it is told to leave it. What fails is told by its code. */
+/** Asks over the agent's one connection, which the agent keeps until it is told to leave. A failure is reported by its code. */
 function statusOver(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
   return new Promise((resolve) => {
     get(url, { agent, headers }, (response) => {
@@ -142,8 +142,8 @@ function statusOver(agent: Agent, url: string, headers: Readonly<Record<string, 
 
 describe('SIGTERM', () => {
   it.each([
-    ['nothing was asked yet', ''],
-    ['a request has come in part', 'POST /screening/submit HTTP/1.1\r\nhost: x\r\n'],
+    ['nothing was sent yet', ''],
+    ['part of a request has arrived', 'POST /screening/submit HTTP/1.1\r\nhost: x\r\n'],
   ])('does not wait for a connection on which %s', async (_, begun) => {
     const service = await Service.start({}, { alone: ['service'] });
     const { port, hostname } = new URL(service.baseUrl);
@@ -153,7 +153,7 @@ describe('SIGTERM', () => {
       open.on('error', () => undefined);
       await once(open, 'connect');
       open.write(begun);
-      // The service has taken it by the time that it answers another one.
+      // The service has accepted the first connection when it answers on another one.
       expect((await service.request('GET', '/health/live')).status).toBe(200);
       expect(await service.program.end('SIGTERM')).toBe(0);
       await closed;
@@ -163,7 +163,7 @@ describe('SIGTERM', () => {
     }
   });
 
-  it('lets a request that is with the vendor end with its answer, refuses new ones, and exits 0', async () => {
+  it('waits for the answer to a request that is with the vendor, refuses new ones, and exits 0', async () => {
     const service = await Service.start({ VENDOR_TIMEOUT: '10' }, { alone: ['service'] });
     try {
       const demo = await service.signIn('demo');

@@ -1,5 +1,5 @@
-// `npm start` on a project of stubs: the commands in scripts/ are the real ones, and so are the rules for the environment;
-// what they build and start is not.
+// `npm start` on a project of stubs. The commands in scripts/ and the rules for the environment are real. The programs that they build and
+// start are stubs.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -23,7 +23,7 @@ import { until } from '../support/eventually.js';
 import { PRODUCTION } from '../support/production.js';
 import { freePort } from '../support/redis.js';
 
-/** Both stubs note when they were told to stop and when they did, in one file, so that the order shows. */
+/** Both stubs write to one file when they are told to stop and when they have stopped, so that the order shows. */
 const STUB = (name: string, port: string) => `
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -68,7 +68,7 @@ writeFileSync('dist-web/demo/index.html', '<!-- host script -->');
 writeFileSync('dist-web/demo/assets/main.js', 'page();');
 `;
 
-/** The rules for the environment, in a form that the compiler above can take. */
+/** The rules for the environment, in a form that the stub compiler can handle. */
 const transpiled = (file: string): string =>
   ts.transpileModule(readFileSync(file, 'utf8'), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
@@ -126,13 +126,13 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const run of runs) run.process.kill('SIGTERM');
   await Promise.all(runs.map(({ ended }) => ended));
-  // Nothing is left here unless a test failed.
+  // Only a failed test leaves processes here.
   for (const { pid } of [...holder(), ...children()]) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
   rmSync(project, { recursive: true, force: true });
 });
 
 describe('npm start', () => {
-  it('prints the addresses, the demo keys and a first request, and hands the service its environment', async () => {
+  it('prints the addresses, the demo keys and a first request, and passes the environment on to the service', async () => {
     const { output } = await started();
     expect(output).toContain(`http://localhost:${ports.PORT}\n`);
     expect(output).toContain(`http://127.0.0.1:${ports.SANDBOX_PORT}\n`);
@@ -172,7 +172,7 @@ describe('npm start', () => {
     expect(order.at(-1)).toBe('sandbox gone');
   });
 
-  it('starts a process of a role again when it dies', async () => {
+  it('restarts a process of a role when it dies', async () => {
     const run = await started({ ROLES: 'api,projector,worker' });
     const probes: string[] = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')).processes.map(
       (one: { probes: string }) => one.probes,
@@ -199,20 +199,23 @@ describe('npm start', () => {
   it.each([
     ['one process', {}, 'service', 'service'],
     ['processes of roles', { ROLES: 'api:2,projector,worker' }, 'service-worker', 'worker'],
-  ])('goes on with %s that are not ready, says why, and ends with them', async (_, env, file, name) => {
-    const reasons = { 'event-log': 'The log ends at position 5.', disk: 'The disk is full.' };
-    write(`data/unready-${file}`, JSON.stringify({ status: 'unavailable', reasons }));
-    const run = await started(env);
-    expect(run.output).toContain(
-      `The ${name} is not ready, and goes on:\n  event-log: The log ends at position 5.\n  disk: The disk is full.\n`,
-    );
-    expect(run.output.match(/is not ready/g)).toHaveLength(1);
-    process.kill(children().find((child) => child.name === 'service')!.pid, 'SIGKILL');
-    expect(await run.ended).toBe(1);
-    expect(run.output).toMatch(/The service \(process \d+\) was killed by SIGKILL\./);
-  });
+  ])(
+    'goes on while the service is not ready, gives the reason, and ends when the service is killed: %s',
+    async (_, env, file, name) => {
+      const reasons = { 'event-log': 'The log ends at position 5.', disk: 'The disk is full.' };
+      write(`data/unready-${file}`, JSON.stringify({ status: 'unavailable', reasons }));
+      const run = await started(env);
+      expect(run.output).toContain(
+        `The ${name} is not ready, and goes on:\n  event-log: The log ends at position 5.\n  disk: The disk is full.\n`,
+      );
+      expect(run.output.match(/is not ready/g)).toHaveLength(1);
+      process.kill(children().find((child) => child.name === 'service')!.pid, 'SIGKILL');
+      expect(await run.ended).toBe(1);
+      expect(run.output).toMatch(/The service \(process \d+\) was killed by SIGKILL\./);
+    },
+  );
 
-  it('tells the sandbox nothing that only the service needs', async () => {
+  it('gives the sandbox no setting that only the service needs', async () => {
     await started({
       VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY,
       JWT_SIGNING_KEY: PRODUCTION.JWT_SIGNING_KEY,
@@ -268,7 +271,7 @@ describe('npm start', () => {
     expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('builds again after a source file changed, and forgets what a removed one was compiled to', async () => {
+  it('builds again after a source file changed, and removes the output of a deleted one', async () => {
     write('src/gone.ts', '');
     const first = await started();
     first.process.kill('SIGINT');
@@ -280,7 +283,7 @@ describe('npm start', () => {
     expect(existsSync(join(project, 'dist', 'src', 'gone.js'))).toBe(false);
   });
 
-  it('installs when node_modules is not what the lock file says', async () => {
+  it('installs when node_modules differs from the lock file', async () => {
     write(
       'package-lock.json',
       JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1', integrity: 'y' } } }),
@@ -295,7 +298,7 @@ describe('npm start', () => {
     expect(run.output).toContain('npm ci failed');
   });
 
-  it('says who runs the data folder already, and leaves that one alone', async () => {
+  it('names the process that already uses the data folder, and leaves it alone', async () => {
     const first = await started();
     const second = start({ PORT: '1', SANDBOX_PORT: '2' });
     expect(await second.ended).toBe(1);
@@ -305,7 +308,7 @@ describe('npm start', () => {
     expect(children().every(({ pid }) => isAlive(pid))).toBe(true);
   });
 
-  it('ends what a killed run left behind, and resumes with its data', async () => {
+  it('ends the processes that a killed run left behind, and resumes with its data', async () => {
     const first = await started();
     await inRedis((redis) => redis.set('kept', 'yes'));
     const left = children();
@@ -319,7 +322,7 @@ describe('npm start', () => {
     expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('bounds the log files of what it runs, loses no line by that, and goes on without those that a full disk refuses', () => {
+  it('limits the log files of its programs without losing a line, and goes on without lines that a full disk refuses', () => {
     const file = join(project, 'logs', 'a.log');
     write(
       'log.mjs',
@@ -351,7 +354,7 @@ describe('npm start', () => {
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 500 - numbers.length + 1 + index));
   });
 
-  it('never ends a stranger that was given the process id of a former child', async () => {
+  it('never ends a foreign process that was given the process id of a former child', async () => {
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // dist/src/main.js']);
     const record = { pid: stranger.pid, birth: 'another boot 1', word: 'dist/src/main.js', name: 'service' };
     write('data/run.json', JSON.stringify({ ...record, word: 'start.mjs', children: [record] }));
@@ -363,7 +366,7 @@ describe('npm start', () => {
     }
   });
 
-  it.each(['', '{"pid":12', '{}'])('starts over a lock file that a power cut left as %j', async (text) => {
+  it.each(['', '{"pid":12', '{}'])('ignores a lock file that a power cut left as %j', async (text) => {
     write('data/run.json', text);
     await started();
   });
@@ -393,7 +396,7 @@ describe('npm start', () => {
 
   it.each<[string, Record<string, string>]>([
     ['a port among others', { PORT: 'abc', EVENT_STORE: 'foo', LOG_LEVEL: 'zz', TOKEN_TTL: '-1' }],
-    ['ports that nobody could be told', { PORT: '0', SANDBOX_PORT: '0', GRANT_TTL: 'soon' }],
+    ['ports that no client could reach', { PORT: '0', SANDBOX_PORT: '0', GRANT_TTL: 'soon' }],
     ['processes', { ROLES: 'api:2,king', TOKEN_TTL: '-1' }],
     ['a role and processes', { ROLE: 'king', ROLES: 'api,worker,projector' }],
     ['a sandbox port and a Redis', { SANDBOX_PORT: '70000', REDIS_URL: 'redis://a:b:c', ROLE: 'king' }],
@@ -414,7 +417,7 @@ describe('npm start', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it('names what production lacks, before it starts anything', async () => {
+  it('names missing production settings before it starts anything', async () => {
     const { VAULT_MASTER_KEY: _vault, JWT_SIGNING_KEY: _signing, ...rest } = PRODUCTION;
     const run = start(rest);
     expect(await run.ended).toBe(1);
@@ -440,7 +443,7 @@ describe('npm start', () => {
     }
   });
 
-  it('uses REDIS_URL and says at once when nothing listens there', async () => {
+  it('uses REDIS_URL, and says at once when no server listens there', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as { port: number };
@@ -452,7 +455,7 @@ describe('npm start', () => {
     holder.close();
   });
 
-  it('starts neither sandbox nor demo in production', async () => {
+  it('starts no sandbox and no demo in production', async () => {
     await started(PRODUCTION);
     expect(children().map(({ name }) => name)).toEqual(['service', 'redis']);
     const env = serviceEnv();
@@ -476,7 +479,7 @@ describe('the demo page', () => {
     expect(config).not.toMatch(/sk_test|ak_test/);
   });
 
-  it('is at DEMO_PORT, serves nothing else, and does nothing for another page', async () => {
+  it('is at DEMO_PORT, serves nothing else, and refuses another page', async () => {
     const demo = `http://localhost:${await freePort()}`;
     expect(addressIn(await started({ DEMO_PORT: new URL(demo).port }))).toBe(demo);
     for (const path of ['/assets/%2e%2e/index.html', '/assets/nothing.js', '/package.json'])
@@ -489,7 +492,7 @@ describe('the demo page', () => {
 
   it('takes another port when its own is taken', async () => {
     const holder = createServer();
-    // Somebody else may hold it, which is as well.
+    // When another program holds the port, the test works as well.
     await new Promise((resolve) => holder.on('error', resolve).listen(5173, '127.0.0.1', () => resolve(null)));
     try {
       const demo = addressIn(await started());
@@ -500,7 +503,7 @@ describe('the demo page', () => {
     }
   });
 
-  it('has webhooks sent to itself alone, beside what the user allows and trusts', async () => {
+  it('receives webhooks only for itself, beside the addresses and authorities that the user allows', async () => {
     write('ca.pem', 'an authority');
     await started({ WEBHOOK_EGRESS_ALLOW: '10.0.0.0/8', NODE_EXTRA_CA_CERTS: join(project, 'ca.pem') });
     const env = serviceEnv();
@@ -509,7 +512,7 @@ describe('the demo page', () => {
     expect(trusted).toBe(`an authority\n${readFileSync(join(dataDir, 'demo', 'receiver.crt'), 'utf8')}`);
   });
 
-  it('goes without webhooks where no certificate can be made', async () => {
+  it('works without webhooks when no certificate can be made', async () => {
     const redis = { 'redis-server': `exec ${onPath('redis-server')} "$@"`, chromium: '' };
     const demo = addressIn(await started({ PATH: bin(redis) }));
     expect((await fetch(demo)).status).toBe(200);
@@ -517,20 +520,20 @@ describe('the demo page', () => {
   });
 });
 
-describe('where there is no redis-server', () => {
+describe('without redis-server', () => {
   it('says what to install', async () => {
     const run = start({ PATH: bin({}) });
     expect(await run.ended).toBe(1);
     expect(run.output).toContain('Redis 6.2 or newer is needed: install redis-server');
   });
 
-  it('takes none that is too old', async () => {
+  it('refuses a redis-server that is too old', async () => {
     const run = start({ PATH: bin({ 'redis-server': 'echo "Redis server v=6.0.16 sha=00000000:0"' }) });
     expect(await run.ended).toBe(1);
     expect(run.output).toContain('Redis 6.2 or newer is needed');
   });
 
-  it('installs it with brew', async () => {
+  it('installs Redis with brew', async () => {
     const folder = join(project, 'bin');
     const run = await started({
       PATH: bin({
@@ -543,7 +546,7 @@ describe('where there is no redis-server', () => {
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
-  asRoot('installs nothing in production', async () => {
+  asRoot('does not install Redis in production', async () => {
     const run = start({
       ...PRODUCTION,
       PATH: bin({ 'apt-get': 'echo "$@" >> apt-args', brew: 'echo "$@" >> brew-args' }),
@@ -553,7 +556,7 @@ describe('where there is no redis-server', () => {
     expect(['apt-args', 'brew-args'].filter((file) => existsSync(join(project, file)))).toEqual([]);
   });
 
-  asRoot('installs it with apt-get, after an update, and tells its scripts no secrets', async () => {
+  asRoot('installs Redis with apt-get after an update, and gives the package scripts no secrets', async () => {
     const folder = join(project, 'bin');
     await started({
       VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY,
@@ -567,8 +570,8 @@ describe('where there is no redis-server', () => {
     );
   });
 
-  it('runs it in a container, with its files in the data folder', async () => {
-    // As the engine would: the published port and the mounted folder take the place of the inner ones.
+  it('runs Redis in a container with its files in the data folder', async () => {
+    // The stub does what the engine would: it maps the published port and the mounted folder to the inner ones.
     const docker = `
 [ "$1" = info ] && exit 0
 echo "$@" > docker-args
@@ -585,17 +588,17 @@ exec ${onPath('redis-server')} $folder/redis.conf`;
   });
 });
 
-describe('where there is no browser', () => {
+describe('without a browser', () => {
   const redis = (): Record<string, string> => ({ 'redis-server': `exec ${onPath('redis-server')} "$@"` });
 
-  it('starts all the same, and says what becomes of PDFs', async () => {
+  it('starts nevertheless, and says how PDFs are answered', async () => {
     const run = await started({ PATH: bin(redis()) });
     expect(run.output).toContain(
       'PDFs are answered with 503: there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',
     );
   });
 
-  it('installs it with brew', async () => {
+  it('installs Chromium with brew', async () => {
     const folder = join(project, 'bin');
     const run = await started({
       PATH: bin({ ...redis(), brew: `echo "$@" > brew-args\n/bin/ln -s /bin/true ${folder}/chromium` }),
@@ -612,7 +615,7 @@ describe('where there is no browser', () => {
   asRoot.each([
     { refused: 'none', tried: ['chromium-headless-shell'] },
     { refused: 'chromium-headless-shell', tried: packages },
-  ])('installs the first that there is with apt-get; refused: $refused', async ({ refused, tried }) => {
+  ])('installs the first available package with apt-get; refused: $refused', async ({ refused, tried }) => {
     const folder = join(project, 'bin');
     const install = `case "$*" in update*) ;; *${refused}) exit 100;; *) for name; do :; done; /bin/ln -s /bin/true ${folder}/$name;; esac`;
     const run = await started({ PATH: bin({ ...redis(), 'apt-get': `echo "$@" >> apt-args\n${install}` }) });
@@ -620,7 +623,7 @@ describe('where there is no browser', () => {
     expect(run.output).not.toContain('answered with 503');
   });
 
-  asRoot('goes on when apt-get cannot install it', async () => {
+  asRoot('goes on when apt-get cannot install Chromium', async () => {
     const run = await started({
       PATH: bin({ ...redis(), 'apt-get': 'echo "$@" >> apt-args\necho "no network" >&2\nexit 100' }),
     });
@@ -629,7 +632,7 @@ describe('where there is no browser', () => {
     expect(run.output).toContain('PDFs are answered with 503');
   });
 
-  it.each(['google-chrome', 'microsoft-edge'])('takes %s as well', async (name) => {
+  it.each(['google-chrome', 'microsoft-edge'])('accepts %s as well', async (name) => {
     const run = await started({ PATH: bin({ ...redis(), [name]: '' }) });
     expect(run.output).not.toContain('answered with 503');
   });
@@ -641,7 +644,7 @@ function write(path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** A PATH of one folder that holds just these commands. */
+/** A PATH of one folder with only these commands. */
 function bin(commands: Record<string, string>): string {
   const folder = join(project, 'bin');
   mkdirSync(folder, { recursive: true });
@@ -701,7 +704,7 @@ async function ready(run: Run): Promise<Run> {
 
 const serviceEnv = (): Record<string, string> => JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8'));
 
-/** What the lock file names, first to be ended first. */
+/** The processes in the lock file, in the order in which they are ended. */
 const children = (): Child[] => holder().flatMap(({ children }) => children);
 
 function holder(): { readonly pid: number; readonly children: Child[] }[] {
@@ -715,7 +718,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // Ended, but its parent has not taken note: in some containers nobody does for orphans.
+  // The process has ended, but its parent has not collected it. Some containers have no process that collects orphans.
   const stat = `/proc/${pid}/stat`;
   return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, 'utf8'));
 }

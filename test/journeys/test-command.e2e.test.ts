@@ -1,4 +1,4 @@
-// `npm test` closes with one line of counts, whatever became of Jest. Jest is a stub here; the command is the real one.
+// `npm test` closes with one line of counts, however Jest ends. Jest is a stub here, and the command is the real one.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -36,7 +36,7 @@ describe('npm test', () => {
     ['5 passed, 2 failed', 1, { ...COUNTS, numFailedTests: 2 }, 1],
     ['5 passed, 1 failed', 1, { ...COUNTS, numRuntimeErrorTestSuites: 1 }, 1],
     ['5 passed, 0 failed, 3 skipped', 0, { ...COUNTS, numPendingTests: 3 }, 0],
-    // Coverage below its threshold, for one: every test passed, and yet Jest is not content.
+    // When coverage is below its threshold, for example, Jest fails although every test passed.
     ['5 passed, 0 failed', 1, COUNTS, 1],
   ])('closes with "%s" and exit code %d', (line, status, counts, jestStatus) => {
     const run = runWith(
@@ -53,7 +53,7 @@ describe('npm test', () => {
     },
   );
 
-  it('hands its arguments and the module flag to Jest, and leaves no file behind', () => {
+  it('passes its arguments and the module flag to Jest, and leaves no file behind', () => {
     runWith(
       "writeFileSync('seen', JSON.stringify([process.argv.slice(2, 4), process.env.NODE_OPTIONS, outputFile]));",
       ['test/unit', '--bail'],
@@ -68,10 +68,10 @@ describe('npm test', () => {
 describe('the tiers of the tests', () => {
   it.each([
     ['the first tier without arguments', [], {}, 'first', 'npm run test:all'],
-    ['both with TIER=all, as npm run test:all has it', [], { TIER: 'all' }, 'all', 'both tiers'],
-    ['the suites that are named, whatever their tier', ['test/faults', '--bail'], {}, 'all', ''],
-    ['the first tier with options alone', ['--bail'], {}, 'first', 'npm run test:all'],
-  ])('npm test runs %s, and says which tier it was', (_case, args, env, tier, told) => {
+    ['both tiers with TIER=all, as npm run test:all does', [], { TIER: 'all' }, 'all', 'both tiers'],
+    ['the named suites, whatever their tier', ['test/faults', '--bail'], {}, 'all', ''],
+    ['the first tier with only options', ['--bail'], {}, 'first', 'npm run test:all'],
+  ])('npm test runs %s, and names the tier', (_case, args, env, tier, told) => {
     const counts = JSON.stringify(JSON.stringify(COUNTS));
     const run = runWith(`writeFileSync('seen', process.env.TIER); writeFileSync(outputFile, ${counts});`, args, env);
     expect(readFileSync(join(project, 'seen'), 'utf8')).toBe(tier);
@@ -81,8 +81,8 @@ describe('the tiers of the tests', () => {
   });
 });
 
-describe('npm test where there is no browser', () => {
-  it('says so in one sentence and runs nothing', () => {
+describe('npm test without a browser', () => {
+  it('says so in one sentence and runs no test', () => {
     const folder = join(project, 'bin');
     write('bin/redis-server', '#!/bin/sh\necho "Redis server v=7.0.0"\n');
     chmodSync(join(folder, 'redis-server'), 0o755);

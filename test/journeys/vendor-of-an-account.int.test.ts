@@ -1,5 +1,5 @@
-// An account chooses its vendors (docs/operations/install.md#vendors-of-an-account): the whole service in process, with a second vendor
-// that is one folder, `test/fixtures/vendors/acme`, and nothing else.
+// An account chooses its vendors (docs/operations/install.md#vendors-of-an-account). The whole service runs in this process, with a second vendor
+// that consists of one folder, `test/fixtures/vendors/acme`.
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -131,7 +131,7 @@ describe('the vendor of an account', () => {
     return (first?.data as { readonly vendors?: unknown }).vendors;
   };
 
-  it('has its sessions, and every later call of them, also when the account has chosen another since', async () => {
+  it('gets its sessions and all their later calls, also when the account has chosen another vendor since', async () => {
     const context = await anAccount(ACME);
     const before = await sentToSandbox();
     const sessionId = await submit(context);
@@ -151,12 +151,12 @@ describe('the vendor of an account', () => {
     expect(acme.asked.at(-1)).toBe('file of acme-person-1');
     expect(await sentToSandbox()).toBe(before);
 
-    // The account's next session goes to the vendor that it has chosen since.
+    // The account's next session goes to its new vendor.
     await submit(context, 'Another');
     expect([acme.asked.length, await sentToSandbox()]).toEqual([5, before + 1]);
   });
 
-  it('is no other account’s', async () => {
+  it('gets no sessions of another account', async () => {
     await anAccount(ACME);
     const before = await sentToSandbox();
     const sessionId = await submit(await anAccount({}));
@@ -164,7 +164,7 @@ describe('the vendor of an account', () => {
     expect([acme.asked, await sentToSandbox()]).toEqual([[], before + 1]);
   });
 
-  it('has a reference of its own in the vault, for each capability', async () => {
+  it('has its own reference in the vault for each capability', async () => {
     const context = await anAccount(ACME);
     const sessionId = await submit(context);
     await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, context));
@@ -175,7 +175,7 @@ describe('the vendor of an account', () => {
       { vendor: 'acme', token },
       { vendor: 'voie', token: null },
     ]);
-    // What an earlier release kept is the identity vendor's token alone, which the first vendors take.
+    // An earlier release kept only the identity vendor's token, and the first vendors use it.
     const subject = (await screenings.find(sessionId))?.subjectId ?? '';
     const kept = await readEntry<SessionSecretsContent>(vault, subject, secretsEntry(sessionId));
     const { references: _none, ...before } = kept as SessionSecretsContent;
@@ -183,7 +183,7 @@ describe('the vendor of an account', () => {
     expect(await references()).toMatchObject([{ token }, { token }]);
   });
 
-  it('is asked what came of an attempt that nobody recorded the end of, through queues of its own', async () => {
+  it('is asked for the result of an attempt without a recorded end, through its own queues', async () => {
     const added = jest.spyOn(Queue.prototype, 'add');
     const context = await anAccount(ACME);
     await submit(context, 'Slow');
@@ -198,7 +198,7 @@ describe('the vendor of an account', () => {
     added.mockRestore();
   });
 
-  it('must be one that the installation has', async () => {
+  it('must be one of the installed vendors', async () => {
     await expect(anAccount({ identity: 'nobody' })).rejects.toMatchObject({
       code: 'request.invalid',
       detail: { details: [{ field: 'identity-vendor', message: 'The identity vendor must be one of idv, acme.' }] },

@@ -69,6 +69,7 @@ export const FINISHED_FOLDERS = [
   'test/bench',
   'test/faults',
   'test/fixtures',
+  'test/journeys',
   'test/projections',
   'test/support/eventstoredb-double',
   'test/unit',
