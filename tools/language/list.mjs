@@ -67,6 +67,8 @@ export const FINISHED_FOLDERS = [
   'tools',
   'test/architecture',
   'test/bench',
+  'test/e2e/dashboard',
+  'test/e2e/direct',
   'test/faults',
   'test/fixtures',
   'test/journeys',

@@ -1,6 +1,6 @@
-// Webhook deliveries from what happened to what a receiver got and what the delivery log says of it
-// (docs/contract/webhooks.md#events, #attempts, #endpoint-health). The service is the built one, receivers speak real TLS, and
-// each delivery that came in anywhere in this file is verified with the library that integrators use.
+// Webhook deliveries from the event to the receiver and the delivery log (docs/contract/webhooks.md#events, #attempts, #endpoint-health).
+// The service is the built one, and receivers speak real TLS. The library that integrators use verifies every delivery that arrives in this
+// file.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CertificateAuthority } from '../../support/certificates.js';
@@ -25,7 +25,7 @@ const HEADERS = [
   'content-type',
   'user-agent',
 ];
-/** One rung that can be waited for, and one that can be looked at. */
+/** The delay of the first retry, which a test can wait for, and of the second, which it only looks at. */
 const [SOON, LATE] = [1.1, 300];
 const REDELIVERY_INTERVAL = 0.5;
 const TIMEOUT_MS = 300;
@@ -76,14 +76,14 @@ const arrived = (path: string, count = 1, withinMs?: number): Promise<void> =>
 const signatures = ({ headers }: ReceivedRequest): string[] => (headers['webhook-signature'] ?? '').split(' ');
 const first = <Thing>(things: readonly Thing[]): Thing => things[0] as Thing;
 
-/** Somebody who is asked for a second factor: one event, of any account. */
+/** Submits a person who must pass a step-up. This makes one event and works with any account. */
 async function stepUp(name: Name): Promise<string> {
   const { status, text, body } = await callers[name].submit({ lastName: 'Otptest' });
   if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
   return body.id;
 }
 
-/** Milliseconds from the end of the last attempt to the next one. */
+/** Milliseconds from the end of the last attempt to the next attempt. */
 function delayOf({ attempts, next_attempt_at }: ShownDelivery): number {
   const last = attempts.at(-1);
   return Date.parse(next_attempt_at ?? '') - Date.parse(last?.attempted_at ?? '') - (last?.latency_ms ?? 0);
@@ -187,7 +187,7 @@ describe('every event', () => {
     ];
   }
 
-  it('arrives once, with the headers, the envelope and the documented data, and is in the log', async () => {
+  it('arrives once with the headers, the envelope and the documented data, and is in the log', async () => {
     await Promise.all([owners.nopay.register(receiver.url('/nopay')), owners.demo.register(receiver.url('/demo'))]);
     const [nopay, demo] = await Promise.all([everythingOfNopay(), everythingOfDemo()]);
     const expected = { nopay, demo };
@@ -229,7 +229,7 @@ describe('every event', () => {
     }
   });
 
-  it('goes to an endpoint only when it wants that type', async () => {
+  it('goes to an endpoint only when the endpoint wants its type', async () => {
     await owners.nopay.register(receiver.url('/chosen'), {
       enabled_events: ['screening.completed', 'screening.blocked'],
     });
@@ -248,7 +248,7 @@ describe('every event', () => {
     ]);
   });
 
-  it("of a child account goes to the child's endpoint, of no other", async () => {
+  it("of a child account goes to the child's endpoint and to no other", async () => {
     await Promise.all([
       owners.demo.register(receiver.url('/parent')),
       owners.child.register(receiver.url('/child')),
@@ -268,7 +268,7 @@ describe('every event', () => {
     expect(at('/grandchild')).toEqual([]);
   });
 
-  it('from before the endpoint was there is never sent', async () => {
+  it('is never sent when it happened before the endpoint existed', async () => {
     await owners.unrelated.remove();
     const before = await stepUp('unrelated');
     await owners.unrelated.register(receiver.url('/newcomer'));
@@ -286,7 +286,7 @@ describe('every event', () => {
 });
 
 describe('a delivery that fails', () => {
-  it('comes again after the delay of its rung: the same bytes and ids, a new time and signature', async () => {
+  it('is repeated after its delay with the same bytes and ids, a new time and a new signature', async () => {
     await owners.unrelated.register(receiver.url('/flaky/1/again'));
     await stepUp('unrelated');
     const retrying = await owners.unrelated.only('is being retried', ({ status }) => status === 'retrying');
@@ -334,13 +334,13 @@ describe('a delivery that fails', () => {
         },
       ],
     });
-    // The wait counts from the end of the attempt. What is late is the queue's; how long is planned shows in the next test.
+    // The wait counts from the end of the attempt. The queue may add time to it. The next test checks the planned delay.
     const waited =
       Date.parse(delivered.attempts[1]?.attempted_at ?? '') - Date.parse(delivered.attempts[0]?.attempted_at ?? '');
     expect(waited).toBeGreaterThanOrEqual(SOON * 900);
   });
 
-  it('waits a tenth longer or shorter than its rung says, each for itself', async () => {
+  it('waits up to a tenth longer or shorter than its delay, at random for each delivery', async () => {
     await owners.child.register(receiver.url('/status/500/jitter'));
     const many = 16;
     await Promise.all(Array.from({ length: many }, () => stepUp('child')));
@@ -359,13 +359,13 @@ describe('a delivery that fails', () => {
     const delays = (await Promise.all(log.map(({ delivery_id }) => owners.child.delivery(delivery_id)))).map(delayOf);
     for (const delay of delays) {
       expect(delay).toBeGreaterThanOrEqual(LATE * 900);
-      // From when it was started to when it was sent, and from the answer to the record.
+      // The slack covers the time from start to sending, and from the answer to the record.
       expect(delay).toBeLessThan(LATE * 1_100 + SLACK_MS);
     }
     expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(LATE * 40);
   });
 
-  it('keeps of the answer what is no secret, as one line', async () => {
+  it('keeps the answer without its secrets, as one line', async () => {
     const said =
       'broken\u0000 at\u001b[31m\r\nline 7 token=abcdef123 Bearer eyJhbGciOi.J9 whsec_c2VjcmV0 password: "hunter2" mail ops@example.test ssn 123-45-6789 end';
     await owners.broke.register(receiver.url(`/say?text=${encodeURIComponent(said)}`));
@@ -380,7 +380,7 @@ describe('a delivery that fails', () => {
 });
 
 describe('rotating the secret', () => {
-  it('has both sign in the overlap, the new one first, and only the new one afterwards', async () => {
+  it('makes both secrets sign during the overlap, the new one first, and afterwards only the new one', async () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/rotated'));
     const { secret, previous_expires_at } = await owner.rotate(1);
@@ -414,7 +414,7 @@ describe('rotating the secret', () => {
     );
   });
 
-  it('and moving the endpoint counts for retries that were pending: new address, new secret alone', async () => {
+  it('applies to pending retries together with a new address: they use the new address and only the new secret', async () => {
     const owner = owners.grandchild;
     await owner.register(receiver.url('/status/503/old-home'));
     await stepUp('grandchild');
@@ -434,12 +434,12 @@ describe('rotating the secret', () => {
 });
 
 describe('redelivery', () => {
-  it('202: at once, the same event once more; a failure consumes no rung, a success ends the ladder; 429 within the interval', async () => {
+  it('202: sends the same event again at once; a failure uses no retry, a success ends the retries; 429 within the interval', async () => {
     const owner = owners.unrelated;
     await owner.register(receiver.url('/status/503/by-hand'));
     await stepUp('unrelated');
     const waiting = await owner.only(
-      'waits for its last rung',
+      'waits for its last retry',
       ({ attempt_count, next_attempt_at }) =>
         attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
     );
@@ -453,7 +453,7 @@ describe('redelivery', () => {
     expect(Number(soon.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(Number(soon.headers.get('retry-after'))).toBeLessThanOrEqual(Math.ceil(REDELIVERY_INTERVAL));
     const failed = await owner.only(
-      'was sent again in vain',
+      'was sent again without success',
       ({ attempt_count, last_attempt_at }) => attempt_count === 3 && last_attempt_at !== waiting.last_attempt_at,
     );
     expect(failed).toMatchObject({ status: 'retrying', next_attempt_at: waiting.next_attempt_at });
@@ -486,7 +486,7 @@ describe('redelivery', () => {
     ).toBe(1);
   });
 
-  it("404 for a delivery that is unknown, malformed, another account's, or a ping", async () => {
+  it("404 for an unknown or malformed delivery, another account's delivery, or a ping", async () => {
     const owner = owners.unrelated;
     const ping = (await owner.ping()).body.delivery_id;
     await owners.nopay.register(receiver.url('/foreign'));
@@ -498,7 +498,7 @@ describe('redelivery', () => {
 });
 
 describe('deleting an endpoint', () => {
-  it('cancels what is pending', async () => {
+  it('cancels the pending deliveries', async () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/status/500/deleted'));
     await stepUp('broke');
@@ -521,7 +521,7 @@ describe('deleting an endpoint', () => {
   });
 });
 
-describe('what a receiver may do', () => {
+describe('every behaviour of a receiver', () => {
   let expired: HttpsReceiver;
   let foreign: HttpsReceiver;
   let misnamed: HttpsReceiver;
@@ -567,7 +567,7 @@ describe('what a receiver may do', () => {
     ['a closed port', `https://127.0.0.1:${nobody}/`, null, 'CONNECTION_FAILED'],
   ];
 
-  it("is what a test ping tells, and what a delivery's log tells", async () => {
+  it('is reported by a test ping and by the log of the delivery', async () => {
     const owner = owners.demo;
     await owner.register(receiver.url('/pinged'));
     const expected = behaviours();
@@ -580,7 +580,7 @@ describe('what a receiver may do', () => {
         expect.stringMatching(DELIVERY_ID),
         expect.any(Number),
       ]);
-      // Time is over within the limit, whatever the receiver does.
+      // The attempt ends within the time limit, whatever the receiver does.
       expect([what, body.latency_ms < TIMEOUT_MS + SLACK_MS]).toEqual([what, true]);
       seen.push([what, url, body.http_status ?? null, body.error_code ?? null]);
       const logged = await owner.delivery(body.delivery_id);
@@ -608,7 +608,7 @@ describe('what a receiver may do', () => {
         data: { endpoint_id: owner.endpointId },
       },
     ]);
-    // Pings are never tried again and touch no health (docs/contract/webhooks.md#pings).
+    // Pings are never repeated and do not change the endpoint's health (docs/contract/webhooks.md#pings).
     expect(await owner.endpoint()).toMatchObject({
       status: 'active',
       consecutive_failures: 0,
@@ -623,7 +623,7 @@ describe('what a receiver may do', () => {
     ['/reset', null, 'CONNECTION_FAILED'],
     ['/redirect?to=/redirected', 302, 'REDIRECT'],
     ['/drip', 200, 'TIMEOUT'],
-  ])('is logged of the first attempt of an event and retried: %s', async (path, http_status, error_code) => {
+  ])('is logged for the first attempt of an event and retried: %s', async (path, http_status, error_code) => {
     const owner = owners.child;
     await owner.register(receiver.url(path));
     await stepUp('child');
@@ -636,7 +636,7 @@ describe('what a receiver may do', () => {
 });
 
 describe('the operator', () => {
-  it('sees what waits, and sends a time once more: the same events under the same ids', async () => {
+  it('sees the waiting deliveries and replays a period: the same events under the same ids', async () => {
     const owner = owners.nopay;
     await owner.register(receiver.url('/replayed'));
     const from = new Date().toISOString();
@@ -662,7 +662,7 @@ describe('the operator', () => {
       (await owner.deliveries()).every(({ attempt_count, status }) => attempt_count === 2 && status === 'succeeded'),
     );
 
-    // The jitter test left many that are due in half a minute.
+    // The jitter test left many deliveries that are due in half a minute.
     const backlog = await service.ops('webhooks', 'backlog');
     expect([backlog.exitCode, Object.keys(JSON.parse(backlog.stdout)).sort()]).toEqual([
       0,
@@ -671,8 +671,8 @@ describe('the operator', () => {
   });
 });
 
-describe('everything that came in', () => {
-  it('was signed by a secret of its account, with the documented headers and no others', () => {
+describe('every request that came in', () => {
+  it('was signed with a secret of its account and has only the documented headers', () => {
     const byAccount = new Map(Object.values(owners).map((owner) => [owner.account.accountId, owner]));
     expect(receiver.requests.length).toBeGreaterThan(60);
     for (const request of receiver.requests) {

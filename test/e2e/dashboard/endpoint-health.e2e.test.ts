@@ -1,5 +1,5 @@
-// The health of a webhook endpoint through restarts of the service, and the mails that tell of it
-// (docs/contract/webhooks.md#endpoint-health). Without restarts: webhooks.e2e.test.ts.
+// The health of a webhook endpoint across restarts of the service, and the mails about it (docs/contract/webhooks.md#endpoint-health).
+// webhooks.e2e.test.ts covers it without restarts.
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { HttpsReceiver, type ReceivedRequest } from '../../support/https-receive
 import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** The last rung, which nothing reaches. */
+/** The delay of the last retry, which no delivery reaches. */
 const LATE = 300;
 
 let trust: { readonly folder: string; readonly file: string };
@@ -79,7 +79,7 @@ const first = <Thing>(things: readonly Thing[]): Thing => things[0] as Thing;
 const arrived = (path: string, count = 1): Promise<void> =>
   until(`${count} came to ${path}`, () => at(path).length >= count);
 
-/** A person who is asked for a second factor: one event, of any account. */
+/** Submits a person who must pass a step-up. This makes one event and works with any account. */
 async function stepUp(caller: PlatformCaller): Promise<string> {
   const { status, text, body } = await caller.submit({ lastName: 'Otptest' });
   if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
@@ -94,11 +94,11 @@ describe('the health of an endpoint', () => {
   const contact = 'hooks@customer.example.test';
   let left: ShownDelivery;
 
-  it('survives a restart together with what was pending', async () => {
+  it('survives a restart together with the pending deliveries', async () => {
     await owner.register(receiver.url('/status/500/sick'), { notify_email: contact });
     await stepUp(broke);
     left = await owner.only(
-      'waits for its last rung',
+      'waits for its last retry',
       ({ attempt_count, next_attempt_at }) =>
         attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
     );
@@ -107,7 +107,7 @@ describe('the health of an endpoint', () => {
     expect(await owner.delivery(left.delivery_id)).toEqual(left);
   });
 
-  it('is failing after three exhausted deliveries in a row, and one mail tells of it', async () => {
+  it('is failing after three exhausted deliveries in a row, and one mail reports it', async () => {
     for (const count of [1, 2]) {
       await stepUp(broke);
       await until(`${count} counts`, async () => (await health(owner))[1] === count);
@@ -152,7 +152,7 @@ describe('the health of an endpoint', () => {
     expect([all.exitCode, all.stdout]).toEqual([0, expect.stringContaining(failing.stdout.trimEnd())]);
   });
 
-  it('is active again after a success, and one mail tells of it', async () => {
+  it('is active again after a success, and one mail reports it', async () => {
     await owner.change({ url: receiver.url('/well') });
     expect((await health(owner))[0]).toBe('failing');
     await Promise.all([stepUp(broke), stepUp(broke)]);
@@ -168,14 +168,14 @@ describe('the health of an endpoint', () => {
     expect(mails.subjects.slice(1)).toEqual([expect.stringMatching(/ works again$/)]);
   });
 
-  it('is disabled when nothing succeeds for too long: what is pending is canceled, nothing is sent, and one mail tells of each', async () => {
+  it('is disabled when no delivery succeeds for too long: pending deliveries are canceled, nothing is sent, and one mail reports each change', async () => {
     await owner.change({ url: receiver.url('/status/500/sick-again') });
     await Promise.all([stepUp(broke), stepUp(broke), stepUp(broke)]);
     await until('it is failing', async () => (await health(owner))[0] === 'failing');
     await until('it is disabled', async () => (await health(owner))[0] === 'disabled');
     expect(await owner.endpoint()).toMatchObject({ disabled_reason: expect.any(String), consecutive_failures: 3 });
     await until(
-      'what was left over from before the restart is canceled',
+      'the delivery from before the restart is canceled',
       async () => (await owner.delivery(left.delivery_id)).status === 'canceled',
     );
     expect(await owner.delivery(left.delivery_id)).toMatchObject({ attempt_count: 2, next_attempt_at: null });
@@ -192,7 +192,7 @@ describe('the health of an endpoint', () => {
     expect(receiver.counts.requests).toBe(before);
   });
 
-  it('is good again after a PUT: counters at the beginning, and what happens from now on is sent', async () => {
+  it('is good again after a PUT: the counters start again and new events are sent', async () => {
     const known = (await owner.deliveries()).length;
     const { status, body } = await owner.change({ url: receiver.url('/back') });
     expect([status, body.status, body.consecutive_failures, body.disabled_reason]).toEqual([200, 'active', 0, null]);
@@ -200,11 +200,11 @@ describe('the health of an endpoint', () => {
     await arrived('/back');
     expect(at('/back').map((request) => owner.verified(request).data.session_id)).toEqual([id]);
     expect(await owner.deliveries()).toHaveLength(known + 1);
-    await until('a mail tells of it', () => mails.subjects.length > 4);
+    await until('a mail reports it', () => mails.subjects.length > 4);
     expect(mails.subjects.slice(4)).toEqual([expect.stringMatching(/ is active again$/)]);
   });
 
-  it('is told in one log line for each of its changes, without its address', () => {
+  it('has one log line for each of its changes, without its address', () => {
     const lines = service.program.output.split('\n').filter((line) => line.includes('"webhook endpoint changed"'));
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(told.map(({ change, outcome }) => [change, outcome])).toEqual([
@@ -226,8 +226,8 @@ describe('the health of an endpoint', () => {
   });
 });
 
-describe('an address that is not public any more', () => {
-  it('is refused before anything is sent, with BLOCKED_ADDRESS, and cannot be chosen', async () => {
+describe('an address that is no longer public', () => {
+  it('is refused with BLOCKED_ADDRESS before anything is sent, and cannot be chosen again', async () => {
     const other = new EndpointOwner(service, accounts.unrelated);
     await other.register(receiver.url('/inside'));
     await service.program.end('SIGTERM');

@@ -1,4 +1,4 @@
-// The management of webhook endpoints as an account's dashboard meets it (docs/contract/webhooks.md#endpoint).
+// The management of webhook endpoints, as the dashboard of an account uses it (docs/contract/webhooks.md#endpoint).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   [folder, receiver] = await Promise.all([mkdtemp(join(tmpdir(), 'receiver-')), HttpsReceiver.start()]);
   const authority = join(folder, 'authority.pem');
   await writeFile(authority, receiver.ca);
-  // Two attempts at once, one exhausted delivery makes an endpoint failing, and soon afterwards it is disabled.
+  // Both attempts follow at once. One exhausted delivery makes an endpoint failing, and it is disabled soon afterwards.
   const limits = {
     WEBHOOK_RETRY_LADDER: '0',
     WEBHOOK_FAILING_AFTER: '1',
@@ -70,7 +70,7 @@ async function created(fields: object = {}, account: Account = 'demo'): Promise<
 const listed = async (account: Account = 'demo'): Promise<any> => (await call('GET', '', undefined, account)).body[0];
 const deliveries = async (id: string, query = ''): Promise<any> =>
   (await call('GET', `/${id}/deliveries${query}`)).body;
-/** Has something happen that the demo account is told of. */
+/** Makes an event for the demo account. */
 const happens = async (): Promise<void> =>
   expect((await demo.submit({ lastName: 'Otptest' })).body.status).toBe('STEP_UP_REQUIRED');
 async function delivered(id: string, status: string, count = 1): Promise<any[]> {
@@ -158,13 +158,13 @@ describe('every route', () => {
       }
     }
     expect(seen.size).toBe(1);
-    // Nothing came of it.
+    // The refused requests changed nothing.
     expect(await listed('unrelated')).toMatchObject({ id: foreign.id, status: 'active', url: foreign.url });
   });
 });
 
 describe('POST /tsp/webhooks', () => {
-  it('answers 201 with the endpoint and, this once, its secret', async () => {
+  it('answers 201 with the endpoint and its secret, which is shown only this once', async () => {
     const reply = await call('POST', '', { url: receiver.url('/status/200'), unknown_field: 1 });
     expect([reply.status, reply.headers.get('cache-control')]).toEqual([201, 'no-store']);
     expect(reply.body).toEqual({
@@ -183,7 +183,7 @@ describe('POST /tsp/webhooks', () => {
     expect((await call('GET', '')).text).not.toContain('whsec_');
   });
 
-  it('takes a choice of events and a contact', async () => {
+  it('accepts chosen events and a contact', async () => {
     expect(
       await created({
         enabled_events: ['report.shared', 'payment.succeeded', 'report.shared'],
@@ -192,15 +192,12 @@ describe('POST /tsp/webhooks', () => {
     ).toMatchObject({ enabled_events: ['report.shared', 'payment.succeeded'], notify_email: 'ops@example.test' });
   });
 
-  it.each([[null], ['']])(
-    'takes null for what is not chosen, and %j for a contact that there is not',
-    async (nobody) => {
-      const body = await created({ enabled_events: null, notify_email: nobody });
-      expect([body.enabled_events, body.notify_email]).toEqual([null, undefined]);
-    },
-  );
+  it.each([[null], ['']])('accepts null when nothing is chosen, and %j for no contact', async (nobody) => {
+    const body = await created({ enabled_events: null, notify_email: nobody });
+    expect([body.enabled_events, body.notify_email]).toEqual([null, undefined]);
+  });
 
-  it('answers 409 WEBHOOK_ENDPOINT_EXISTS while the account has one; other accounts do not matter', async () => {
+  it('answers 409 WEBHOOK_ENDPOINT_EXISTS while the account has one, whatever other accounts have', async () => {
     await created();
     expect(refused(await call('POST', '', { url: receiver.url() }))).toEqual([409, 'WEBHOOK_ENDPOINT_EXISTS']);
     await created({}, 'unrelated');
@@ -310,14 +307,14 @@ describe('POST /tsp/webhooks', () => {
     ]);
   });
 
-  it('of several at once makes one', async () => {
+  it('makes one endpoint when several requests run at once', async () => {
     const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '', { url: receiver.url() })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });
 });
 
 describe('GET /tsp/webhooks', () => {
-  it('answers 200 with a list: the endpoint without its secret, or nothing', async () => {
+  it('answers 200 with a list that holds the endpoint without its secret, or nothing', async () => {
     expect((await call('GET', '')).body).toEqual([]);
     const { secret: _, ...shown } = await created({ notify_email: 'ops@example.test' });
     const reply = await call('GET', '');
@@ -326,7 +323,7 @@ describe('GET /tsp/webhooks', () => {
 });
 
 describe('PUT /tsp/webhooks/{id}', () => {
-  it('answers 200 with what was named changed and the rest as it was', async () => {
+  it('answers 200, changes the named fields and keeps the others', async () => {
     const { secret: _, ...before } = await created({
       enabled_events: ['report.shared'],
       notify_email: 'ops@example.test',
@@ -348,20 +345,20 @@ describe('PUT /tsp/webhooks/{id}', () => {
     expect(await listed()).toEqual(next.body);
   });
 
-  it('takes null for all events and for nobody', async () => {
+  it('accepts null for all events and for no contact', async () => {
     const { id } = await created({ enabled_events: ['report.shared'], notify_email: 'ops@example.test' });
     expect((await call('PUT', `/${id}`, { notify_email: '' })).body.notify_email).toBe('ops@example.test');
     const { body } = await call('PUT', `/${id}`, { enabled_events: null, notify_email: null });
     expect([body.enabled_events, 'notify_email' in body, 'secret' in body]).toEqual([null, false, false]);
   });
 
-  it('answers 200 to an empty body, and to none', async () => {
+  it('answers 200 to an empty body and to no body', async () => {
     const { id, secret: _, ...before } = await created();
     for (const body of [{}, undefined, { unknown_field: true }])
       expect((await call('PUT', `/${id}`, body)).body).toEqual({ id, ...before });
   });
 
-  it('answers 400 for what POST would not take, and for an endpoint without an address', async () => {
+  it('answers 400 for a body that POST would refuse, and for an endpoint without an address', async () => {
     const { id } = await created();
     expect(faulty(await call('PUT', `/${id}`, { url: 'https://10.0.0.1/' }))).toEqual([
       400,
@@ -385,7 +382,7 @@ describe('PUT /tsp/webhooks/{id}', () => {
 });
 
 describe('POST /tsp/webhooks/{id}/rotate', () => {
-  it('answers 200 with a new secret, and the time until which the one before signs as well', async () => {
+  it('answers 200 with a new secret, and the time until which the previous one also signs', async () => {
     const { id, secret } = await created({ url: receiver.url('/rotating') });
     const reply = await call('POST', `/${id}/rotate`, { previous_valid_for_seconds: 100 });
     expect([reply.status, reply.headers.get('cache-control'), Object.keys(reply.body)]).toEqual([
@@ -405,7 +402,7 @@ describe('POST /tsp/webhooks/{id}/rotate', () => {
     expect((await call('GET', '')).text).not.toContain('whsec_');
   });
 
-  it('takes 86,400 seconds when nothing is said', async () => {
+  it('uses 86,400 seconds by default', async () => {
     const { id } = await created();
     for (const body of [undefined, {}, { previous_valid_for_seconds: null }]) {
       const left = Date.parse((await call('POST', `/${id}/rotate`, body)).body.previous_expires_at) - Date.now();
@@ -413,7 +410,7 @@ describe('POST /tsp/webhooks/{id}/rotate', () => {
     }
   });
 
-  it.each([0, 259_200])('takes %d seconds', async (previous_valid_for_seconds) => {
+  it.each([0, 259_200])('accepts %d seconds', async (previous_valid_for_seconds) => {
     const { id, secret } = await created({ url: receiver.url(`/overlap-${previous_valid_for_seconds}`) });
     expect((await call('POST', `/${id}/rotate`, { previous_valid_for_seconds })).status).toBe(200);
     await call('POST', `/${id}/test`);
@@ -450,7 +447,7 @@ describe('POST /tsp/webhooks/{id}/rotate', () => {
 });
 
 describe('DELETE /tsp/webhooks/{id}', () => {
-  it('answers 204, and makes room for another', async () => {
+  it('answers 204, and the account may register another endpoint', async () => {
     const { id } = await created();
     const reply = await call('DELETE', `/${id}`);
     expect([reply.status, reply.text]).toEqual([204, '']);
@@ -461,7 +458,7 @@ describe('DELETE /tsp/webhooks/{id}', () => {
 });
 
 describe('POST /tsp/webhooks/{id}/test', () => {
-  it('answers 200 with what the receiver said to a signed ping, which is in the log', async () => {
+  it("answers 200 with the receiver's answer to a signed ping, which is in the log", async () => {
     const { id, secret } = await created({ url: receiver.url('/status/204') });
     const reply = await call('POST', `/${id}/test`);
     expect([reply.status, reply.body]).toEqual([
@@ -499,7 +496,7 @@ describe('POST /tsp/webhooks/{id}/test', () => {
     ['/hang', { error_code: 'TIMEOUT' }],
     ['/reset', { error_code: 'CONNECTION_FAILED' }],
   ])(
-    'answers 200 with the error code when the receiver does %s; never retried, and no matter of health',
+    'answers 200 with the error code when the receiver does %s; does not retry, and leaves the health unchanged',
     async (path, told) => {
       const { id } = await created({ url: receiver.url(path) });
       const { body } = await call('POST', `/${id}/test`);
@@ -564,7 +561,7 @@ describe('GET /tsp/webhooks/{id}/deliveries', () => {
     expect(await listed()).toMatchObject({ last_success_at: expect.stringMatching(TIME), last_failure_at: null });
   });
 
-  it('answers 200 with pages that follow each other, and filters', async () => {
+  it('answers 200 with consecutive pages and with filters', async () => {
     const { id } = await created();
     for (let count = 0; count < 3; count++) await call('POST', `/${id}/test`);
     await happens();
@@ -586,7 +583,7 @@ describe('GET /tsp/webhooks/{id}/deliveries', () => {
     expect(await deliveries(id, '?status=&event_type=&cursor=')).toEqual({ items: all, next_cursor: null });
   });
 
-  it('has 20 on a page when nothing is said, and 100 at most', async () => {
+  it('has 20 deliveries on a page by default, and at most 100', async () => {
     const { id } = await created();
     await Promise.all(Array.from({ length: 101 }, () => call('POST', `/${id}/test`)));
     expect((await deliveries(id)).items).toHaveLength(20);
@@ -644,7 +641,7 @@ describe('POST /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
 });
 
 describe('an endpoint that fails', () => {
-  it('is failing, then disabled: redelivery and test answer 409 WEBHOOK_ENDPOINT_DISABLED, PUT brings it back, POST replaces it', async () => {
+  it('is failing, then disabled: redelivery and test answer 409 WEBHOOK_ENDPOINT_DISABLED, PUT enables it again, POST replaces it', async () => {
     const { id } = await created({ url: receiver.url('/status/503') });
     await happens();
     const [item] = await delivered(id, 'exhausted');
@@ -680,7 +677,7 @@ describe('an endpoint that fails', () => {
   });
 });
 
-it('the API description has the door, with all nine routes', async () => {
+it('the API description has this API surface with all nine routes', async () => {
   const { body } = await service.request('GET', '/openapi/dashboard.json');
   expect(
     Object.entries(body.paths)

@@ -1,4 +1,4 @@
-// Whatever is sent to any route of the direct API, a documented status comes back, in the envelope: never a 500, never a stack trace.
+// Whatever a caller sends to a route of the direct API, it gets a documented status in the envelope. It never gets a 500 or a stack trace.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aRegistration, DirectCaller } from '../../support/direct.js';
@@ -35,7 +35,7 @@ afterAll(() => service.stop());
 
 function expectDocumented({ name, path, statuses }: Route, { status, text, body, headers }: Reply): void {
   expect({ name, status, documented: statuses.has(status) }).toEqual({ name, status, documented: true });
-  // The vendor does not know a token that was stored for an organization as it was.
+  // The test stored a token for an organization that the vendor does not know. The vendor's error for it passes through.
   if (body?.errors?.[0]?.errorCode !== 1010) expect([name, status < 500]).toEqual([name, true]);
   expect(text).not.toMatch(/(?:\n|\\n)\s*at .+:\d+:\d+|node_modules|Error:/);
   if (status === 200 && headers.get('content-type')?.startsWith('text/html')) return;
@@ -146,7 +146,7 @@ describe('arbitrary input to the direct API', () => {
     },
   );
 
-  it('leaves the service well', async () => {
+  it('leaves the service healthy', async () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
     expect(service.program.output).not.toContain('"msg":"request failed"');
   });

@@ -1,5 +1,5 @@
-// POST /api/pay/payment/checkout-session and what follows from it (docs/contract/direct.md#checkout), with the processor's page used
-// as a browser without script uses it.
+// POST /api/pay/payment/checkout-session and its consequences (docs/contract/direct.md#checkout). The test uses the processor's page as a
+// browser without scripts does.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DirectCaller } from '../../support/direct.js';
 import { Processor, shownEvents, signatureOf } from '../../support/processor.js';
@@ -40,7 +40,7 @@ const checkout = (renterId: unknown, more: object = {}, headers = {}, caller = d
 const report = (renterId: string): Promise<Reply> => demo.get(`/renters/${renterId}/report?format=json`);
 const refusal = ({ status, body }: Reply): unknown[] => [status, body.errors[0].errorCode, body.errors[0].errorOnField];
 
-/** A form of the page, sent by hand. */
+/** Sends a form of the page by hand. */
 async function press(url: string, form: Readonly<Record<string, string>>, action = 'pay') {
   const response = await fetch(`${url}/${action}`, {
     method: 'POST',
@@ -50,7 +50,7 @@ async function press(url: string, form: Readonly<Record<string, string>>, action
   return { status: response.status, to: response.headers.get('location'), text: await response.text() };
 }
 
-/** What the account's money at the processor says of one page; the reference is on its intent. */
+/** The charges for one page in the account's money at the processor. The page's reference is on its intent. */
 async function paidAt(url: string): Promise<{ readonly reference: string; readonly received: number }> {
   const id = url.split('/').at(-1);
   const reply = await fetch(`${service.sandboxUrl}/v1/checkout/sessions/${id}`, {
@@ -75,7 +75,7 @@ const released = (renterId: string): Promise<void> =>
   until('the report is released', async () => (await report(renterId)).status === 200);
 
 describe('a renter who pays', () => {
-  it('200: is sent to a page, pays with a card, and the report is released: 402 before', async () => {
+  it('200: is sent to a page, pays with a card, and the report is released; 402 before the payment', async () => {
     const renter = await aRenter();
     const opened = await checkout(renter, {
       propertyAddress: '1 Main St',
@@ -110,7 +110,7 @@ describe('a renter who pays', () => {
     expect((await paidAt(url)).received).toBe(3_500);
   });
 
-  it('is told of a decline, and may try another card', async () => {
+  it('sees that the card was declined, and may try another card', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     expect(await press(url, DECLINED)).toMatchObject({ status: 402, text: expect.stringContaining('declined') });
@@ -119,7 +119,7 @@ describe('a renter who pays', () => {
     await released(renter);
   });
 
-  it('may cancel, come back to the same page, and pay', async () => {
+  it('may cancel, come back to the same page and pay', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     expect(await press(url, {}, 'cancel')).toMatchObject({ status: 303, to: CANCEL });
@@ -127,7 +127,7 @@ describe('a renter who pays', () => {
     await released(renter);
   });
 
-  it('with an older page still open in another tab is not charged twice', async () => {
+  it('is not charged twice when an older page is still open in another tab', async () => {
     const renter = await aRenter();
     const first = (await checkout(renter)).body.payload;
     const second = (await checkout(renter)).body.payload;
@@ -139,21 +139,21 @@ describe('a renter who pays', () => {
     expect(both.map(({ received }) => received)).toEqual([0, 3_500]);
   });
 
-  it('and registers anew within 30 days need not pay again', async () => {
+  it('does not pay again after a new registration within 30 days', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await press(url, CARD);
     await released(renter);
     const again = await demo.register('renters', renter);
     expect(again.status).toBe(200);
-    // Told before the registration was answered.
+    // The payment was applied before the registration was answered.
     expect((await report(renter)).status).toBe(200);
     expect(refusal(await checkout(renter))).toEqual([409, 409, null]);
   });
 });
 
-describe('what the processor tells', () => {
-  it('not at all: asking for a page again finds the money, 409, and the report is released', async () => {
+describe('an event of the processor about a checkout', () => {
+  it('is not needed: a new request for a page finds the payment with 409, and the report is released', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await inSilence(3, () => press(url, CARD));
@@ -162,7 +162,7 @@ describe('what the processor tells', () => {
     expect((await report(renter)).status).toBe(200);
   });
 
-  it('several times and in reverse order: the payment is recorded once', async () => {
+  it('records the payment once, also when events come several times and in reverse order', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await processor.control('delivery', { copies: 3, hold: 3 });
@@ -220,7 +220,7 @@ describe('a request for a page', () => {
     ['renterId', 'a number', 7],
     ['renterId', 'empty', ''],
     ['renterId', 'too long', 'x'.repeat(129)],
-    ['successUrl', 'no address', 'paid'],
+    ['successUrl', 'not an address', 'paid'],
     ['successUrl', 'a script', 'javascript:alert(1)'],
     ['successUrl', 'with credentials', 'https://jo:secret@app.example.test/'],
     ['successUrl', 'too long', `https://app.example.test/${'x'.repeat(2_048)}`],
@@ -228,11 +228,11 @@ describe('a request for a page', () => {
     ['cancelUrl', 'a list', ['https://app.example.test/']],
     ['propertyAddress', 'a number', 7],
     ['propertyAddress', 'an empty object', {}],
-    ['customerEmail', 'no mail address', 'nobody'],
+    ['customerEmail', 'not a mail address', 'nobody'],
     ['consumerEmail', 'a number', 7],
     ['consumerIdTsp', 'an object', {}],
     ['customerRoleTsp', 'too long', 'x'.repeat(256)],
-    ['reportFlags', 'no object', true],
+    ['reportFlags', 'not an object', true],
     ['reportFlags', 'not true or false', { excludeBackground: 'yes' }],
   ])('400: %s is %s', async (field, _what, value) => {
     const reply = await checkout('r', { [field]: value });
@@ -240,7 +240,7 @@ describe('a request for a page', () => {
     expect(Object.keys(reply.body)).toEqual(['errors', 'payload']);
   });
 
-  it('400 with 121: the body is no JSON', async () => {
+  it('400 with 121: the body is not JSON', async () => {
     const reply = await demo.send('POST', '/pay/payment/checkout-session', '{"renterId":');
     expect(refusal(reply)).toEqual([400, 121, null]);
   });
@@ -250,7 +250,7 @@ describe('a request for a page', () => {
     expect(refusal(reply)).toEqual([403, 324, null]);
   });
 
-  it('404: unknown, or the renter of another account', async () => {
+  it('404: the renter is unknown or belongs to another account', async () => {
     const renter = await aRenter();
     const unrelated = await DirectCaller.of(service, 'unrelated');
     const replies = [await checkout('nobody'), await checkout(renter, {}, {}, unrelated)];
@@ -258,12 +258,12 @@ describe('a request for a page', () => {
     expect(replies[0]?.text).toBe(replies[1]?.text);
   });
 
-  it('400: where nobody has to pay', async () => {
+  it("400: the account's renters do not pay", async () => {
     const nopay = await DirectCaller.of(service, 'nopay');
     expect(refusal(await checkout(await aRenter(nopay), {}, {}, nopay))).toEqual([400, 400, null]);
   });
 
-  it('423 with 423: a renter whom wrong answers have locked out', async () => {
+  it('423 with 423: wrong answers have locked the renter out', async () => {
     await demo.register('renters', 'locked-out', { lastName: 'Lockedtest' });
     const wrong = await demo.post('/renters/locked-out/otp', { code: '000000' });
     const reply = await checkout('locked-out');
@@ -274,7 +274,7 @@ describe('a request for a page', () => {
     expect(reply.body.errors[0].errorMessage).toBe(wrong.body.errors[0].errorMessage);
   });
 
-  it('the same Idempotency-Key gets the same page; with another body 409', async () => {
+  it('the same Idempotency-Key gets the same page, and 409 with another body', async () => {
     const renter = await aRenter();
     const key = { 'idempotency-key': `checkout-${renter}` };
     const first = await checkout(renter, {}, key);
@@ -284,7 +284,7 @@ describe('a request for a page', () => {
     expect((await press(first.body.payload.url, CARD)).status).toBe(303);
   });
 
-  it('at the same moment as others: at most one page takes money', async () => {
+  it('several requests at the same moment: at most one page takes money', async () => {
     const renter = await aRenter();
     const replies = await Promise.all(
       ['a', 'b', 'c'].map((path) => checkout(renter, { cancelUrl: `${CANCEL}/${path}` })),
@@ -296,7 +296,7 @@ describe('a request for a page', () => {
     expect(money.reduce((sum, { received }) => sum + received, 0)).toBeLessThanOrEqual(3_500);
   });
 
-  it('503 while the processor is away, and 504 when it is too slow; then it works', async () => {
+  it('503 while the processor is away, 504 when it is too slow, and success afterwards', async () => {
     const renter = await aRenter();
     await processor.control('outage', { seconds: 600 });
     const away = await checkout(renter);
@@ -309,7 +309,7 @@ describe('a request for a page', () => {
     expect((await checkout(await aRenter())).status).toBe(200);
   });
 
-  it('400 for a person who was erased, of whom the vault keeps nothing', async () => {
+  it('400: the person was erased, and the vault keeps no data of them', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     const [opened] = await shownEvents(service, streamOf((await paidAt(url)).reference));

@@ -1,5 +1,5 @@
-// Every number that a vendor's answer leads to, over HTTP (docs/contract/direct.md#older-codes): the sandbox says the number that
-// the middle name asks for, those of the credit file when the report is pulled, all others at the registration.
+// Every number that a vendor's answer leads to, over HTTP (docs/contract/direct.md#older-codes). The middle name of a person chooses the
+// number that the sandbox answers. Numbers of the credit file come when the report is pulled, and all others at the registration.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CREDIT_FILE_CODES,
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Of the credit file; below that the identity vendor says it. */
+/** Numbers from here on belong to the credit file, and lower ones to the identity vendor. */
 const FIRST_FILE_CODE = 9_000;
 const fileCodes = CREDIT_FILE_CODES.flatMap(({ status, codes }) => codes.map((code) => ({ code, status })));
 const atTheReport = [...OLDER_CODES, ...fileCodes].filter(({ code }) => code >= FIRST_FILE_CODE);
@@ -36,22 +36,22 @@ function expectRefusal(
     status,
     [{ errorCode: code, errorOnField: null, errorMessage: expect.any(String) }],
   ]);
-  // The vendor's own answer where it is passed on.
+  // The payload holds the vendor's own answer when it is passed on.
   expect(reply.body.payload).toEqual(
     status === 422 ? { error: { code: expect.any(Number), message: expect.any(String) } } : null,
   );
   expect(reply.headers.has('retry-after')).toBe(status === 503 || status === 504);
 }
 
-describe('a number of the vendor', () => {
-  it.each(atRegistration)('$number at registration is $code with $status', async ({ number, ...expected }) => {
+describe("a vendor's number", () => {
+  it.each(atRegistration)('$number at registration becomes $code with $status', async ({ number, ...expected }) => {
     const reply = await server.register('renters', `registration-${number}`, { middleName: `Upstream${number}` });
     expectRefusal(reply, expected);
     const { message } = OLDER_CODES.find((row) => row.code === expected.code) as NumericCode;
     expect(reply.body.errors[0].errorMessage).toBe(expected.code === 2502 ? 'auth general error' : message);
   });
 
-  it.each(atTheReport)('$code at the report is $code with $status', async ({ code, status }) => {
+  it.each(atTheReport)('$code at the report stays $code with $status', async ({ code, status }) => {
     const registered = await server.register('renters', `report-${code}`, { middleName: `Upstream${code}` });
     expect([registered.status, registered.body.payload.userAuthenticated]).toEqual([200, true]);
     expectRefusal(await server.get(`/renters/report-${code}/report?format=json`), { status, code });
@@ -64,7 +64,7 @@ describe('a number of the vendor', () => {
     ['Upstream3001AtAuth', 3001, 500],
     ['Upstream710AtAuth', 3009, 504],
     ['Upstream2501AtAuth', 2501, 422],
-  ])('%s is %i with %i when an agent authenticates again', async (middleName, code, status) => {
+  ])('%s becomes %i with %i when an agent authenticates again', async (middleName, code, status) => {
     const path = `/agents/${middleName}`;
     expect((await server.register('agents', middleName, { middleName })).status).toBe(200);
     expectRefusal(await server.post(`${path}/auth`, { jscPayload: 'fingerprint' }), { status, code });
@@ -76,7 +76,7 @@ describe('a number of the vendor', () => {
     ['Upstream3015', 3015, 422],
     ['Upstream1999', 1999, 422],
     ['Upstream710', 2500, 504],
-  ])('%s is %i with %i to an answer, and to one of a re-authentication', async (number, code, status) => {
+  ])('%s becomes %i with %i for an answer, also in a re-authentication', async (number, code, status) => {
     const registration = `${number}AtAnswers`;
     await server.register('renters', registration, { lastName: 'Otptest', middleName: registration });
     const answer = { code: '123456' };
@@ -94,7 +94,7 @@ describe('a number of the vendor', () => {
     ['Upstream362', 2000, 503, 'authentication service unavailable'],
     ['Upstream720', 2001, 422, 'auth general error'],
     ['Upstream2502', 2502, 401, 'auth general error'],
-  ])('%s is %i with %i where a code is sent again', async (number, code, status, message) => {
+  ])('%s becomes %i with %i when a code is sent again', async (number, code, status, message) => {
     const middleName = `${number}AtResend`;
     await server.register('renters', middleName, { lastName: 'Otptest', middleName });
     const reply = await server.get(`/renters/${middleName}/otp/resend`);
@@ -102,7 +102,7 @@ describe('a number of the vendor', () => {
     expect(reply.body.errors[0].errorMessage).toBe(message);
   });
 
-  it('that no table lists is told by the status it comes with', async () => {
+  it('that is in no table becomes the answer for its status', async () => {
     const reply = await server.register('renters', 'unlisted', { middleName: 'Upstream4242' });
     expectRefusal(reply, { status: 400, code: 121 });
   });

@@ -1,4 +1,4 @@
-// Renters, agents and organizations over the built service: registration, answers, locks, and authenticating again
+// Renters, agents and organizations on the built service: registration, answers, locks and re-authentication
 // (docs/contract/direct.md#registration, #answers, #re-authentication).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -23,7 +23,7 @@ const WRONG = { code: '000000' };
 const DEVICE = { jscPayload: 'fingerprint', ipAddress: '203.0.113.7' };
 const KINDS: readonly PartyKind[] = ['renters', 'agents', 'organizations'];
 
-/** Status, number and field of the first error. */
+/** The status, the number and the field of the first error. */
 const told = ({ status, body }: Reply): unknown[] => {
   const [error] = body.errors;
   return error ? [status, error.errorCode, error.errorOnField] : [status];
@@ -31,7 +31,7 @@ const told = ({ status, body }: Reply): unknown[] => {
 const lockEndIn = ({ body }: Reply): number =>
   Date.parse(/\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(body.errors[0].errorMessage)?.[0] ?? '');
 
-/** Registered and confirmed, by a code where the persona has one. */
+/** Registers a party and confirms it, by a code when the persona has one. */
 async function aConfirmed(kind: PartyKind, lastName = 'Otptest', by = caller): Promise<string> {
   const id = randomUUID();
   const reply = await by.register(kind, id, { lastName });
@@ -54,7 +54,7 @@ async function executed(operation: string): Promise<number> {
 }
 
 describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
-  it.each(KINDS)('200: the %s are confirmed outright, with the payload of the vendor', async (kind) => {
+  it.each(KINDS)("200: the %s are confirmed at once, with the vendor's payload", async (kind) => {
     const reply = await caller.register(kind, randomUUID());
     expect(told(reply)).toEqual([200]);
     expect(reply.body).toEqual({
@@ -64,34 +64,34 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
   });
 
-  it('200: an id is opaque, decoded once, and of 1 to 128 characters', async () => {
+  it('200: an id is opaque, is decoded once, and has 1 to 128 characters', async () => {
     const run = randomUUID();
     for (const id of ['a/b', '...', '%2F', 'ü 🏠', run.padEnd(128, 'x'), '🏠'.repeat(128)])
       expect([id, ...told(await caller.register('agents', id))]).toEqual([id, 200]);
-    // Once, so that these name another one.
+    // These ids are decoded only once, so they name another party.
     expect(told(await caller.get('/agents/a%252Fb/auth/status'))).toEqual([404, 293, null]);
     expect(told(await caller.get('/agents/a%2Fb/auth/status'))).toEqual([200]);
     expect(told(await caller.register('agents', 'x'.repeat(129)))).toEqual([404, 293, null]);
     expect(told(await caller.register('renters', '🏠'.repeat(129)))).toEqual([404, 278, null]);
   });
 
-  it('400/138: the fingerprint is missing or malformed, or a field is of another JSON type; nothing else is ours to refuse', async () => {
+  it('400/138: the fingerprint is missing or malformed, or a field has another JSON type; the service refuses nothing else', async () => {
     for (const jscPayload of [undefined, null, '', 7, 'ü', 'x'.repeat(4_001)])
       expect(told(await caller.register('renters', 'r', { jscPayload }))).toEqual([400, 138, 'jscPayload']);
     expect(told(await caller.register('renters', 'r', { ssn: 666123456 }))).toEqual([400, 138, 'ssn']);
     expect(told(await caller.register('organizations', 'r', { productId: '7' }))).toEqual([400, 138, 'productId']);
-    // A name that is missing is the vendor's to refuse.
+    // The vendor, not the service, refuses a missing name.
     const { status, body } = await caller.register('renters', 'r', { lastName: undefined });
     expect([status, body.errors[0]?.errorCode]).not.toEqual([400, 138]);
   });
 
-  it('409/292: registered again while confirmed, for the persona of whom the vendor asks it', async () => {
+  it('409/292: a confirmed party of the persona Alreadytest registers again; parties of other personas may', async () => {
     const [id, other] = [await aConfirmed('agents', 'Alreadytest'), await aConfirmed('agents')];
     expect(told(await caller.register('agents', id, { lastName: 'Alreadytest' }))).toEqual([409, 292, null]);
     expect(told(await caller.register('agents', other))).toEqual([200]);
   });
 
-  it('409/121: while another registration of the party is with the vendor; the same one has the same answer and one vendor call', async () => {
+  it('409/121 while another registration of the party is with the vendor; the same one gets the same answer and one vendor call', async () => {
     const id = randomUUID();
     const before = await executed('registration');
     const body = aRegistration({ lastName: 'Slowtest' });
@@ -106,7 +106,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect((await executed('registration')) - before).toBe(1);
   });
 
-  it('504, then 200 from the same attempt: who tries again is not billed twice', async () => {
+  it('504, then 200 from the same attempt: a repeated request is not billed twice', async () => {
     const id = randomUUID();
     const body = aRegistration();
     const before = await executed('registration');
@@ -129,7 +129,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
 });
 
 describe('answers to a registration', () => {
-  it('422 with no errors twice, then 423/300 with the time, for every later call, of questions', async () => {
+  it('422 without errors for two wrong answers to questions, then 423/300 with the time for every later call', async () => {
     const id = randomUUID();
     await caller.register('organizations', id, { lastName: 'Kbatest' });
     const path = `/organizations/${id}`;
@@ -149,7 +149,7 @@ describe('answers to a registration', () => {
       expect([told(later), lockEndIn(later)]).toEqual([[423, 300, null], lockEndIn(third)]);
   });
 
-  it('200: by a code as text, as a number, as `otp`; `code` goes first', async () => {
+  it('200: a code as text, as a number, or as `otp`; `code` has priority', async () => {
     for (const body of [RIGHT, { code: 123456 }, { otp: '123456' }, { code: '123456', otp: '000000' }]) {
       const id = randomUUID();
       await caller.register('renters', id, { lastName: 'Otptest' });
@@ -158,7 +158,7 @@ describe('answers to a registration', () => {
     }
   });
 
-  it('400/138: malformed, not offered, or nothing awaited', async () => {
+  it('400/138: an answer that is malformed, not offered, or not expected', async () => {
     const [otp, kba] = [randomUUID(), randomUUID()];
     await caller.register('agents', otp, { lastName: 'Otptest' });
     await caller.register('agents', kba, { lastName: 'Kbatest' });
@@ -178,14 +178,14 @@ describe('answers to a registration', () => {
     expect(told(await caller.post(`/agents/${kba}/otp`, RIGHT))).toEqual([400, 138, 'code']);
     expect(told(await caller.get(`/agents/${kba}/otp/resend`))).toEqual([400, 138, 'code']);
     expect(told(await caller.post(`/agents/${otp}/kba`, RIGHT_POSITIONS))).toEqual([400, 138, 'kbaAnswers']);
-    // None of them has used an answer up.
+    // None of them has used an attempt.
     expect(told(await caller.post(`/agents/${otp}/otp`, WRONG))).toEqual([422]);
     expect(told(await caller.post(`/agents/${otp}/otp`, RIGHT))).toEqual([200]);
     expect(told(await caller.post(`/agents/${otp}/otp`, RIGHT))).toEqual([400, 138, 'authSession']);
     expect(told(await caller.get(`/agents/${otp}/otp/resend`))).toEqual([400, 138, 'authSession']);
   });
 
-  it('200: another code, once for one idempotency key', async () => {
+  it('200: sends another code, once for one idempotency key', async () => {
     const id = randomUUID();
     await caller.register('renters', id, { lastName: 'Otptest' });
     const before = await executed('otp-resend');
@@ -197,8 +197,8 @@ describe('answers to a registration', () => {
   });
 });
 
-describe('authenticating again', () => {
-  it('200: an agent, after the confirmation is over or before, by a code; expired at once by hand', async () => {
+describe('re-authentication', () => {
+  it('200: an agent passes by a code, after the confirmation has expired or before; it can be expired at once by hand', async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     expect((await caller.get(`${path}/auth/status`)).body.payload.authenticated).toBe(true);
@@ -217,7 +217,7 @@ describe('authenticating again', () => {
     expect((await caller.get(`${path}/auth/status`)).body.payload.authenticated).toBe(true);
   });
 
-  it('200: an organization, by questions', async () => {
+  it('200: an organization passes by questions', async () => {
     const id = await aConfirmed('organizations', 'Kbatest');
     const path = `/organizations/${id}`;
     const begun = await caller.get(`${path}/auth`);
@@ -231,7 +231,7 @@ describe('authenticating again', () => {
     expect(told(await caller.get(`${path}/auth/expire`))).toEqual([200]);
   });
 
-  it('423/300: three wrong answers, parallel ones too, lock the agent', async () => {
+  it('423/300: three wrong answers, also in parallel, lock the agent', async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     const before = await executed('otp');
@@ -250,7 +250,7 @@ describe('authenticating again', () => {
       expect([told(locked), lockEndIn(locked)]).toEqual([[423, 300, null], lockEndIn(last)]);
   });
 
-  it('400/138 `consumerToken`: without a token of the vendor', async () => {
+  it('400/138 `consumerToken`: the party has no token of the vendor', async () => {
     const [agent, organization] = [randomUUID(), randomUUID()];
     await caller.register('agents', agent, { lastName: 'Otptest' });
     await caller.register('organizations', organization, { lastName: 'Kbatest' });
@@ -266,7 +266,7 @@ describe('authenticating again', () => {
       expect(told(reply)).toEqual([400, 138, 'consumerToken']);
   });
 
-  it('502 and 504: the vendor is away, or its answer is lost; the challenge is found again', async () => {
+  it('502 and 504: the vendor is away or its answer is lost; the challenge is found again later', async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     await caller.post(`${path}/auth`, DEVICE);
@@ -280,7 +280,7 @@ describe('authenticating again', () => {
     ])
       expect(told(reply)).toEqual([502, 131, null]);
     await control('outage', { seconds: 0 });
-    // The challenge has outlived it; the next one is asked for while its answer gets lost.
+    // The challenge has outlived the loss. The next challenge is requested, and its answer gets lost.
     await control('lost-answers', { calls: 1 });
     expect([200, 504]).toContain((await caller.post(`${path}/auth`, DEVICE)).status);
     await until('the challenge is found', async () => (await caller.post(`${path}/auth/otp`, RIGHT)).status === 200);
@@ -288,7 +288,7 @@ describe('authenticating again', () => {
 });
 
 describe('PUT /api/idv/organizations/{id}?token=', () => {
-  it('200 with Deprecation: makes the organization known, and is what the vendor is asked by', async () => {
+  it('200 with Deprecation: creates the organization, and the vendor is asked with this token', async () => {
     const id = randomUUID();
     const token = (await caller.register('organizations', randomUUID())).body.payload.UserToken as string;
     expect(told(await caller.get(`/organizations/${id}/auth/status`))).toEqual([404, 293, null]);
@@ -305,7 +305,7 @@ describe('PUT /api/idv/organizations/{id}?token=', () => {
   });
 });
 
-describe('parties of others', () => {
+describe('a party of another account', () => {
   it('404: another account, environment or kind has no such party', async () => {
     const id = await aConfirmed('agents');
     const { accountId } = (await service.credentials()).accounts.nopay;
@@ -321,12 +321,12 @@ describe('parties of others', () => {
     expect(told(await caller.get(`/organizations/${id}/auth/status`))).toEqual([404, 293, null]);
     expect(told(await caller.post(`/renters/${id}/otp`, RIGHT))).toEqual([404, 278, null]);
     expect(told(await live.register('agents', id))).toEqual([409, 341, null]);
-    // The id is in no log, nor in a metric.
+    // No log line and no metric holds the id.
     expect(service.program.output).not.toContain(id);
   });
 });
 
-describe('whatever is sent', () => {
+describe('arbitrary input', () => {
   const anything = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
     fc.string({ unit: 'binary', maxLength: 100 }),
@@ -366,7 +366,7 @@ describe('whatever is sent', () => {
     'PUT organizations',
   ];
 
-  it('gives documented statuses in the envelope, and never a fault of ours', async () => {
+  it('gets documented statuses in the envelope, and never causes a fault of the service', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...ROUTES), id, body, async (route, name, sent) => {
         const [method = '', kind, rest] = route.split(' ');

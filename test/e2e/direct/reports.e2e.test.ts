@@ -1,5 +1,5 @@
 // Reports of renters and their links to agents and organizations, on the whole service (docs/contract/direct.md#reports, #links).
-// Every path, format and refusal over HTTP is in test/unit/reports/direct-doors.int.test.ts.
+// `test/unit/reports/direct-doors.int.test.ts` covers every path, format and refusal over HTTP.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,7 +14,7 @@ const DONE = { payload: { success: true }, errors: [] };
 
 let service: Service;
 let accounts: Credentials['accounts'];
-/** Its consumers do not pay. A partner: reports are HTML unless asked for otherwise. */
+/** The consumers of this account do not pay. It is a partner, so reports are HTML by default. */
 let nopay: DirectCaller;
 let demo: DirectCaller;
 let broke: DirectCaller;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     DirectCaller.of(service, 'broke'),
   ]);
   webhooks = new EndpointOwner(service, accounts.nopay);
-  // Nobody listens there: what was to be delivered is in the log of deliveries.
+  // No receiver listens there. The delivery log shows the deliveries.
   await webhooks.register('https://127.0.0.1:9/hook');
   for (const caller of [nopay, demo, broke]) {
     await registered(caller, 'agents', 'agent');
@@ -55,13 +55,13 @@ async function registered(
   return id;
 }
 
-/** How many of them the account was to be told of. */
+/** The number of these events that the account should receive. */
 async function eventsOf(type: string): Promise<number> {
   return (await webhooks.deliveries({ event_type: type })).length;
 }
 
 describe("a renter's report", () => {
-  it("200: the page for a partner, the bureau's JSON for a first party or when it is asked for, the same without /report", async () => {
+  it("200: the page for a partner, the bureau's JSON for a first party or on request, and the same without /report", async () => {
     const renter = await registered(nopay, 'renters', 'reader');
     expect((await nopay.get(`/renters/${renter}/report-expiry`)).body).toEqual({
       payload: { tokenExpiration: null },
@@ -93,7 +93,7 @@ describe("a renter's report", () => {
     expect((await nopay.get(`/renters/${renter}/report-expiry`)).body.payload.tokenExpiration).toMatch(TIME);
   });
 
-  it('leaves out what is excluded', async () => {
+  it('leaves out the excluded parts', async () => {
     const renter = await registered(nopay, 'renters', 'excluding');
     const whole = (await nopay.get(`/renters/${renter}/report?format=json`)).body.payload;
     const { background: _, ...report } = whole.report;
@@ -106,7 +106,7 @@ describe("a renter's report", () => {
     expect([reply.status, Object.keys(reply.body)]).toEqual([400, ['errors', 'message']]);
   });
 
-  it('404/278 for an unknown renter and one of another account, 401/9010 before the identity is confirmed, 402/285 before it is paid', async () => {
+  it('404/278 for an unknown renter and for one of another account, 401/9010 before the identity is confirmed, 402/285 before the payment', async () => {
     const renter = await registered(demo, 'renters', 'of-demo');
     expect(told(await demo.get(`/renters/${renter}/report`))).toEqual([402, 285, null]);
     expect(told(await nopay.get(`/renters/${renter}/report`))).toEqual([404, 278, null]);
@@ -120,7 +120,7 @@ describe("a renter's report", () => {
   it.each([
     ['Frozentest', 9132],
     ['Nohittest', 9193],
-  ])('of %s is refused with %i by the bureau, at the report and at sharing', async (lastName, code) => {
+  ])('that the bureau refuses (%s): %i, for the report and for sharing', async (lastName, code) => {
     const renter = await registered(nopay, 'renters', lastName, { lastName });
     for (const reply of [
       await nopay.get(`/renters/${renter}/report`),
@@ -137,7 +137,7 @@ describe.each([
   ['agents', 'agent'],
   ['organizations', 'office'],
 ])('a link to one of the %s', (kind, id) => {
-  it('shows the report and the score until it is taken back, and webhooks tell of each once', async () => {
+  it('shows the report and the score until it is revoked, and each step has one webhook', async () => {
     const renter = await registered(nopay, 'renters', `linked-${kind}`);
     const path = `/${kind}/${id}/renters/${renter}`;
     const [shared, revoked] = [await eventsOf('report.shared'), await eventsOf('report.revoked')];
@@ -165,13 +165,13 @@ describe.each([
     expect(await eventsOf('report.revoked')).toBe(revoked + 1);
   });
 
-  it('stays with the older report when the renter registers anew, until it is made again', async () => {
+  it('stays with the older report when the renter registers again, until the link is made again', async () => {
     const renter = await registered(nopay, 'renters', `again-${kind}`);
     const path = `/${kind}/${id}/renters/${renter}`;
     const score = async (): Promise<unknown> => (await nopay.get(`${path}/credit-score`)).body.payload.creditScore;
     await nopay.put(path, UNIT);
     const older = await score();
-    // The score follows the SSN; this one is of somebody whose file is too thin for a score.
+    // The score depends on the SSN. This person's file is too thin for a score.
     await registered(nopay, 'renters', renter, { lastName: 'Thinfiletest' });
     expect(await score()).toBe(older);
     expect((await nopay.put(path, UNIT)).status).toBe(200);
@@ -179,7 +179,7 @@ describe.each([
     expect((await nopay.get(`${path}/report?format=json`)).body.payload.score).toBeNull();
   });
 
-  it('asks no renter to pay, and is 402/285 without credit', async () => {
+  it('requires no payment by the renter, and is 402/285 without credit', async () => {
     const renter = await registered(demo, 'renters', `unpaid-${kind}`);
     expect((await demo.put(`/${kind}/${id}/renters/${renter}`, UNIT)).body).toEqual(DONE);
     expect((await demo.get(`/${kind}/${id}/renters/${renter}`)).status).toBe(200);
@@ -189,7 +189,7 @@ describe.each([
     expect([told(reply), reply.body.payload.reason]).toEqual([[402, 285, null], 'NO_CREDIT']);
   });
 
-  it('is of one account: 404 for every pair of which one half belongs to another', async () => {
+  it('belongs to one account: 404 for every pair in which one half belongs to another', async () => {
     await registered(nopay, 'renters', `own-${kind}`);
     await registered(demo, 'renters', `other-${kind}`);
     await registered(nopay, kind as 'agents', `${id}-of-nopay`);
@@ -203,8 +203,8 @@ describe.each([
   });
 });
 
-describe('what is kept', () => {
-  it('is nothing of the unit for which a report was linked', async () => {
+describe('the stored data', () => {
+  it('holds nothing about the unit for which a report was linked', async () => {
     const files = await readdir(service.dataDir, { recursive: true, withFileTypes: true });
     const contents = await Promise.all(
       files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), 'latin1')),

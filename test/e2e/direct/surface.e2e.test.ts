@@ -1,4 +1,4 @@
-// What all routes of the direct API have in common, on the whole service (docs/contract/direct.md).
+// The common parts of all routes of the direct API, on the whole service (docs/contract/direct.md).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../../support/direct.js';
@@ -19,7 +19,7 @@ const told = ({ status, body }: Reply): [number, number] => [status, body?.error
 const withKey = (key: string | undefined): DirectCaller =>
   new DirectCaller(service, key === undefined ? {} : { 'x-api-key': key });
 
-/** Every endpoint, with its older spellings. */
+/** Every endpoint with its older spellings. */
 const RENTERS = '/api/idv/renters/{renterId}';
 const AGENTS = '/api/idv/agents/{agentId}';
 const ORGANIZATIONS = '/api/idv/organizations/{organizationId}';
@@ -86,11 +86,11 @@ describe('the description of the direct API', () => {
     );
   });
 
-  it('has every endpoint and every older spelling, and no other', () => {
+  it('has every endpoint and every older spelling, and no others', () => {
     expect(operations.map(([name]) => name).sort()).toEqual([...ENDPOINTS].sort());
   });
 
-  it('says of each how it is authenticated, what success looks like, and the shape of its errors by status', () => {
+  it('gives for each the authentication, the success, and the shape of the errors by status', () => {
     for (const [name, { security, responses }] of operations) {
       expect([name, security]).toEqual([name, [{ 'api-key': [] }]]);
       const success = responses['200']?.content?.['application/json']?.schema;
@@ -103,7 +103,7 @@ describe('the description of the direct API', () => {
     }
   });
 
-  it('says which routes have the reduced body of the exclude parameters beside it', () => {
+  it('names the routes that also have the reduced body of the exclude parameters', () => {
     const reduced = operations.filter(([, { responses }]) =>
       responses['400']?.content?.['application/json']?.schema.oneOf?.some(({ required }) =>
         required?.includes('message'),
@@ -116,7 +116,7 @@ describe('the description of the direct API', () => {
     expect(reading.length).toBeGreaterThan(0);
   });
 
-  it('says where an idempotency key is taken', () => {
+  it('names the routes that accept an idempotency key', () => {
     const taking = operations.filter(([, { parameters = [] }]) =>
       parameters.some((one) => one.name === 'Idempotency-Key' && one.in === 'header'),
     );
@@ -133,7 +133,7 @@ describe('the description of the direct API', () => {
 describe('X-API-KEY', () => {
   const read = (key: string | undefined): Promise<Reply> => withKey(key).get('/renters/nobody/report-expiry');
 
-  it('403/324: missing, unknown, of another kind, deactivated at once', async () => {
+  it('403/324: the key is missing, unknown, of another kind, or was just deactivated', async () => {
     const { secretKey, publishableKey, apiKey } = accounts.nopay;
     for (const key of [undefined, '', 'x', secretKey, publishableKey, `${apiKey}x`, apiKey.slice(0, -1)]) {
       const reply = await read(key);
@@ -157,7 +157,7 @@ describe('X-API-KEY', () => {
     expect(told(await read(key))).toEqual([403, 324]);
   });
 
-  it('is no key elsewhere', async () => {
+  it('is not a key for other API surfaces', async () => {
     const headers = { 'x-secret-key': accounts.nopay.apiKey };
     expect((await service.request('GET', `/v1/screenings/${randomUUID()}/status`, { headers })).status).toBe(401);
   });
@@ -168,7 +168,7 @@ const PAID = 'http://localhost:5173/paid';
 describe('Idempotency-Key', () => {
   const replayed = ({ headers }: Reply): boolean => headers.get('idempotent-replayed') === 'true';
 
-  it('replays a registration, a wrong answer and a code sent again, byte for byte; each happens once', async () => {
+  it('replays a registration, a wrong answer and a resent code byte for byte; each happens once', async () => {
     const person = aRegistration({ lastName: 'Choicetest' });
     const keyed = (call: string) => ({ 'idempotency-key': `${call}-1` });
     const calls: (() => Promise<Reply>)[] = [
@@ -189,11 +189,11 @@ describe('Idempotency-Key', () => {
       expect(first.body.errors).toEqual([]);
     }
     expect(statuses).toEqual([200, 422]);
-    // Another key asks again: it is the second wrong answer and not the third.
+    // Another key asks again. It is the second wrong answer, not the third.
     expect((await nopay.post('/renters/keyed/otp', { code: '000000' }, keyed('other'))).status).toBe(422);
   });
 
-  it('409/121 with another body, and 409/409 below /api/pay; keys of accounts are apart', async () => {
+  it('409/121 with another body, and 409/409 below /api/pay; accounts do not share keys', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const unrelated = await DirectCaller.of(service, 'unrelated');
     expect((await nopay.post('/renters/mine', aRegistration(), key)).status).toBe(200);
@@ -203,15 +203,15 @@ describe('Idempotency-Key', () => {
     await demo.register('renters', 'payer');
     const pay = (cancelUrl: string): Promise<Reply> =>
       demo.send('POST', '/pay/payment/checkout-session', { renterId: 'payer', successUrl: PAID, cancelUrl }, key);
-    // A refusal that asked no vendor leaves the key unused.
+    // A refusal without a vendor call leaves the key unused.
     expect((await pay('')).status).toBe(400);
     expect((await pay(PAID)).status).toBe(200);
     expect(told(await pay(`${PAID}/other`))).toEqual([409, 409]);
   });
 });
 
-describe('logs', () => {
-  it("no log line and no metric has a key or an integrator's id", async () => {
+describe('logs and metrics', () => {
+  it('hold no key and no id of an integrator', async () => {
     const id = 'ada.lovelace@example.test';
     await nopay.register('renters', id, { lastName: 'Kbatest' });
     await nopay.post(`/renters/${encodeURIComponent(id)}/kba`, { kbaAnswers: [{ answer: 99 }] });
