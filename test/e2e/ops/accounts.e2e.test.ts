@@ -1,4 +1,4 @@
-// The operator command line for accounts, keys and dashboard tokens, and the demo accounts of a first start.
+// The operator commands for accounts, keys and dashboard tokens, and the demo accounts of a first start.
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -43,7 +43,7 @@ describe('ops', () => {
   const exchange = (key: string) =>
     service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key, origin: ORIGIN } });
 
-  it('accounts: are created with settings beneath a parent, shown, set and listed', async () => {
+  it('accounts: are created with settings below a parent, shown, set and listed', async () => {
     const parent = await one('accounts', 'create', '--name', 'Parent & Co');
     expect(parent).toMatchObject({
       name: 'Parent & Co',
@@ -106,7 +106,7 @@ describe('ops', () => {
     expect((await ops('accounts', 'list', '--parent', parent.accountId)).lines).toEqual([{ ...child, ...changed }]);
   });
 
-  it('accounts: choose a vendor for each capability, of those that there are', async () => {
+  it('accounts: choose one of the installed vendors for each capability', async () => {
     const vendors = { identity: 'idv', credit: 'idv', income: 'voie' };
     const { accountId, ...shown } = await one('accounts', 'create', '--name', 'Vendors', '--identity-vendor', 'idv');
     expect(shown).toMatchObject({ vendors });
@@ -115,7 +115,7 @@ describe('ops', () => {
     expect(await one('accounts', 'set', accountId, '--credit-vendor', 'idv')).toMatchObject({ vendors });
   });
 
-  it('accounts: have prepaid credit that is shown and added to, once per reference', async () => {
+  it('accounts: have prepaid credit, which is shown and added once for each reference', async () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Prepaid');
     expect(await one('accounts', 'credit', accountId)).toEqual({ accountId, balance: 0, reserved: 0 });
     expect(await one('accounts', 'credit', accountId, '--add', '25')).toEqual({ accountId, balance: 25, reserved: 0 });
@@ -133,7 +133,7 @@ describe('ops', () => {
     expect(lines.at(-1)).toMatchObject({ metadata: { accountId, actor: { kind: 'operator' } } });
   });
 
-  it('keys: are shown once, listed without the key, set, and deactivated for good', async () => {
+  it('keys: are shown once, listed without the key, set, and deactivated permanently', async () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Keys');
     const issued = await one(
       'keys',
@@ -200,7 +200,7 @@ describe('ops', () => {
     expect([claims.exp! - claims.iat!, new Date(expiresAt).getTime()]).toEqual([7_200, claims.exp! * 1_000]);
   });
 
-  it('tokens: one that is good for more than a day needs a reason', async () => {
+  it('tokens: a token that is valid for more than a day needs a reason', async () => {
     const issue = ['tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'OWNER'];
     const sentence = 'A token for more than 24 hours needs --reason <text>.';
     expect(await ops(...issue, '--hours', '25')).toEqual({ code: 1, output: sentence, lines: [] });
@@ -209,7 +209,7 @@ describe('ops', () => {
     expect(new Date(expiresAt).getTime()).toBeGreaterThan(Date.now() + 24 * 3_600_000);
   });
 
-  it('tokens: a revoked one is 401 from the next request on, another one of the account stays good', async () => {
+  it('tokens: a revoked token gets 401 from the next request on, and another token of the account stays valid', async () => {
     const issue = ['tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'OWNER'];
     const [revoked, other] = [await one(...issue), await one(...issue)];
     const status = async ({ token }: { readonly token: string }): Promise<number> =>
@@ -250,13 +250,13 @@ describe('ops', () => {
       ['accounts', 'create'],
     ],
     ["error: missing required argument 'account'", 'Usage: ops keys list [options] <account>', ['keys', 'list']],
-  ])('1: %s, and how it is used', async (sentence, usage, args) => {
+  ])('1: %s, with the usage', async (sentence, usage, args) => {
     const { code, output, lines } = await ops(...args);
     expect({ code, lines }).toEqual({ code: 1, lines: [] });
     expect(output.split('\n').slice(0, 3)).toEqual([sentence, '', usage]);
   });
 
-  it('1: wrong keys and tokens are told in a sentence', async () => {
+  it('1: wrong keys and tokens are reported in one sentence', async () => {
     const { accountId } = credentials.accounts.demo;
     const issue = ['keys', 'issue', accountId, '--environment', 'live', '--kind'];
     const cases: [string, string[]][] = [
@@ -283,7 +283,7 @@ describe('ops', () => {
       await service.startAgain();
     };
 
-    it('are written down for their owner only, as documented', async () => {
+    it('are written as documented to a file that only its owner can read', async () => {
       expect((await stat(path())).mode & 0o777).toBe(0o600);
       const { baseUrl, embeddedUrl, sandboxUrl, accounts } = credentials;
       expect({ baseUrl, embeddedUrl, sandboxUrl }).toEqual({
@@ -307,17 +307,17 @@ describe('ops', () => {
       expect(await shown('nopay')).toMatchObject({ consumerPays: false });
     });
 
-    it('have credit for a thousand reports, but for the one that has none, and only once', async () => {
+    it('have credit for a thousand reports, except the account without credit, and get it only once', async () => {
       const balanceOf = async (name: keyof Credentials['accounts']) =>
         (await one('accounts', 'credit', credentials.accounts[name].accountId)).balance;
       await restart();
       expect([await balanceOf('nopay'), await balanceOf('broke')]).toEqual([1_000, 0]);
     });
 
-    it('have products, also those that were opened before there were any', async () => {
+    it('have products, also when they were opened before products existed', async () => {
       const { accountId } = credentials.accounts.demo;
       expect(await one('accounts', 'show', accountId)).toMatchObject({ productIds: [1, 2] });
-      // As an account that was opened then.
+      // Restores the state of an account from that time.
       expect(await one('accounts', 'set', accountId, '--product-ids', 'none')).toMatchObject({ productIds: [] });
       await restart();
       expect(await one('accounts', 'show', accountId)).toMatchObject({ productIds: [1, 2] });
@@ -335,7 +335,7 @@ describe('ops', () => {
       ]).toEqual(before);
     });
 
-    it('what is missing or wrong in the file is issued anew, the rest is kept', async () => {
+    it('missing or wrong entries of the file are issued again, and the others are kept', async () => {
       const { demo, child } = credentials.accounts;
       const damaged = {
         ...credentials,
@@ -356,7 +356,7 @@ describe('ops', () => {
       expect(accounts.unrelated).toEqual(credentials.accounts.unrelated);
     });
 
-    it('a lost file is written anew with keys that work', async () => {
+    it('a lost file is written again with keys that work', async () => {
       await rm(path());
       await restart();
       const { accounts } = await service.credentials();

@@ -1,4 +1,4 @@
-// An operator says why before something is changed for good; in production the command also needs a confirmation.
+// An operator gives a reason before a permanent change. In production the command also needs a confirmation.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,19 +50,16 @@ const CHANGES: readonly (readonly string[])[] = [
 ];
 
 describe('in production', () => {
-  it.each(CHANGES)(
-    'refuses %s %s without a reason, and without a confirmation, and changes nothing',
-    async (...args) => {
-      const account = args.includes('ACCOUNT') ? await accountIn(inProduction) : ID;
-      const command = args.map((arg) => (arg === 'ACCOUNT' ? account : arg));
-      const unreasoned = await inProduction(...command, '--yes');
-      expect([unreasoned.exitCode, unreasoned.stdout]).toEqual([1, '']);
-      expect(unreasoned.stderr).toMatch(/^This will .+\. In production it needs --reason <text>\.\n$/);
-      const unconfirmed = await inProduction(...command, '--reason', 'ticket 4711');
-      expect([unconfirmed.exitCode, unconfirmed.stdout]).toEqual([1, '']);
-      expect(unconfirmed.stderr).toMatch(/^This would .+\. Nothing was changed: production needs --yes/);
-    },
-  );
+  it.each(CHANGES)('refuses %s %s without a reason or without a confirmation, and changes nothing', async (...args) => {
+    const account = args.includes('ACCOUNT') ? await accountIn(inProduction) : ID;
+    const command = args.map((arg) => (arg === 'ACCOUNT' ? account : arg));
+    const unreasoned = await inProduction(...command, '--yes');
+    expect([unreasoned.exitCode, unreasoned.stdout]).toEqual([1, '']);
+    expect(unreasoned.stderr).toMatch(/^This will .+\. In production it needs --reason <text>\.\n$/);
+    const unconfirmed = await inProduction(...command, '--reason', 'ticket 4711');
+    expect([unconfirmed.exitCode, unconfirmed.stdout]).toEqual([1, '']);
+    expect(unconfirmed.stderr).toMatch(/^This would .+\. Nothing was changed: production needs --yes/);
+  });
 
   it.each([
     ['audit', 'accept'],
@@ -72,7 +69,7 @@ describe('in production', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^This would .+ production needs --yes/)]);
   });
 
-  it('records the reason and the name in OPERATOR with the event', async () => {
+  it('records the reason and the name from OPERATOR with the event', async () => {
     const account = await accountIn(inProduction);
     const issued = await inProduction(
       ...['keys', 'issue', account, '--kind', 'secret', '--environment', 'live'],
@@ -84,8 +81,8 @@ describe('in production', () => {
   });
 });
 
-describe('elsewhere', () => {
-  it('goes on without either, and records that no reason was given', async () => {
+describe('outside production', () => {
+  it('needs neither, and records that no reason was given', async () => {
     const account = await accountIn(inDevelopment);
     const issued = await inDevelopment('keys', 'issue', account, '--kind', 'secret', '--environment', 'live');
     const event = first(await inDevelopment('stream', 'show', `access_key-${first(issued).keyId}`));

@@ -1,6 +1,5 @@
-// Guarantee: after a person was erased nothing of theirs opens from any file, with the master key in hand: neither what waited for a
-// worker, nor a printed report, or a reply that is kept for whoever asks again. Redis' append-only file has
-// every one of them, for as long as it is not rewritten.
+// Guarantee: after an erasure, no file holds data of the person that still opens, even with the master key. This covers data that waited
+// for a worker, printed reports, and replies kept for repeated requests. Redis' append-only file holds all of them until it is rewritten.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -29,7 +28,7 @@ let nopay: PlatformCaller;
 let vault: DiskVault;
 let masterKeys: MasterKeys;
 
-// The roles apart, so that everything travels through Redis.
+// The roles run apart, so that everything travels through Redis.
 beforeAll(async () => {
   service = await Service.start({ ...WITH_BROWSER, ROLE: 'api', VENDOR_TIMEOUT: '20' });
   worker = await service.startBeside({ ROLE: 'worker' });
@@ -69,7 +68,7 @@ async function commandsInFiles(): Promise<Buffer[][]> {
   return commands;
 }
 
-/** What opens of what those files hold: through the vault, with any data key that the key file still has, with keys of the master key alone. */
+/** Opens everything that it can in those files. It uses the vault, each data key in the key file, and keys derived from the master key. */
 async function whatOpens(): Promise<string[]> {
   const file = DataKeyFile.open(join(service.dataDir, 'vault'), masterKeys);
   const dataKeys = file.keyIds(0, 4_096).flatMap(({ slot }) => file.read(slot) ?? []);
@@ -105,7 +104,7 @@ async function whatOpens(): Promise<string[]> {
   return opened;
 }
 
-/** Any text of a report that is long enough to be its own. */
+/** A text of a report that is long enough to be unique. */
 function textIn(report: unknown): string {
   if (typeof report === 'string') return report.length >= 10 && !/^[A-Z0-9_:.TZ-]+$/.test(report) ? report : '';
   return typeof report === 'object' && report !== null
@@ -123,7 +122,7 @@ const registrations = async (): Promise<number> =>
     }
   ).operations.registration?.received ?? 0;
 
-it('leaves nothing of an erased person that opens; what was kept for the same request or a link says so', async () => {
+it('leaves no data of an erased person that opens; the same request and a link then report the erasure', async () => {
   const kept = { 'idempotency-key': randomUUID() };
   const person = aPerson({ lastName: 'Kbatest', ssn: '987013377', jscPayload: 'FP-CANARY-7f3a9b1c2d' });
   await until('the worker takes calls', async () => (await nopay.submit()).status === 200);
@@ -162,7 +161,7 @@ it('leaves nothing of an erased person that opens; what was kept for the same re
     '98765432',
   ];
   const before = await whatOpens();
-  // The worker that asked the bureau kept it in the vault.
+  // The report is in the vault, where the worker that asked the bureau kept it.
   const pulled = textIn(report.body.report);
   expect([pulled.length > 4, before.some((plain) => plain.includes(pulled))]).toEqual([true, false]);
   for (const canary of [...canaries, '11112222'])

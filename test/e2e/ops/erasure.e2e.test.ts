@@ -1,4 +1,4 @@
-// What an operator does when a person is to be forgotten: the one of an income session that belongs to no screening, and what grants said.
+// An operator erases a person: through an income session without a screening, and with the details of grants.
 import { appendFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -33,7 +33,7 @@ const lines = (stdout: string): any[] =>
     .map((line) => JSON.parse(line));
 const status = async (id: string): Promise<any> => (await child.get(`/voie/sessions/${id}/status`)).body;
 
-/** As the account itself and its parent's server read it. */
+/** The report as the account itself and the server of its parent read it. */
 async function reports(id: string): Promise<Reply[]> {
   const { secretKey } = (await service.credentials()).accounts.demo;
   return Promise.all([
@@ -48,8 +48,8 @@ async function completed(body?: object): Promise<string> {
   return id;
 }
 
-describe('what a grant said about its session', () => {
-  /** A caller under a grant of the child's own, and the grant. */
+describe('the details of a grant with a session', () => {
+  /** A caller under a grant of the child account, and that grant. */
   async function granted(): Promise<{
     readonly caller: PlatformCaller;
     readonly grantId: string;
@@ -80,32 +80,29 @@ describe('what a grant said about its session', () => {
       'income',
       async (caller: PlatformCaller): Promise<string> => (await caller.post('/voie/sessions')).body.income_session_id,
     ],
-  ])(
-    'goes with the person that person %s erases, and the log says which grant it was',
-    async (command, category, open) => {
-      const { caller, grantId, subject } = await granted();
-      const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
-      expect(await kept(subject)).toContain('tenant Canary');
-      const id = await open(caller);
-      const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
-      expect(data).toMatchObject({ grantId });
-      expect(await kept(data.subjectId)).toContain('tenant Canary');
-      expect((await service.ops('person', command, id)).exitCode).toBe(0);
-      for (const under of [subject, data.subjectId])
-        await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
-      const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
-      expect(events.map(({ type }) => type)).toEqual([
-        'GrantMinted',
-        'GrantConsumed',
-        ...(category === 'screening' ? ['GrantSessionBegun'] : []),
-        'GrantDetailsEntrusted',
-      ]);
-    },
-  );
+  ])('are erased with the person by person %s, and the log names the grant', async (command, category, open) => {
+    const { caller, grantId, subject } = await granted();
+    const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
+    expect(await kept(subject)).toContain('tenant Canary');
+    const id = await open(caller);
+    const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
+    expect(data).toMatchObject({ grantId });
+    expect(await kept(data.subjectId)).toContain('tenant Canary');
+    expect((await service.ops('person', command, id)).exitCode).toBe(0);
+    for (const under of [subject, data.subjectId])
+      await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
+    const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
+    expect(events.map(({ type }) => type)).toEqual([
+      'GrantMinted',
+      'GrantConsumed',
+      ...(category === 'screening' ? ['GrantSessionBegun'] : []),
+      'GrantDetailsEntrusted',
+    ]);
+  });
 });
 
-describe('what a grant said about a session that nobody began', () => {
-  it('is gone when its time is over, and the log says so', async () => {
+describe('the details of a grant without a session', () => {
+  it('are erased when the grant has expired, and the log says so', async () => {
     const brief = await Service.start({ GRANT_TTL: '1', TOKEN_TTL: '1' });
     try {
       const { secretKey } = (await brief.credentials()).accounts.child;
@@ -138,7 +135,7 @@ describe('what a grant said about a session that nobody began', () => {
 });
 
 describe('ops person erase', () => {
-  it('made again leaves the sessions of a person who came back', async () => {
+  it('leaves the sessions of a person who came back when it is repeated', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
     const submit = async (): Promise<string> => (await child.submit(person)).body.id;
     const first = await submit();
@@ -151,8 +148,8 @@ describe('ops person erase', () => {
   });
 });
 
-describe('an erasure that died when only the ledger knew of it', () => {
-  it('is finished by whatever starts next, and the person can be screened again', async () => {
+describe('an erasure that died when only the ledger had it', () => {
+  it('is completed by the next start, and the person can be screened again', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
     const first = (await child.submit(person)).body.id;
     const [{ data }] = lines((await service.ops('stream', 'show', `screening-${first}`)).stdout);
@@ -167,7 +164,7 @@ describe('an erasure that died when only the ledger knew of it', () => {
 });
 
 describe('ops person erase-income', () => {
-  it('makes the report unreadable for everybody, while the events stay and verify', async () => {
+  it('makes the report unreadable for every account, while the events stay and verify', async () => {
     const id = await completed();
     const [own] = await reports(id);
     const canary: string = own!.body.employers[0].name;
@@ -206,7 +203,7 @@ describe('ops person erase-income', () => {
     ]);
   });
 
-  it('1: names the screening session to erase instead, and leaves the report', async () => {
+  it('1: names the screening session to erase instead, and keeps the report', async () => {
     const screening: string = (await child.submit()).body.id;
     const id = await completed({ screening_session_id: screening });
     const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
@@ -230,8 +227,8 @@ describe('ops person erase-income', () => {
   });
 });
 
-describe('an erasure ledger that has gone', () => {
-  it('lets neither the service nor a command start, and is not made anew', async () => {
+describe('a missing erasure ledger', () => {
+  it('stops the start of the service and of commands, and is not made again', async () => {
     const ledger = join(service.dataDir, 'erasures.jsonl');
     const sentence = `The erasure ledger ${ledger} is missing, empty, older or another one`;
     await service.program.end('SIGTERM');

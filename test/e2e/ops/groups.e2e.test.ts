@@ -1,4 +1,4 @@
-// What the operator command line answers to a group of commands when none of them is named.
+// The answers of the operator command line to a group of commands without a command.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ afterAll(async () => {
 const ops = (...args: string[]) => runOperatorCommand(args, { DATA_DIR: dataDir, REDIS_URL: redis.url });
 
 it.each(['accounts', 'webhooks', 'stream'])(
-  'says that %s holds no such command, and which it holds, with exit code 1',
+  'says that %s has no such command, and lists its commands, with exit code 1',
   async (group) => {
     const { exitCode, stdout, stderr } = await ops(group, 'nope', '--from', 'x');
     const [sentence, ...usage] = stderr.split('\n');
@@ -31,13 +31,13 @@ it.each(['accounts', 'webhooks', 'stream'])(
   },
 );
 
-it('shows what a group holds when no command is named, with exit code 1', async () => {
+it('lists the commands of a group without a command, with exit code 1', async () => {
   const { exitCode, stdout, stderr } = await ops('webhooks');
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
 });
 
-it.each(['--help', 'help'])('shows it on %s, with exit code 0', async (asking) => {
+it.each(['--help', 'help'])('lists them on %s, with exit code 0', async (asking) => {
   const { exitCode, stdout, stderr } = await ops('webhooks', asking);
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
@@ -49,9 +49,9 @@ it('refuses more arguments than a command takes, and shows its usage', async () 
   expect(stderr).toMatch(/^error: too many arguments for 'erase'[^]*Usage: ops person erase /);
 });
 
-it('makes every command, and each use case that it runs has its handler among the modules of its group', async () => {
+it('makes every command, and each of its use cases has a handler among the modules of its group', async () => {
   const files = readdirSync('src/ops').filter((file) => /\.commands?\.ts$/.test(file));
-  // By the group that a file declares: its own commands, and what they send over the CommandBus.
+  // Keyed by the group that a file declares: its commands, and the commands that they send over the CommandBus.
   const declared = files.flatMap((file) => {
     const text = readFileSync(join('src/ops', file), 'utf8');
     const namesIn = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
@@ -74,7 +74,7 @@ it('makes every command, and each use case that it runs has its handler among th
   expect([...new Set(Object.values(made).flatMap(({ commands }) => commands))].sort()).toEqual(
     [...new Set(declared.flatMap(({ commands }) => commands))].sort(),
   );
-  // Those that are known to send some, so that the pattern above cannot stop matching unseen.
+  // These groups are known to send commands. The pattern above cannot stop matching unnoticed.
   expect(declared.filter(({ sent }) => sent.length > 0).map(({ group }) => group)).toEqual(
     expect.arrayContaining(['accounts', 'keys', 'person', 'webhooks']),
   );

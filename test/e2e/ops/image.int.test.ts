@@ -1,5 +1,5 @@
-// The images without a container engine: folders are put together from exactly what the stages of the Dockerfile copy, and the
-// programs and the command that the documents name are run in them.
+// The images without a container engine. Folders are filled with exactly the files that the stages of the Dockerfile copy. The programs and
+// the documented command run in them.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ const dockerfile = readFileSync('Dockerfile', 'utf8');
 const BUILT = '--from=build /app/';
 const stageOf = (name: string): string =>
   dockerfile.split(/^(?=FROM )/m).find((stage) => /^FROM \S+ AS (\S+)$/m.exec(stage)?.[1] === name)!;
-/** The build stage makes a copy of what was compiled, and takes the doubles of vendors out of it. */
+/** The build stage copies the compiled files and removes the doubles of vendors from the copy. */
 const [, DOUBLES = ''] = /^RUN cp -r dist dist-service && rm -r (.+)$/m.exec(dockerfile) ?? [];
 
-/** The packages that the stage of dependencies leaves: each by a link. */
+/** Links each package that the stage of dependencies leaves. */
 function linkPackages(to: string): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, { dev?: boolean }>;
@@ -86,8 +86,8 @@ describe('the images', () => {
     ['service', 'src/service.js'],
     ['service', 'src/ops/ops.module.js'],
     ['sandbox', 'sandbox/vendors.js'],
-  ])('have in that of the %s all files and packages of %s', async (image, file) => {
-    // A package finds others beside its link, where only those of the image are.
+  ])('have all files and packages of the program: %s, %s', async (image, file) => {
+    // With its link preserved, a package finds only the packages beside the link, which are those of the image.
     const { code, stderr } = await run(
       image === 'service' ? app : sandbox,
       'node',
@@ -99,7 +99,7 @@ describe('the images', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  it('have doubles of vendors in that of the sandbox alone', () => {
+  it('have doubles of vendors only in the image of the sandbox', () => {
     const doubles = (image: string): string[] =>
       readdirSync(join(image, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
         /(?:^|\/)(?:double|sandbox)(?:\/|$)/.test(file),
@@ -108,13 +108,13 @@ describe('the images', () => {
     expect(doubles(sandbox)).not.toEqual([]);
   });
 
-  it('list the commands of an operator', async () => {
+  it('list the operator commands', async () => {
     const { code, stdout, stderr } = await ops('--help');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('accounts');
   });
 
-  it('do what an operator tells, and write nothing but the data', async () => {
+  it('run an operator command, and write only to the data folder', async () => {
     const before = filesOfTheImage();
     const created = await ops('accounts', 'create', '--name', 'Image & Co');
     expect([created.code, created.stderr]).toEqual([0, '']);

@@ -1,8 +1,8 @@
-// An installation whose older events are compressed: whoever looks at them sees what was there before.
+// In an installation with compressed older events, every reader sees the same as before.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Service } from '../../support/service.js';
 
-/** Enough for the events of the first screening to be compressed together with those after it. */
+/** Enough screenings for the events of the first one to be compressed together with later events. */
 const SCREENINGS = 60;
 
 let service: Service;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-it('ops log compress makes room beside the service, and statuses, timelines, exports and the audit are what they were', async () => {
+it('ops log compress frees space while the service runs, and statuses, timelines, exports and the audit stay the same', async () => {
   const demo = await service.signIn('nopay');
   const { id } = (await demo.submit()).body;
   for (let more = 1; more < SCREENINGS; more++) expect((await demo.submit()).status).toBe(200);
@@ -31,13 +31,13 @@ it('ops log compress makes room beside the service, and statuses, timelines, exp
   expect(await seen()).toEqual(before);
   expect(JSON.parse((await service.ops('log', 'compress')).stdout)).toEqual({ compressedEvents: 0 });
 
-  // Where one may only look, as in what was restored, the log stays byte for byte as it was.
+  // When the log can only be read, as in a restored copy, it stays byte for byte the same.
   Object.assign(service.env, { ROLE: 'investigation' });
   const looking = await service.ops('log', 'compress');
   expect(looking).toEqual({ exitCode: 1, stdout: expect.stringContaining('can only be read') });
   delete (service.env as Record<string, string | undefined>)['ROLE'];
 
-  // Read models that are lost are made of what is compressed.
+  // Lost read models are built again from compressed events.
   await service.program.end('SIGTERM');
   await service.redis.flush();
   await service.startAgain();

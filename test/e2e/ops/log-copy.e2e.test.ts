@@ -1,4 +1,4 @@
-// An installation that has outgrown its machine moves its log to EventStoreDB, here the double, and goes on there.
+// An installation that has outgrown its machine moves its log to EventStoreDB, here to the double, and goes on there.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -17,12 +17,12 @@ afterAll(async () => {
   await double.stop();
 });
 
-it('ops log copy moves the log, and the service goes on with it: what was is still read, and what comes is stored', async () => {
+it('ops log copy moves the log, and the service goes on with it: old data is still read, and new data is stored', async () => {
   const demo = await service.signIn('nopay');
   const { id } = (await demo.submit()).body;
   const before = (await demo.status(id)).body;
 
-  // Beside the running service, and killed when the server has stored six appends and answers no more.
+  // The copy runs beside the service. It is killed when the server has stored six appends and no longer answers.
   const taken = { kind: 'delay', until: Promise.resolve() } as const;
   double.faults.plan('batch-append', ...new Array<typeof taken>(5).fill(taken), { kind: 'swallow', stored: true });
   const killed = new Program('dist/src/ops/main.js', service.env, ['log', 'copy', '--to', double.connectionString]);
@@ -42,7 +42,7 @@ it('ops log copy moves the log, and the service goes on with it: what was is sti
   await service.program.end('SIGTERM');
   const last = await copy();
   expect(last.appended).toBe(last.events - first.events);
-  // What was compared is not read again, unless the operator wants it.
+  // Compared events are not read again, unless the operator asks for it.
   await writeFile(join(service.dataDir, 'log-copy.json'), '{"stream":');
   expect(await copy('--compare-all', '--one-by-one')).toMatchObject({ events: last.events, appended: 0 });
   expect(await copy()).toMatchObject({ events: last.events, appended: 0 });
@@ -52,7 +52,7 @@ it('ops log copy moves the log, and the service goes on with it: what was is sti
   expect((await demo.status(waiting)).body).toMatchObject({ overallStatus: 'STEP_UP_REQUIRED' });
   const next = (await demo.submit()).body.id;
   expect((await demo.status(next)).body).toMatchObject({ overallStatus: 'COMPLETED' });
-  // Projections and reactions had come to a place of the other store, which means nothing here.
+  // The checkpoints of projections and event handlers belong to the other store and are not valid here.
   await until('all have caught up', async () => {
     const { text } = await service.request('GET', '/metrics');
     const lags = [...text.matchAll(/^(?:projection|reaction)_lag_seconds\{.*\} (.+)$/gm)].map(([, lag]) => Number(lag));

@@ -1,4 +1,4 @@
-// What an investigator sees: the history of a session, the state at any time, and whether anyone has touched the log.
+// The investigator's view: the history of a session, its state at any time, and whether the log was changed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -30,7 +30,7 @@ const lines = (stdout: string): any[] =>
     .map((line) => JSON.parse(line));
 
 describe('ops timeline', () => {
-  it('tells every event with its actor, request and the state it led to', async () => {
+  it('lists every event with its actor, its request and the resulting state', async () => {
     const { exitCode, stdout } = await service.ops('timeline', sessionId);
     expect(exitCode).toBe(0);
     const told = lines(stdout);
@@ -53,13 +53,13 @@ describe('ops timeline', () => {
     expect(told.find(({ event }) => event === 'OtpRejected').requestId).toBe(
       wrongAnswer.headers.get('service-request-id'),
     );
-    // The caller hears its own id again. It may say anything, so the service keeps nothing of it.
+    // The caller gets its own id back. That id may hold anything, so the service does not store it.
     expect(wrongAnswer.headers.get('x-request-id')).toBe('the-wrong-one');
     expect(stdout + service.program.output).not.toContain('the-wrong-one');
     expect(told.at(-1)).toMatchObject({ state: { status: 'VERIFIED' }, overallStatus: 'PAYMENT_PENDING' });
   });
 
-  it('tells the state as it was', async () => {
+  it('shows the state at an earlier time', async () => {
     const rejectedAt = lines((await service.ops('timeline', sessionId)).stdout).find(
       ({ event }) => event === 'OtpRejected',
     ).at;
@@ -83,14 +83,14 @@ describe('ops timeline', () => {
     [['stream', 'show', 'screening-nope'], 'There is no stream screening-nope.'],
     [['person', 'erase', '018f0000-0000-7000-8000-000000000000'], 'There is no such session.'],
     [['projections', 'rebuild', 'nope'], 'The projection must be one of'],
-  ])('says what is wrong with %j in one sentence, with exit code 1', async (args, sentence) => {
+  ])('reports the mistake in %j in one sentence, with exit code 1', async (args, sentence) => {
     const { exitCode, stdout } = await service.ops(...args);
     expect([exitCode, stdout.trim().split('\n')]).toEqual([1, [expect.stringContaining(sentence)]]);
   });
 });
 
-describe('while the read models are empty, as after a restore', () => {
-  it('the timeline has every view, share and erasure, and the lists have every account and key', async () => {
+describe('with empty read models, as after a restore', () => {
+  it('the timeline has every look, share and erasure, and the lists have every account and key', async () => {
     const nopay = await service.signIn('nopay');
     const { id } = (await nopay.submit()).body;
     for (let view = 0; view < 3; view++) expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
@@ -120,11 +120,11 @@ describe('while the read models are empty, as after a restore', () => {
 });
 
 describe('the command line', () => {
-  it('calls itself ops', async () => {
+  it('is called ops in its messages', async () => {
     expect((await service.ops('timeline', '--help')).stdout).toContain('Usage: ops timeline');
   });
 
-  it('ends without a word when its reader has seen enough', async () => {
+  it('ends silently when its reader has closed the pipe', async () => {
     const ops = spawn(process.execPath, ['dist/src/ops/main.js', 'stream', 'show', sessionId], {
       env: { PATH: process.env.PATH, ...service.env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -138,7 +138,7 @@ describe('the command line', () => {
 });
 
 describe('ops stream show', () => {
-  it('shows the events as stored, chain included', async () => {
+  it('shows the events as they are stored, with their chain', async () => {
     const events = lines((await service.ops('stream', 'show', sessionId)).stdout);
     expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     for (const [index, event] of events.entries()) {
@@ -153,7 +153,7 @@ describe('ops stream show', () => {
 });
 
 describe('ops audit verify', () => {
-  it('holds on an honest log, and finds one altered byte, with exit code 1', async () => {
+  it('passes on an unchanged log, and finds one changed byte with exit code 1', async () => {
     const honest = await service.ops('audit', 'verify');
     expect([honest.exitCode, lines(honest.stdout).at(-1)]).toEqual([
       0,
@@ -196,14 +196,14 @@ describe('ops audit verify', () => {
   });
 });
 
-describe('a log that is not the one it was', () => {
-  it('makes the service say so, not be ready and begin nothing by itself, until an operator accepts it', async () => {
+describe('a log that was replaced', () => {
+  it('makes the service report it, become unready and start no work by itself until an operator accepts the log', async () => {
     const redis = service.redis.client();
-    // The check of deliveries looks at its own place when it runs next, within the hour.
+    // The check of deliveries looks at its own checkpoint only at its next run, within the hour.
     const followed = async (): Promise<string[]> =>
       (await redis.keys('{reaction:*}:through')).filter((key) => !key.includes('webhook_delivery_check'));
-    await until('reactions have followed the log', async () => (await followed()).length > 0);
-    await until('it has seen how far the log goes', () => existsSync(join(service.dataDir, 'log-watch.json')));
+    await until('event handlers have followed the log', async () => (await followed()).length > 0);
+    await until('the end of the log is written down', () => existsSync(join(service.dataDir, 'log-watch.json')));
     await service.program.end('SIGTERM');
     await rm(join(service.dataDir, 'events'), { recursive: true });
     service.program.spawn();
@@ -219,7 +219,7 @@ describe('a log that is not the one it was', () => {
         .split('\n')
         .filter((line) => line.includes('"level":"error"'))
         .map((line) => JSON.parse(line));
-    await until('who followed it says so too', () =>
+    await until('a follower of the log reports it too', () =>
       alarms().some(({ follower }) => follower === 'projection account'),
     );
     expect(alarms()).toContainEqual(
@@ -229,8 +229,8 @@ describe('a log that is not the one it was', () => {
       }),
     );
 
-    // Where the reactions were is given up, and none of them has begun at the beginning of this log.
-    await until('no reaction has a place any more', async () => (await followed()).length === 0);
+    // The event handlers give up their checkpoints, and none has started at the beginning of this log.
+    await until('no event handler has a checkpoint any more', async () => (await followed()).length === 0);
     expect((await service.ops('audit', 'accept')).exitCode).toBe(1);
     const accepted = await service.ops('audit', 'accept', '--reason', 'moved to a new log');
     expect([accepted.exitCode, lines(accepted.stdout)[0]]).toEqual([
@@ -242,13 +242,13 @@ describe('a log that is not the one it was', () => {
       }),
     ]);
     await service.untilReady();
-    await until('the reactions follow this log', async () => (await followed()).length > 0);
+    await until('the event handlers follow this log', async () => (await followed()).length > 0);
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
     redis.disconnect();
   });
 });
 
-/** As somebody with access to the disk would: through the database library, leaving no trace in it. */
+/** Changes the log as a person with access to the disk could: through the database library, without a trace in the log. */
 async function alter(directory: string, from: string, to: string): Promise<void> {
   const { readdirSync } = await import('node:fs');
   const file = readdirSync(directory).find((name) => name.endsWith('.mdb') && !name.includes('lock')) as string;

@@ -1,4 +1,4 @@
-// A process as an operator starts it: with a certificate of its own, or with a wrong configuration.
+// A process as an operator starts it: with its own certificate, or with a wrong configuration.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';

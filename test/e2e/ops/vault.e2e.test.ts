@@ -1,4 +1,4 @@
-// The master keys of the vault, changed as the operator changes them: with the service running, step by step.
+// The master keys of the vault are changed as an operator changes them: step by step while the service runs.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PlatformCaller, Program, Service } from '../../support/service.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What a start with these keys says before it ends. */
+/** The output of a start with these keys before it ends. */
 async function refusedStart(
   script: string,
   masterKeys: string,
@@ -30,14 +30,14 @@ async function refusedStart(
 }
 
 describe('the master keys', () => {
-  it('are part of no ready service that cannot read its vault: 200 names it as well', async () => {
+  it('make the service ready only when it can read its vault: 200 names the vault too', async () => {
     expect((await service.request('GET', '/health/ready')).body).toMatchObject({
       status: 'ok',
       checks: { vault: 'ok' },
     });
   });
 
-  it('are all needed until everything is wrapped anew; then the old one is not', async () => {
+  it('are all needed until every data key is wrapped again, and the old one is not needed afterwards', async () => {
     await service.program.end('SIGTERM');
     for (const [script, exitCode, args] of [
       ['dist/src/main.js', 2, []],

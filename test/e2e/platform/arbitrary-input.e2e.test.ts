@@ -1,4 +1,4 @@
-// Whatever is sent, only documented statuses and shapes come back: never a 500, never a stack trace.
+// Whatever a caller sends, it gets a documented status and shape. It never gets a 500 or a stack trace.
 import 'reflect-metadata';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -42,7 +42,7 @@ function expectDocumented(reply: Reply): void {
     return;
   }
   const { code, message, recoverable, ...rest } = reply.body.error;
-  // Of what the caller can mend, the message is the rule, in our words and with none of the caller's.
+  // When the caller can correct the mistake, the message states the rule. It holds none of the caller's words.
   if (reply.status === 400) expect(message).toMatch(/^[\w.]+( [ -;=?-~]+)?\.$/);
   expect(said).toContainEqual(
     expect.objectContaining({ code, status: reply.status, recoverable, ...(reply.status === 400 ? {} : { message }) }),
@@ -68,7 +68,7 @@ const anything = fc.oneof(
     '../../etc/passwd',
   ),
 );
-/** Mostly right bodies with a few fields replaced by anything, so that the deeper rules are reached too. */
+/** Mostly valid bodies with a few arbitrary fields, so that the tests reach the deeper rules too. */
 const spoiled = fc
   .dictionary(
     fc.constantFrom(
@@ -183,14 +183,14 @@ describe('arbitrary input', () => {
       RUNS,
     ));
 
-  describe('where a body cannot be read', () => {
+  describe('an unreadable body', () => {
     const UNREADABLE: [type: string, body: string][] = [
       ['application/json', '{"code":'],
       ['text/plain', 'code'],
       ['application/x-www-form-urlencoded', 'code=123456'],
     ];
 
-    it.each(UNREADABLE)('%s: says first what is wrong besides', async (type, body) => {
+    it.each(UNREADABLE)('%s: is reported after every other mistake', async (type, body) => {
       const send = async (path: string, headers: Record<string, string> = {}): Promise<[number, string]> => {
         const reply = await service.request('POST', path, { headers: { 'content-type': type, ...headers }, body });
         return [reply.status, reply.body.error.code];
@@ -212,7 +212,7 @@ describe('arbitrary input', () => {
     });
 
     it.each(UNREADABLE)(
-      '%s: refuses it with 400 where all else is right, on routes without a body too',
+      '%s: is refused with 400 when everything else is right, also on routes without a body',
       async (type, body) => {
         for (const path of [
           '/screening/submit',
@@ -228,7 +228,7 @@ describe('arbitrary input', () => {
   });
 
   it.each([64_001, 10_000_000])(
-    "answers a body of %d bytes with 413, and a stranger's with 401, whoever is still sending it",
+    'answers 413 to a body of %d bytes, and 401 to a stranger, even while the caller still sends',
     async (size) => {
       const body = JSON.stringify({ firstName: 'x'.repeat(size) });
       const { publishableKey, secretKey } = (await service.credentials()).accounts.nopay;
@@ -247,7 +247,7 @@ describe('arbitrary input', () => {
     },
   );
 
-  it('does not go on reading what was answered with 413', async () => {
+  it('stops reading a body after the answer 413', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect({ host: hostname, port: Number(port) });
     let answer = '';
@@ -270,7 +270,7 @@ describe('arbitrary input', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('leaves the service well', async () => {
+  it('leaves the service healthy', async () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
     expect(service.program.output).not.toContain('"msg":"request failed"');
   });

@@ -1,4 +1,5 @@
-// `Idempotency-Key` on the platform API (docs/contract/general.md#idempotency-keys). What the service makes of it in detail: test/unit/http/idempotency.int.test.ts.
+// `Idempotency-Key` on the platform API (docs/contract/general.md#idempotency-keys). test/unit/http/idempotency.int.test.ts covers the
+// details.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, PlatformCaller, type Reply, Service } from '../../support/service.js';
@@ -43,7 +44,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     ]);
   });
 
-  it('200: replays the first reply, header and all, and asks the vendor once', async () => {
+  it('200: replays the first reply with its headers, and asks the vendor once', async () => {
     const headers = keyed();
     const person = aPerson({ lastName: 'Kbatest' });
     const before = await registrations();
@@ -58,7 +59,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
   });
 
   it.each([true, false])(
-    '200: replays under a renewed token, and not to another visitor of the account (under a grant: %s)',
+    '200: replays under a renewed token, but not to another visitor of the account (under a grant: %s)',
     async (granted) => {
       const visitor = (): Promise<PlatformCaller> =>
         granted ? service.signInUnderGrant('demo') : service.signIn('demo');
@@ -73,7 +74,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     },
   );
 
-  it('200: the same key and body of two visitors open two income sessions', async () => {
+  it('200: two visitors with the same key and body open two income sessions', async () => {
     const [one, other] = [await service.signIn('demo'), await service.signIn('demo')];
     const headers = keyed('income-1');
     const first = await one.post('/voie/sessions', {}, headers);
@@ -84,7 +85,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect([isReplay(again), again.text]).toEqual([true, first.text]);
   });
 
-  it('400: empty bodies of a visitor, more than it may have kept, use up nothing of its own or of others', async () => {
+  it('400: many empty bodies of a visitor use up no kept replies, neither its own nor those of others', async () => {
     const [stranger, visitor] = [await service.signIn('unrelated'), await service.signIn('unrelated')];
     for (let count = 0; count < 250; count++)
       expect((await stranger.post('/screening/submit', {}, keyed())).status).toBe(400);
@@ -99,7 +100,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     }
   });
 
-  it('200: is another request for another account', async () => {
+  it('200: the same key of another account is another request', async () => {
     const headers = keyed();
     const person = aPerson();
     const first = await demo.post('/screening/submit', person, headers);
@@ -115,7 +116,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect([other.status, code(other), other.body.error.recoverable]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED', false]);
   });
 
-  it('200: concurrent twins are one submission', async () => {
+  it('200: concurrent requests with one key are one submission', async () => {
     const headers = keyed();
     const person = aPerson({ lastName: 'Slowtest' });
     const before = await registrations();
@@ -134,7 +135,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(await registrations()).toBe(before + 1);
   });
 
-  it('400 and then 200: a body that was refused leaves the key unused for the right one', async () => {
+  it('400 and then 200: a refused body leaves the key unused for the right one', async () => {
     const [headers, person] = [keyed(), aPerson()];
     for (let time = 0; time < 2; time++) {
       const refused = await demo.post('/screening/submit', { ...person, currentZip: 'x' }, headers);
@@ -145,7 +146,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(isReplay(await demo.post('/screening/submit', person, headers))).toBe(true);
   });
 
-  it('503: an outage is not kept, and the same key succeeds when it is over', async () => {
+  it('503: an outage is not kept, and the same key succeeds afterwards', async () => {
     const headers = keyed();
     const person = aPerson({ lastName: 'Flakytest' });
     const first = await demo.post('/screening/submit', person, headers);
@@ -163,7 +164,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     }
   });
 
-  it('401: nothing is replayed to a caller without a token', async () => {
+  it('401: a caller without a token gets no replay', async () => {
     const headers = keyed();
     const person = aPerson();
     await demo.post('/screening/submit', person, headers);
@@ -172,7 +173,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
   });
 });
 
-describe('answers with an Idempotency-Key', () => {
+describe('an answer with an Idempotency-Key', () => {
   const otpSession = async (): Promise<string> => (await demo.submit({ lastName: 'Otptest' })).body.id;
 
   it('200: a wrong code sent twice uses one attempt', async () => {

@@ -28,7 +28,7 @@ async function verified(caller: PlatformCaller, lastName: string): Promise<strin
   return body.id;
 }
 
-/** Opens a session of somebody with that name, and waits for its end. */
+/** Opens a session of a person with that name, and waits for its end. */
 async function ended(
   caller: PlatformCaller,
   lastName: string,
@@ -60,7 +60,7 @@ describe('POST /voie/sessions', () => {
     ]);
   });
 
-  it('answers 200 with the linked screening and the routes asked for', async () => {
+  it('answers 200 with the linked screening and the requested routes', async () => {
     const screening = await verified(demo, 'Example');
     const { body } = await open(demo, { screening_session_id: screening, routes: ['BANKING'], unknown_field: 1 });
     expect(body).toMatchObject({ screening_session_id: screening, route: 'BANKING' });
@@ -91,7 +91,7 @@ describe('POST /voie/sessions', () => {
     }
   });
 
-  it("answers the same 404 NOT_FOUND for a screening that is unknown, malformed or another account's", async () => {
+  it('answers the same 404 NOT_FOUND for an unknown or malformed screening and for one of another account', async () => {
     const replies = await Promise.all(
       [UNKNOWN, 'nonsense', await verified(nopay, 'Example')].map((screening_session_id) =>
         open(demo, { screening_session_id }),
@@ -229,7 +229,7 @@ describe('GET /voie/sessions/{id}/status and /report', () => {
     }
   });
 
-  it('answer 404 NOT_FOUND to a parent: its platform tokens reach its own sessions only', async () => {
+  it('answer 404 NOT_FOUND to a parent, because its platform tokens reach only its own sessions', async () => {
     const { income_session_id: id } = (await open(await service.signIn('child'))).body;
     expect([refused(await status(demo, id)), refused(await report(demo, id))]).toEqual([
       [404, 'NOT_FOUND'],
@@ -245,7 +245,7 @@ describe('GET /voie/sessions/{id}/status and /report', () => {
       ]);
   });
 
-  it('after the person was erased the report is 404 NOT_FOUND', async () => {
+  it('after the erasure of the person the report is 404 NOT_FOUND', async () => {
     const { screening, body } = await ended(nopay, 'Example');
     expect((await report(nopay, body.income_session_id)).status).toBe(200);
     expect((await service.ops('person', 'erase', screening)).exitCode).toBe(0);

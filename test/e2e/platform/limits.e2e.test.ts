@@ -1,4 +1,5 @@
-// The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
+// The limits against abuse on the whole service, with their defaults and with other numbers
+// (docs/contract/general.md#limits-against-abuse).
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { aPerson, PlatformCaller, Service, type Person, type Reply } from '../../support/service.js';
 import { EndpointOwner } from '../../support/endpoint-owner.js';
@@ -13,7 +14,7 @@ let nopay: PlatformCaller;
 let unrelated: PlatformCaller;
 
 beforeAll(async () => {
-  // An empty value counts as none.
+  // An empty value has the same effect as no value.
   service = await Service.start({
     LIMITS: '',
     TOKEN_EXCHANGE_PER_MINUTE: '',
@@ -58,7 +59,7 @@ describe('by default', () => {
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('429 beyond 30 submissions a minute from one address for one account; malformed ones are none, and others go on', async () => {
+  it('429 beyond 30 submissions a minute from one address for one account; malformed ones do not count, and other addresses go on', async () => {
     expect((await submit(nopay, '203.0.113.1', { dateOfBirth: 'x' })).status).toBe(400);
     const replies = await Promise.all(Array.from({ length: 33 }, () => submit(nopay, '203.0.113.1')));
     expect(statuses(replies)).toEqual({ 200: 30, 429: 3 });
@@ -71,7 +72,7 @@ describe('by default', () => {
     ]);
   });
 
-  it('429 beyond 6 codes an hour to one phone of one account, at once; nothing is stored or asked of the vendor', async () => {
+  it('429 beyond 6 codes an hour to one phone of one account; nothing is stored, and the vendor is not asked', async () => {
     const phoneNumber = aPhone();
     const registrations = async (): Promise<number> =>
       (
@@ -96,7 +97,7 @@ describe('by default', () => {
     expect((await submit(unrelated, '203.0.113.40', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
-  it("429 beyond 6 codes an hour to one phone, of which resends are some; the session's own refusals go first", async () => {
+  it("429 beyond 6 codes an hour to one phone, with resends; the session's own refusals have priority", async () => {
     const phoneNumber = aPhone();
     const { id } = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body;
     const second = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body.id;
@@ -108,14 +109,14 @@ describe('by default', () => {
     expect((await resend(second)).status).toBe(410);
   });
 
-  it('counts no code where none was sent', async () => {
+  it('does not count a submission without a code', async () => {
     const phoneNumber = aPhone();
     for (let count = 0; count < 8; count++)
       expect((await submit(nopay, '203.0.113.60', { phoneNumber })).status).toBe(200);
     expect((await submit(nopay, '203.0.113.60', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
-  it('429 beyond 5 submissions an hour of one person, of whom another account knows nothing', async () => {
+  it('429 beyond 5 submissions an hour of one person; another account has its own count', async () => {
     const person = aPerson({ phoneNumber: aPhone() });
     for (let count = 0; count < 5; count++) expect((await submit(nopay, '203.0.113.70', person)).status).toBe(200);
     limited(await submit(nopay, '203.0.113.71', person), 3_600);
@@ -134,7 +135,7 @@ describe('by default', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('429 beyond 3 income sessions of one screening, and one a minute of a page that names none; nothing is stored', async () => {
+  it('429 beyond 3 income sessions of one screening, and beyond one a minute of a page without a screening; nothing is stored', async () => {
     const [page, other] = await Promise.all([service.signIn('nopay'), service.signIn('nopay')]);
     const screening_session_id = (await submit(page, '203.0.113.81')).body.id;
     const open = (caller: PlatformCaller, body: object) => caller.post('/voie/sessions', body);
@@ -147,7 +148,7 @@ describe('by default', () => {
     limited(await open(page, {}), 60);
   });
 
-  it('429 beyond 10 intents and 20 confirmations a minute of one session; the session of another goes on', async () => {
+  it('429 beyond 10 intents and 20 confirmations a minute of one session; another session goes on', async () => {
     const demo = await service.signIn('demo');
     const payable = async (from: string): Promise<string> => (await submit(demo, from)).body.id;
     const [own, another] = [await payable('203.0.113.82'), await payable('203.0.113.83')];
@@ -173,7 +174,7 @@ describe('by default', () => {
     limited(await nopay.post(`/reports/${id}/revoke-sharing`), 60);
   });
 
-  it('429 beyond 30 changes of the endpoint of an account an hour, and rotations are some of them', async () => {
+  it('429 beyond 30 changes of the endpoint of an account an hour, with rotations', async () => {
     const owner = new EndpointOwner(service, (await service.credentials()).accounts.unrelated);
     const { id } = (await owner.request('POST', '', { url: 'https://8.8.8.8/hook' })).body;
     const replies = [];
@@ -191,7 +192,7 @@ describe('by default', () => {
     expect(keys).not.toMatch(/203\.0|415555|submits|sms/);
   });
 
-  it('429 beyond 60 token exchanges a minute with one key from one address; a stranger with it uses up nothing of its owner', async () => {
+  it("429 beyond 60 token exchanges a minute with one key from one address; a stranger with the key does not use up the owner's limit", async () => {
     const { publishableKey, allowedOrigins } = (await service.credentials()).accounts.unrelated;
     const own = allowedOrigins[0] as string;
     const from = (address: string, origin: string, headers: Record<string, string> = {}): Promise<Reply> =>
@@ -203,7 +204,7 @@ describe('by default', () => {
     expect(await many('https://evil.example.test')).toEqual({ 403: 60, 429: 1 });
     expect((await from('203.0.113.71', 'https://evil.example.test')).body.error.code).toBe('ORIGIN_NOT_ALLOWED');
     expect(await many(own)).toEqual({ 200: 60, 429: 1 });
-    // Another address, and a page that is open already, go on.
+    // Another address goes on, and so does an open page.
     const quota = ({ status, headers }: Reply): unknown[] => [status, headers.get('ratelimit-remaining')];
     const other = await from('203.0.113.71', own);
     expect([quota(other), other.headers.get('ratelimit-limit')]).toEqual([[200, '59'], '60']);
@@ -238,7 +239,7 @@ describe('by environment and account', () => {
   });
   afterAll(() => at.program.end('SIGTERM'));
 
-  it('429 beyond other numbers of submissions, and none where they are 0', async () => {
+  it('429 beyond other numbers of submissions; 0 sets no limit', async () => {
     const person = aPerson({ phoneNumber: aPhone() });
     const first = await submit(caller, '203.0.113.90', person);
     expect(first.status).toBe(200);
@@ -255,10 +256,10 @@ describe('by environment and account', () => {
     expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
   });
 
-  it('429 beyond other numbers of codes, readings and shares', async () => {
+  it('429 beyond other numbers of codes, reads and shares', async () => {
     const phoneNumber = aPhone();
     let tries = 0;
-    // Two of one page: the first one alone may have begun a window.
+    // Two requests of one page, because the first alone may have begun a window.
     await until('the number of the installation counts', async () => {
       const twice = [await submit(caller, `10.9.1.${(tries += 1)}`), await submit(caller, `10.9.2.${tries}`)];
       return twice.every(({ status }) => status === 200);
@@ -284,7 +285,7 @@ describe('by environment and account', () => {
     limited(await open('203.0.113.98', { screening_session_id: id }), 30 * 86_400);
     expect([(await open('203.0.113.97', {})).status, (await open('203.0.113.97', {})).status]).toEqual([200, 200]);
     limited(await open('203.0.113.97', {}), 60);
-    // Lineages are shed as well as addresses.
+    // The limit of the account also refuses this page from another address, but not a new page from there.
     limited(await open('203.0.113.96', {}), 60);
     const newcomer = new PlatformCaller(at, (await service.signIn('child')).headers);
     expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);
@@ -315,7 +316,7 @@ describe('by environment and account', () => {
   });
 });
 
-/** Of everything that was ever stored. */
+/** The number of all stored events. */
 async function eventCount(): Promise<number> {
   const { stdout } = await service.ops('audit', 'verify');
   const found = /"events":(\d+)/.exec(stdout);

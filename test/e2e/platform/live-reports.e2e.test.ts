@@ -1,4 +1,4 @@
-// Live traffic, which only production has: a report of an account that was withdrawn from it.
+// Live traffic, which exists only in production: a report of an account that was withdrawn from it.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { productionHere } from '../../support/production.js';
 import { aPerson, Service, type Reply } from '../../support/service.js';
@@ -8,7 +8,7 @@ describe('GET /reports/{id}', () => {
   let service: Service | undefined;
   afterEach(() => service?.stop());
 
-  it('409 ACCOUNT_NOT_LIVE: of a live session whose account was withdrawn from live traffic; test traffic has no vendor in production but its own', async () => {
+  it('409 ACCOUNT_NOT_LIVE for a live session after its account was withdrawn from live traffic; test traffic in production has only its own vendors', async () => {
     service = await Service.start(await productionHere());
     const { accountId } = await ops(
       service,

@@ -35,7 +35,7 @@ describe('GET /screening/options', () => {
     return { accountId, page: await service.signIn('demo', publishableKey) };
   }
 
-  it('200: what the account lets a page do, and what its consumers pay', async () => {
+  it('200: the choices of a page under its account, and the price for its consumers', async () => {
     const { status, headers, body } = await options(demo);
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toEqual({
@@ -52,12 +52,12 @@ describe('GET /screening/options', () => {
     expect(body.terms.paragraphs.join(' ')).toContain('Fair Credit Reporting Act');
   });
 
-  it('200: no price where the account pays', async () => {
+  it('200: no price when the account pays', async () => {
     const { status, body } = await options(await service.signIn('nopay'));
     expect([status, body.price, body.applicationFee]).toEqual([200, null, { fixed: null, max: null }]);
   });
 
-  it('200: the price and the bounds of the fee are those that a payment is held to', async () => {
+  it('200: the price and the bounds of the fee are those that a payment must meet', async () => {
     const { page } = await pageOf('--payer', 'consumer', '--fee', '10', '--max-application-fee', '40');
     const { body } = await options(page);
     expect([body.price.amount, body.applicationFee]).toEqual([50, { fixed: null, max: 40 }]);
@@ -68,7 +68,7 @@ describe('GET /screening/options', () => {
     expect((await pay(50, 40)).status).toBe(200);
   });
 
-  it('200: the support contact as the operator set it, and null when it is taken back', async () => {
+  it('200: the support contact as the operator set it, and null after its removal', async () => {
     const { accountId, page } = await pageOf('--support', '+1 202 555 0143');
     expect((await options(page)).body.support).toBe('+1 202 555 0143');
     for (const [contact, told] of [
@@ -76,13 +76,13 @@ describe('GET /screening/options', () => {
       ['none', null],
     ] as const) {
       expect(await ops('accounts', 'set', accountId, '--support', contact)).toMatchObject({ supportContact: told });
-      await until('the page is told', async () => (await options(page)).body.support === told);
+      await until('the page has it', async () => (await options(page)).body.support === told);
     }
     const wrong = await service.ops('accounts', 'set', accountId, '--support', 'ask at the desk');
     expect(wrong.exitCode).not.toBe(0);
   });
 
-  it('200: what the session grant of the token binds', async () => {
+  it("200: the values that the token's session grant fixes", async () => {
     const page = await service.signInUnderGrant('demo', {
       user_type: 'CONSUMER',
       end_user_type: 'REAL_ESTATE_AGENT',
@@ -102,7 +102,7 @@ describe('GET /screening/options', () => {
     });
   });
 
-  it('200: a fee that only the grant says raises the price that a consumer pays at least', async () => {
+  it('200: a fee that only the grant names raises the lowest price for a consumer', async () => {
     const page = await service.signInUnderGrant('demo', { application_fee: 4_000 });
     expect((await options(page)).body).toMatchObject({ price: { amount: 4_000 }, applicationFee: { max: 4_000 } });
   });
@@ -119,7 +119,7 @@ describe('GET /screening/options', () => {
     expect(body.terms.paragraphs.length).toBeGreaterThan(3);
   });
 
-  it("200: the account's own terms and products, as its operator set them; English where it has no Spanish", async () => {
+  it("200: the account's own terms and products, as its operator set them; English when it has no Spanish", async () => {
     const [file, english] = [join(service.dataDir, 'terms.json'), join(service.dataDir, 'english.json')];
     await writeFile(file, JSON.stringify(TERMS));
     await writeFile(english, JSON.stringify({ version: '2', text: { en: ['Yes.'] } }));
@@ -140,13 +140,13 @@ describe('GET /screening/options', () => {
 
   it.each([
     ['no JSON', '{'],
-    ['no object', '[]'],
+    ['another type', '[]'],
     ['no version', '{"text":{"en":["Yes."]}}'],
     ['no English', '{"version":"1","text":{"es":["Sí."]}}'],
-    ['paragraphs that are no texts', '{"version":"1","text":{"en":[1]}}'],
-    ['nothing to agree to', '{"version":"1","text":{"en":[]}}'],
-    ['a version that is no plain token', '{"version":"a b","text":{"en":["Yes."]}}'],
-  ])('terms with %s are not set', async (_, content) => {
+    ['paragraphs that are not texts', '{"version":"1","text":{"en":[1]}}'],
+    ['an empty text', '{"version":"1","text":{"en":[]}}'],
+    ['a version that is not a plain token', '{"version":"a b","text":{"en":["Yes."]}}'],
+  ])('terms with %s are not accepted', async (_, content) => {
     const file = join(service.dataDir, 'wrong.json');
     await writeFile(file, content);
     const { exitCode, stdout } = await service.ops('accounts', 'set', accounts.unrelated.accountId, '--terms', file);
@@ -154,7 +154,7 @@ describe('GET /screening/options', () => {
   });
 
   it.each(['/screening/options', '/reports/nothing/sharing', '/voie/sessions/nothing/status'])(
-    '200, 404 and 204: the frame on its own origin reads %s, its errors and its preflight',
+    '200, 404 and 204: the frame on its own origin can read %s, its errors and its preflight',
     async (path) => {
       const origin = new URL((await service.credentials()).embeddedUrl).origin;
       const { status, headers } = await demo.get(path, { origin });

@@ -1,5 +1,5 @@
-// Payments on the whole service (docs/contract/platform.md#payments). What the processor tells by itself:
-// processor-events.e2e.test.ts; processes that die: test/soak/kill-nine-money.e2e.test.ts.
+// Payments on the whole service (docs/contract/platform.md#payments). processor-events.e2e.test.ts covers the processor's own events, and
+// test/soak/kill-nine-money.e2e.test.ts killed processes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';
@@ -57,7 +57,7 @@ async function opened(): Promise<Opened> {
 }
 
 describe('POST /payments/create-intent', () => {
-  it('200: a transaction of ours, the secret for the browser, amount and currency, and nothing else', async () => {
+  it('200: a transaction of the service, the secret for the browser, amount and currency, and nothing else', async () => {
     const id = await session();
     const reply = await create(id, { applicationFee: 500 });
     expect([reply.status, reply.body]).toEqual([
@@ -82,14 +82,14 @@ describe('POST /payments/create-intent', () => {
     expect(await overall(id)).toEqual(['PENDING', 'PAYMENT_PENDING']);
   });
 
-  it('the status of the session says the transaction, once there is one', async () => {
+  it('the status of the session names the transaction when there is one', async () => {
     const id = await session();
     expect((await demo.status(id)).body).not.toHaveProperty('transactionId');
     const { body } = await create(id);
     await until('the session knows it', async () => (await demo.status(id)).body.transactionId === body.transaction_id);
   });
 
-  it('200 for a session whose step-up is still open, and the payment counts once it is verified', async () => {
+  it('200 for a session whose step-up is still open, and the payment counts after the verification', async () => {
     const id = await session({ lastName: 'Otptest' });
     const { status, body } = await create(id);
     expect(status).toBe(200);
@@ -116,7 +116,7 @@ describe('POST /payments/create-intent', () => {
     ['missing', undefined],
     ['a list', [FEE]],
     ['an object', { cents: FEE }],
-  ])('400 VALIDATION_ERROR, field amount, for one that is %s', async (_what, amount) => {
+  ])('400 VALIDATION_ERROR, field amount, for an amount that is %s', async (_what, amount) => {
     const reply = await create(await session(), { amount });
     expect([...refused(reply), reply.body.error.field, reply.body.error.recoverable]).toEqual([
       400,
@@ -147,7 +147,7 @@ describe('POST /payments/create-intent', () => {
     ['a string', '500', FEE],
     ['true', true, FEE],
     ['a list', [500], FEE],
-  ])('400 VALIDATION_ERROR, field applicationFee, for one that is %s', async (_what, applicationFee, amount) => {
+  ])('400 VALIDATION_ERROR, field applicationFee, for a fee that is %s', async (_what, applicationFee, amount) => {
     const reply = await create(await session(), { amount, applicationFee });
     expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'applicationFee']);
   });
@@ -162,7 +162,7 @@ describe('POST /payments/create-intent', () => {
     expect((await create(await session(), { amount, applicationFee })).status).toBe(200);
   });
 
-  it('200: where an account at the processor is connected, the money goes there and the fee stays with the platform, also after a change', async () => {
+  it('200: with a connected account at the processor, the money goes there and the fee stays with the platform, also after a change', async () => {
     const { accountId } = (await service.credentials()).accounts.grandchild;
     expect((await service.ops('accounts', 'set', accountId, '--payment-account', 'acct_landlord')).exitCode).toBe(0);
     const grandchild = await service.signIn('grandchild');
@@ -190,7 +190,7 @@ describe('POST /payments/create-intent', () => {
     ['a number', 17],
     ['null', null],
     ['a list', [UNKNOWN]],
-  ])('400 VALIDATION_ERROR, field screeningId, for one that is %s', async (_what, screeningId) => {
+  ])('400 VALIDATION_ERROR, field screeningId, for an id that is %s', async (_what, screeningId) => {
     const reply = await create(screeningId);
     expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'screeningId']);
   });
@@ -199,7 +199,7 @@ describe('POST /payments/create-intent', () => {
     expect(refused(await demo.post('/payments/create-intent', body))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it("404 SCREENING_NOT_FOUND, byte for byte the same, for malformed, unknown, another account's, a child's and the other environment's sessions", async () => {
+  it('404 SCREENING_NOT_FOUND with the same bytes for malformed and unknown ids, and for sessions of another account, a child or the other environment', async () => {
     const { livePublishableKey } = (await service.credentials()).accounts.demo;
     const [own, foreign, ofChild, live] = await Promise.all([
       session(),
@@ -228,13 +228,13 @@ describe('POST /payments/create-intent', () => {
     expect(refused(replies[0] as Reply)).toEqual([404, 'SCREENING_NOT_FOUND']);
   });
 
-  it('404 comes before what is wrong with the amount, so that it tells nothing of foreign sessions', async () => {
+  it('404 has priority over a wrong amount, so that it reveals nothing of foreign sessions', async () => {
     const foreign = await session({}, unrelated);
     for (const id of [UNKNOWN, foreign])
       expect(refused(await create(id, { amount: 51 }))).toEqual([404, 'SCREENING_NOT_FOUND']);
   });
 
-  it("401 AUTH_UNAUTHORIZED without a token, with a forged one and with a server's key", async () => {
+  it("401 AUTH_UNAUTHORIZED without a token, with a forged token and with a server's key", async () => {
     const { secretKey } = (await service.credentials()).accounts.demo;
     const id = await session();
     for (const authorization of [undefined, 'Bearer x.y.z', `Bearer ${secretKey}`]) {
@@ -262,7 +262,7 @@ describe('POST /payments/create-intent', () => {
     expect(refused(await create(id))).toEqual([400, 'SCREENING_SESSION_NOT_COMPLETED']);
   });
 
-  it('409 PAYMENT_NOT_REQUIRED where the account pays, and for agents', async () => {
+  it('409 PAYMENT_NOT_REQUIRED when the account pays, and for agents', async () => {
     const free = await session({}, nopay);
     expect(refused(await nopay.post('/payments/create-intent', { amount: FEE, screeningId: free }))).toEqual([
       409,
@@ -272,7 +272,7 @@ describe('POST /payments/create-intent', () => {
     expect(refused(await create(await session({ userType: 'PMC' })))).toEqual([409, 'PAYMENT_NOT_REQUIRED']);
   });
 
-  it('200 with the same transaction and secret while it is open, also after a decline; other amounts change the same intent', async () => {
+  it('200 with the same transaction and secret while the payment is open, also after a decline; other amounts change the same intent', async () => {
     const { id, transactionId, secret } = await opened();
     const same = { transaction_id: transactionId, client_secret: secret, amount: FEE, currency: 'usd' };
     expect((await create(id)).body).toEqual(same);
@@ -293,7 +293,7 @@ describe('POST /payments/create-intent', () => {
     });
   });
 
-  it('200: of many different amounts at once one intent comes, and what is charged is what the payment says', async () => {
+  it('200: several different amounts at once make one intent, and the charge matches the payment', async () => {
     const id = await session();
     const replies = await Promise.all(Array.from({ length: 5 }, (_, index) => create(id, { amount: FEE + index })));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -306,8 +306,8 @@ describe('POST /payments/create-intent', () => {
     expect((await confirm(transactionId)).body.amount).toBe(FEE + 9);
   });
 
-  // Guarantee: whoever asks once more is told what will be charged.
-  it('200 with the amount asked for, also after an earlier change was executed late and undid it', async () => {
+  // Guarantee: a caller that asks again learns the amount that will be charged.
+  it('200 with the requested amount, also after an earlier change ran late and undid it', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.control('slow', { ms: 500 });
     const late = create(id, { amount: FEE + 9 });
@@ -328,20 +328,20 @@ describe('POST /payments/create-intent', () => {
     expect((await confirm(transactionId)).body.amount).toBe(FEE + 5);
   });
 
-  it('409 PAYMENT_ALREADY_COMPLETED while a bank account is being debited and after it was, told by events alone', async () => {
+  it('409 PAYMENT_ALREADY_COMPLETED during and after a bank debit that only events report', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_usBankAccount');
     await until('the session knows that it is processing', async () => (await overall(id))[0] === 'PROCESSING');
     expect((await overall(id))[1]).toBe('PAYMENT_PENDING');
     expect(refused(await create(id))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect(refused(await create(id, { amount: FEE + 1 }))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
-    // Nobody asks: the processor tells.
+    // No caller asks. The processor sends an event.
     await until('the session is completed', async () => (await overall(id))[1] === 'COMPLETED');
     expect(refused(await create(id))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
   });
 
-  it('200 with another transaction once the processor has canceled the first one', async () => {
+  it('200 with another transaction after the processor has canceled the first one', async () => {
     const { id, transactionId, secret } = await opened();
     expect((await processor.cancel(intentIn(secret))).status).toBe(200);
     expect((await confirm(transactionId)).body).toMatchObject({ status: 'FAILED' });
@@ -356,7 +356,7 @@ describe('POST /payments/create-intent', () => {
     expect(await overall(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
   });
 
-  it('200 with another transaction also when nobody has told yet that the first one is canceled', async () => {
+  it('200 with another transaction also before the service learns that the first one is canceled', async () => {
     await processor.control('delivery', { drop: 1_000 });
     try {
       const { id, transactionId, secret } = await opened();
@@ -368,21 +368,21 @@ describe('POST /payments/create-intent', () => {
     }
   });
 
-  it('200: a request with an Idempotency-Key is answered again, byte for byte, and makes no second intent; another body is 409', async () => {
+  it('200: a repeated request with an Idempotency-Key gets the same bytes and makes no second intent; another body is 409', async () => {
     const id = await session();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await create(id, {}, headers);
     const again = await create(id, {}, headers);
     expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([200, first.text, 'true']);
     expect(refused(await create(id, { amount: FEE + 1 }, headers))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
-    // Paid meanwhile: the same key still gives the reply of then.
+    // The payment was paid in the meantime. The same key still gets the earlier reply.
     await processor.confirm(first.body.client_secret, 'pm_card_visa');
     await confirm(first.body.transaction_id);
     expect((await create(id, {}, headers)).text).toBe(first.text);
     expect(await processor.intents({ transaction: first.body.transaction_id })).toHaveLength(1);
   });
 
-  it('200: the key at the processor belongs to the transaction, so that create is executed once whoever asks', async () => {
+  it('200: the key at the processor belongs to the transaction, so that create runs once, whatever the caller', async () => {
     const id = await session();
     const replies = await Promise.all(Array.from({ length: 8 }, () => create(id)));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -391,7 +391,7 @@ describe('POST /payments/create-intent', () => {
 });
 
 describe('POST /payments/{transactionId}/confirm', () => {
-  it('200 with each status as it is at the processor: PENDING, REQUIRES_ACTION, SUCCEEDED', async () => {
+  it('200 with each status of the processor: PENDING, REQUIRES_ACTION, SUCCEEDED', async () => {
     const { id, transactionId, secret } = await opened();
     expect(await confirm(transactionId)).toMatchObject({
       status: 200,
@@ -421,13 +421,13 @@ describe('POST /payments/{transactionId}/confirm', () => {
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('200 FAILED after a bank account bounced, told by events alone', async () => {
+  it('200 FAILED after a returned bank debit that only events report', async () => {
     const { id, secret } = await opened();
     await processor.confirm(secret, 'pm_usBankAccount_insufficientFunds');
     await until('the session knows that it failed', async () => (await overall(id))[1] === 'PAYMENT_FAILED');
   });
 
-  it('200 SUCCEEDED at once, when no event comes, and for every later one of many confirms; the log says it once', async () => {
+  it('200 SUCCEEDED at once without an event, and for every later confirm; the log records it once', async () => {
     await processor.control('delivery', { drop: 1_000 });
     try {
       const { id, transactionId, secret } = await opened();
@@ -446,7 +446,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
     }
   });
 
-  it("404 PAYMENT_NOT_FOUND, byte for byte the same, for malformed, unknown, another account's and the other environment's transactions", async () => {
+  it('404 PAYMENT_NOT_FOUND with the same bytes for malformed and unknown transactions, and for those of another account or the other environment', async () => {
     const { livePublishableKey } = (await service.credentials()).accounts.demo;
     const { transactionId, id, secret } = await opened();
     const live = await service.signIn('demo', livePublishableKey);
@@ -475,7 +475,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
     expect(refused(replies[0] as Reply)).toEqual([404, 'PAYMENT_NOT_FOUND']);
   });
 
-  it('200: a refund is recorded, re-locks nothing and opens no new payment', async () => {
+  it('200: a refund is recorded, locks nothing again and opens no new payment', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_card_visa');
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');
@@ -505,7 +505,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
 });
 
 describe('a processor that is away', () => {
-  it('503 SERVICE_UNAVAILABLE for create and confirm while it is down; then the same payment goes on', async () => {
+  it('503 SERVICE_UNAVAILABLE for create and confirm during an outage; then the same payment goes on', async () => {
     const { id, transactionId, secret } = await opened();
     const fresh = await session();
     await processor.control('outage', { seconds: 600 });
@@ -532,7 +532,7 @@ describe('a processor that is away', () => {
     expect(await processor.intents({ transaction: body.transaction_id })).toHaveLength(1);
   });
 
-  it('503 or 504 while it hangs over a new intent; asked again there is one intent', async () => {
+  it('503 or 504 while the processor hangs over a new intent; a repeated request finds one intent', async () => {
     const id = await session();
     await processor.control('slow', { ms: 2_000 });
     try {
@@ -555,7 +555,7 @@ describe('a processor that is away', () => {
     }
   });
 
-  it('200 although answers are lost: the call is repeated under its key and executed once', async () => {
+  it('200 although answers are lost: the call is repeated under its key and runs once', async () => {
     const id = await session();
     await processor.control('lost-answers', { calls: 2 });
     const { status, body } = await create(id);
@@ -569,7 +569,7 @@ describe('a processor that is away', () => {
     expect(await processor.intents({ transaction: body.transaction_id })).toMatchObject([{ amount: FEE + 5 }]);
   });
 
-  it('200 for a payment already known to have succeeded, which needs no processor', async () => {
+  it('200 for a payment that is known to have succeeded, without the processor', async () => {
     const { transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_card_visa');
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');
@@ -583,7 +583,7 @@ describe('a processor that is away', () => {
 });
 
 describe('POST /payments/webhook', () => {
-  it('410 ENDPOINT_RETIRED with and without a token, whatever is sent', async () => {
+  it('410 ENDPOINT_RETIRED with and without a token, for every body', async () => {
     const replies = [
       await service.request('POST', '/payments/webhook'),
       await service.request('POST', '/payments/webhook', { body: { type: 'payment_intent.succeeded' } }),

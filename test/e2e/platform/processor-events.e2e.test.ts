@@ -1,5 +1,6 @@
-// What the processor tells at /internal/processor/events (docs/contract/platform.md#processor-events), attacked: whoever has not the secret changes nothing, and
-// of what is signed only the pointer counts. What the processor tells and how often is set with the sandbox's controls.
+// The processor's messages at /internal/processor/events under attack (docs/contract/platform.md#processor-events). A sender without the
+// secret changes nothing. In a signed message only the pointer counts. The sandbox's controls decide which messages the processor sends and
+// how often.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventAbout, intentIn, paymentStream, Processor, shownEvents, signatureOf } from '../../support/processor.js';
 import { type PlatformCaller, type Reply, Service } from '../../support/service.js';
@@ -51,7 +52,7 @@ function tell(
   });
 }
 
-/** The processor says nothing by itself of what happens meanwhile. */
+/** The processor sends no events about changes in the meantime. */
 async function inSilence(happens: () => Promise<void>): Promise<void> {
   await processor.control('delivery', { drop: 1_000 });
   try {
@@ -73,7 +74,7 @@ const overall = async ({ id }: Opened, caller = demo): Promise<string> => (await
 const succeeded = (all: readonly string[]): number => all.filter((type) => type === 'PaymentSucceeded').length;
 
 describe("an event that is not the processor's", () => {
-  it('is refused with the same 400, which tells nothing, and changes nothing', async () => {
+  it('is refused with the same 400, which reveals nothing, and changes nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const before = await recorded(payment);
@@ -111,18 +112,15 @@ describe("an event that is not the processor's", () => {
   });
 
   it.each([
-    ['no JSON', 'no JSON at all'],
+    ['no JSON', 'not JSON'],
     ['an empty object', '{}'],
     ['a list', '[]'],
     ['null', 'null'],
     ['a number', '17'],
     ['an event without data', '{"id":"evt_1","object":"event","type":"payment_intent.succeeded"}'],
     ['a bare intent', '{"id":"pi_1","object":"payment_intent","status":"succeeded"}'],
-    [
-      'an event with an id that is none',
-      '{"id":7,"object":"event","type":"payment_intent.succeeded","data":{"object":{}}}',
-    ],
-    ['bytes that are no text', '\u0000\u0001'],
+    ['an event with an invalid id', '{"id":7,"object":"event","type":"payment_intent.succeeded","data":{"object":{}}}'],
+    ['bytes that are not text', '\u0000\u0001'],
   ])('is refused with 400 although it is signed, when it is %s', async (_what, body) => {
     const reply = await tell(body);
     expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
@@ -137,13 +135,13 @@ describe("an event that is not the processor's", () => {
     ['about an intent that does not exist', eventAbout('pi_nobodyknowsthisone')],
     ['about an intent whose id is a path', eventAbout('pi_../../customers')],
     ['of an unknown type', '{"id":"evt_a3","object":"event","type":"unheard.of","data":{"object":{"id":"x"}}}'],
-  ])('200, and nothing happens, when it is signed and %s', async (_what, body) => {
+  ])('200 without an effect when it is signed and %s', async (_what, body) => {
     expect(await tell(body)).toMatchObject({ status: 200, body: { received: true } });
   });
 });
 
 describe('a signed event', () => {
-  it('is only a pointer: what it says of an unpaid intent is not believed', async () => {
+  it('is only a pointer: its statement about an unpaid intent is not believed', async () => {
     const payment = await opened();
     const before = await recorded(payment);
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
@@ -151,7 +149,7 @@ describe('a signed event', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('is worth something once: replayed, and in many copies at once, it changes nothing more', async () => {
+  it('has its effect once: replays and many copies at once change nothing more', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const body = eventAbout(payment.intent);
@@ -174,7 +172,7 @@ describe('a signed event', () => {
     expect(await recorded(payment)).toEqual(after);
   });
 
-  it('answers the same about ours, foreign and unknown intents', async () => {
+  it('gets the same answer for own, foreign and unknown intents', async () => {
     const payment = await opened();
     const foreign = await processor.create({ 'metadata[transaction_id]': `txn_${UNKNOWN}` });
     const replies = await Promise.all(
@@ -184,7 +182,7 @@ describe('a signed event', () => {
     expect(replies[0]).toMatchObject({ status: 200, body: { received: true } });
   });
 
-  it('about an intent that is not ours, paid at the processor past us, changes nothing: whatever transaction it claims to be', async () => {
+  it('about a foreign intent that was paid directly at the processor changes nothing, whatever transaction it claims', async () => {
     const [mine, theirs, waiting] = [await opened(), await opened(unrelated), await unopened()];
     const before = await Promise.all([recorded(mine), recorded(theirs)]);
     const claims = [
@@ -212,7 +210,7 @@ describe('a signed event', () => {
       'PAYMENT_PENDING',
       'PAYMENT_PENDING',
     ]);
-    // The one whose intent could not be made yet gets its own, and that one counts.
+    // The payment whose intent could not be made gets its own intent now, and that one counts.
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId: waiting.id });
     expect(body.transaction_id).toBe(waiting.transactionId);
     await processor.confirm(body.client_secret, 'pm_card_visa');
@@ -223,7 +221,7 @@ describe('a signed event', () => {
   });
 });
 
-/** A payment that was opened while the processor was down: the log has it, the processor does not. */
+/** A payment that was opened during an outage of the processor. The log has it, and the processor does not. */
 async function unopened(): Promise<{
   readonly id: string;
   readonly transactionId: string;
@@ -241,7 +239,7 @@ async function unopened(): Promise<{
   return { id: session.id, transactionId, secret: '', intent: '' };
 }
 
-/** As the processor itself was told it. */
+/** The transaction id that the processor received. */
 async function openTransactionOf(sessionId: string): Promise<string> {
   let transactionId = '';
   await until('the session knows its payment', async () => {
@@ -252,8 +250,8 @@ async function openTransactionOf(sessionId: string): Promise<string> {
   return transactionId;
 }
 
-describe('what the processor tells, however it arrives', () => {
-  it('each event several times: everything is recorded once', async () => {
+describe('a message of the processor', () => {
+  it('that comes several times is recorded once', async () => {
     await processor.control('delivery', { copies: 4 });
     try {
       const payment = await opened();
@@ -267,7 +265,7 @@ describe('what the processor tells, however it arrives', () => {
     }
   });
 
-  it('in reverse order: the end is the same, and nothing goes back', async () => {
+  it('has the same result in reverse order, and nothing goes back', async () => {
     const payment = await opened();
     await processor.control('delivery', { hold: 1_000 });
     try {
@@ -287,7 +285,7 @@ describe('what the processor tells, however it arrives', () => {
     expect(await overall(payment)).toBe('COMPLETED');
   });
 
-  it('late: the confirm has said it before, and the event adds nothing', async () => {
+  it('that comes late after the confirm adds nothing', async () => {
     const payment = await opened();
     await processor.control('delivery', { delayMs: 1_500 });
     try {
@@ -301,13 +299,13 @@ describe('what the processor tells, however it arrives', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('not at all: the next look finds it, and an event that is sent again by hand adds nothing', async () => {
+  it('that is lost is replaced by the next look, and a later resend adds nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: payment.id })).body.error.code).toBe(
       'PAYMENT_ALREADY_COMPLETED',
     );
-    // The session knows it too, before the refusal is out.
+    // The session knows it too before the refusal is sent.
     expect(await overall(payment)).toBe('COMPLETED');
     const before = await recorded(payment);
     expect(succeeded(before)).toBe(1);
@@ -316,7 +314,7 @@ describe('what the processor tells, however it arrives', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('while the processor cannot be asked: 503, so that it tells again, and then it is recorded', async () => {
+  it('gets 503 while the processor cannot be asked, so that it comes again and is then recorded', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     await processor.control('outage', { seconds: 600 });
@@ -327,13 +325,13 @@ describe('what the processor tells, however it arrives', () => {
       await processor.control('outage', { seconds: 0 });
     }
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
-    // The recovery job may have been first, and is about to tell the session.
+    // The recovery job may have been first, and is about to update the session.
     await soon(async () => expect(await overall(payment)).toBe('COMPLETED'));
   });
 });
 
-describe('where events arrive', () => {
-  it('is nowhere to be found for whoever came through a proxy: the 404 of any other path', async () => {
+describe('the address for events', () => {
+  it('answers a request through a proxy with the 404 of any other path', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const body = eventAbout(payment.intent);
@@ -352,7 +350,7 @@ describe('where events arrive', () => {
     expect((await service.request(method, PATH)).status).toBe(404);
   });
 
-  it('takes no more than 256 kB: 413', async () => {
+  it('accepts at most 256 kB: 413', async () => {
     const body = JSON.stringify({
       id: 'evt_large',
       object: 'event',

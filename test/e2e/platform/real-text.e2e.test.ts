@@ -26,8 +26,8 @@ const numbered = ({ status, body }: Reply): unknown[] => [
   body.errors[0].errorOnField,
 ];
 
-describe('half of a surrogate pair: 400 that names the field', () => {
-  it('on the platform, without using the idempotency key up', async () => {
+describe('half of a surrogate pair gets 400 with the field', () => {
+  it('on the platform, without using up the idempotency key', async () => {
     const key = { 'idempotency-key': 'half' };
     expect(named(await page.post('/screening/submit', aPerson({ currentCity: HALF }), key))).toEqual([
       400,
@@ -40,7 +40,7 @@ describe('half of a surrogate pair: 400 that names the field', () => {
     expect(named(await page.post('/screening/x/otp', { code: HALF }))).toEqual([400, 'VALIDATION_ERROR', 'code']);
   });
 
-  it('on the secret-key surface, in names below a field too', async () => {
+  it('on the secret-key surface, also in names below a field', async () => {
     const headers = { 'x-secret-key': accounts.demo.secretKey };
     for (const body of [{ metadata: { a: HALF } }, { metadata: { [HALF]: 'a' } }])
       expect(named(await service.request('POST', '/v1/sessions', { headers, body }))).toEqual([
@@ -60,7 +60,7 @@ describe('half of a surrogate pair: 400 that names the field', () => {
     ]);
   });
 
-  it('on the direct API, and a clean checkout of the same renter goes on', async () => {
+  it('on the direct API, and a clean checkout of the same renter succeeds', async () => {
     expect(numbered(await direct.register('renters', 'half', { lastName: HALF }))).toEqual([400, 138, 'lastName']);
     await direct.register('renters', 'half');
     const checkout = (more: object): Promise<Reply> =>
@@ -73,7 +73,7 @@ describe('half of a surrogate pair: 400 that names the field', () => {
   });
 
   it.each(['%ED%A0%80', '%C0%80', '\u00ed\u00a0\u0080'])(
-    'and odd text in a path or query is no fault: %s',
+    'like other odd text, causes no fault in a path or query: %s',
     async (odd) => {
       expect((await page.get(`/screening/${odd}/status?language=${odd}`)).status).toBeLessThan(500);
       expect((await direct.get(`/renters/${odd}/report?format=${odd}`)).status).toBeLessThan(500);
@@ -81,7 +81,7 @@ describe('half of a surrogate pair: 400 that names the field', () => {
   );
 });
 
-describe('a person as the phone spells them', () => {
+describe("a person as a phone's keyboard spells them", () => {
   const SPELLED = {
     firstName: ' Ada\u200e',
     middleName: '',
@@ -91,13 +91,13 @@ describe('a person as the phone spells them', () => {
     currentZip: ' 94105 1234',
   };
 
-  it('is taken by the platform, with the persona that the folded name is', async () => {
+  it('is accepted by the platform, with the persona of the folded name', async () => {
     const { status, body } = await page.submit({ ...SPELLED, lastName: '\u200fOtptest ' });
     expect([status, body.status, body.stepUp.type]).toEqual([200, 'STEP_UP_REQUIRED', 'OTP']);
     expect((await page.post(`/screening/${body.id}/otp`, { code: ' 123456\u00a0' })).body.status).toBe('VERIFIED');
   });
 
-  it('is taken by the direct API, which leaves what is no formatting to the vendor', async () => {
+  it('is accepted by the direct API, which passes everything but formatting to the vendor', async () => {
     const person = aRegistration({ ...SPELLED, lastName: '\u2019t Hooft', ssn: ' 666123456 ' });
     expect((await direct.post('/renters/spelled', person)).status).toBe(200);
     const foreign = await direct.register('renters', 'foreign', { phoneNumber: '+65 6123 4567' });
@@ -105,7 +105,7 @@ describe('a person as the phone spells them', () => {
   });
 
   it.each(['+65 6123 4567', '555-0132 x415', '+1 415 555 0132'])(
-    'a phone number that is not one: %s',
+    'a phone number that is not valid: %s',
     async (phoneNumber) => {
       expect(named(await page.submit({ phoneNumber }))).toEqual([
         400,

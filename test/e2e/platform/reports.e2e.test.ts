@@ -1,6 +1,6 @@
-// Reports on the whole service (docs/contract/platform.md#reports). Sharing: sharing.e2e.test.ts; the codes of
-// sessions that HTTP alone cannot make (live traffic outside production, a session whose refusal named no id, a block that is
-// over): test/unit/reports/doors.int.test.ts.
+// Reports on the whole service (docs/contract/platform.md#reports). sharing.e2e.test.ts covers sharing.
+// `test/unit/reports/doors.int.test.ts` covers sessions that HTTP alone cannot make: live traffic outside production, a refusal without an
+// id, and a block that is over.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DirectCaller } from '../../support/direct.js';
@@ -57,7 +57,7 @@ describe('GET /reports/{id}', () => {
     expect(Date.parse(reply.body.expiresAt) - Date.parse(reply.body.generatedAt)).toBe(30 * 86_400_000);
   });
 
-  it('200 HTML: the same as a page, which loads and runs nothing', async () => {
+  it('200 HTML: the same as a page that loads and runs nothing', async () => {
     const id = await submitted(nopay);
     const { body } = await nopay.get(`/reports/${id}`);
     const page = await nopay.get(`/reports/${id}`, { accept: 'text/html' });
@@ -79,7 +79,7 @@ describe('GET /reports/{id}', () => {
     expect(page.text).not.toMatch(/<script/i);
   });
 
-  it('200: every read shows the same report, and only the first one is billed', async () => {
+  it('200: every read shows the same report, and only the first is billed', async () => {
     const before = await debits();
     const id = await submitted(nopay);
     const replies = await Promise.all(Array.from({ length: 6 }, () => nopay.get(`/reports/${id}`)));
@@ -98,7 +98,7 @@ describe('GET /reports/{id}', () => {
     [{ lastName: 'Frozentest' }, 'REPORT_FILE_FROZEN', 'FILE_FROZEN'],
     [{ middleName: 'Upstream9116' }, 'SCREENING_IDENTITY_NOT_FOUND', 'FILE_BLOCKED'],
     [{ lastName: 'Nohittest' }, 'SCREENING_IDENTITY_NOT_FOUND', 'NO_RECORD'],
-  ])('422 for %j: %s with the reason %s, what to do, and when to ask again', async (person, code, reasonCode) => {
+  ])('422 for %j: %s with the reason %s, the remedy, and the time to ask again', async (person, code, reasonCode) => {
     const id = await submitted(nopay, person);
     const [calls, debited] = [await reportCalls(), await debits()];
     const replies = [await nopay.get(`/reports/${id}`), await nopay.get(`/reports/${id}`, { accept: 'text/html' })];
@@ -118,7 +118,7 @@ describe('GET /reports/{id}', () => {
     expect([await reportCalls(), await debits()]).toEqual([calls + 1, debited]);
   });
 
-  it('503 (direct API: 502) with the Retry-After of the vendor on every surface', async () => {
+  it("503 (direct API: 502) with the vendor's Retry-After on every API surface", async () => {
     const id = await submitted(nopay);
     const { secretKey } = (await service.credentials()).accounts.nopay;
     const direct = await DirectCaller.of(service, 'nopay');
@@ -137,7 +137,7 @@ describe('GET /reports/{id}', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('402 PAYMENT_REQUIRED, with one message while the consumer has not paid and another for a credit balance of $0', async () => {
+  it('402 PAYMENT_REQUIRED, with one message for an unpaid consumer and another for a credit balance of $0', async () => {
     const [unpaid, exhausted] = [
       await demo.get(`/reports/${await submitted(demo)}`),
       await broke.get(`/reports/${await submitted(broke)}`),
@@ -173,7 +173,7 @@ describe('GET /reports/{id}', () => {
     ]);
   });
 
-  it('404 SCREENING_NOT_FOUND for unknown and malformed ids alike, and in the other environment', async () => {
+  it('404 SCREENING_NOT_FOUND for unknown and malformed ids, and in the other environment', async () => {
     for (const id of [randomUUID(), 'x', 'pdf', '..%2f..'])
       expect(refused(await nopay.get(`/reports/${id}`))).toEqual([404, 'SCREENING_NOT_FOUND']);
     const live = await service.signIn('demo', (await service.credentials()).accounts.demo.livePublishableKey);
@@ -194,8 +194,8 @@ describe('GET /reports/{id}', () => {
 });
 
 describe('POST /reports/{id}/pdf', () => {
-  // With a browser, 200: embedded/journey.e2e.test.ts.
-  it('503 SERVICE_UNAVAILABLE where there is no browser', async () => {
+  // embedded/journey.e2e.test.ts covers 200, which needs a browser.
+  it('503 SERVICE_UNAVAILABLE without a browser', async () => {
     const reply = await nopay.post(`/reports/${await submitted(nopay)}/pdf`, { html: '<h1>Report</h1>' });
     expect(refused(reply)).toEqual([503, 'SERVICE_UNAVAILABLE']);
   });
@@ -209,7 +209,7 @@ describe('POST /reports/{id}/pdf', () => {
     ]);
   });
 
-  it('402, 403 and 404 as for the report itself; 403 REPORT_ACCESS_DENIED for a link that nobody made; 401 without a token', async () => {
+  it('402, 403 and 404 as for the report itself; 403 REPORT_ACCESS_DENIED for an invalid link; 401 without a token', async () => {
     const id = await submitted(demo);
     expect(refused(await demo.post(`/reports/${id}/pdf`, { html: 'x' }))).toEqual([402, 'PAYMENT_REQUIRED']);
     expect(refused(await nopay.post(`/reports/${id}/pdf`, { html: 'x' }))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);

@@ -22,7 +22,7 @@ const wrongAnswers = (questions: { id: number }[]): object => ({
 const refused = (reply: { status: number; body: any }): [number, string] => [reply.status, reply.body?.error?.code];
 
 describe('POST /screening/submit', () => {
-  it('answers 200 VERIFIED without a step-up when the identity is confirmed outright', async () => {
+  it('answers 200 VERIFIED without a step-up when the identity is confirmed at once', async () => {
     const reply = await demo.submit();
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), status: 'VERIFIED' });
@@ -63,7 +63,7 @@ describe('POST /screening/submit', () => {
     ['Alerttest', 423, 'USER_BLOCKED', undefined],
     ['Deceasedtest', 423, 'USER_BLOCKED', undefined],
   ])(
-    'answers for %s: %i %s, and says in the error the id of the session, and why only where a browser may know, twice the same',
+    'answers for %s: %i %s, with the session id in the error, a reason only if browsers may know it, and the same when repeated',
     async (lastName, status, code, reasonCode) => {
       const [person, key] = [aPerson({ lastName }), { 'idempotency-key': randomUUID() }];
       const reply = await demo.post('/screening/submit', person, key);
@@ -83,7 +83,7 @@ describe('POST /screening/submit', () => {
     ['Addresstest', 400, 'INVALID_ADDRESS'],
     ['Downtest', 503, 'SERVICE_UNAVAILABLE'],
     ['Resettest', 503, 'SERVICE_UNAVAILABLE'],
-  ])('answers for %s: %i %s, and says the id of the session beside the error', async (lastName, status, code) => {
+  ])('answers for %s: %i %s, with the id of the session beside the error', async (lastName, status, code) => {
     const reply = await demo.submit({ lastName });
     expect(refused(reply)).toEqual([status, code]);
     expect(reply.body.error).not.toHaveProperty('sessionId');
@@ -95,7 +95,7 @@ describe('POST /screening/submit', () => {
     ['Notfound', { reasonCode: 'IDENTITY_NOT_FOUND' }],
     ['Fraudtest', {}],
     ['Deceasedtest', {}],
-  ])('tells of %s that the block does not end by itself', async (lastName, why) => {
+  ])('shows for %s that the block does not end by itself', async (lastName, why) => {
     const id = (await demo.submit({ lastName })).body.sessionId;
     expect((await demo.status(id)).body).toMatchObject({ status: 'BLOCKED', blockedUntil: null });
     for (const [path, body] of [
@@ -118,13 +118,13 @@ describe('POST /screening/submit', () => {
     },
   );
 
-  it('answers 503 for Flakytest once, and VERIFIED when tried again', async () => {
+  it('answers 503 for Flakytest once, and VERIFIED at the next try', async () => {
     const person = aPerson({ lastName: 'Flakytest' });
     expect(refused(await demo.submit(person))).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect((await demo.submit(person)).body.status).toBe('VERIFIED');
   });
 
-  it('answers VERIFIED for Slowtest after the vendor took its time', async () => {
+  it('answers VERIFIED for Slowtest after a slow answer of the vendor', async () => {
     expect((await demo.submit({ lastName: 'Slowtest' })).body.status).toBe('VERIFIED');
   });
 
@@ -158,14 +158,14 @@ describe('POST /screening/submit', () => {
     expect(reply.body.error.field).toBe(field);
   });
 
-  it('answers 409 ALREADY_REGISTERED for a person whose completed screening still serves', async () => {
+  it('answers 409 ALREADY_REGISTERED for a person whose completed screening is still valid', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     expect((await nopay.submit(person)).body.status).toBe('VERIFIED');
     expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
     expect((await nopay.submit({ ...person, userType: 'AGENT' })).body.status).toBe('VERIFIED');
   });
 
-  it('does not guard against duplicates in the test environment otherwise', async () => {
+  it('otherwise allows duplicates in the test environment', async () => {
     const person = aPerson();
     for (const _ of [1, 2]) expect((await nopay.submit(person)).body.status).toBe('VERIFIED');
   });
@@ -195,7 +195,7 @@ describe('POST /screening/submit', () => {
     expect(reply.body.error.field).toBe(field);
   });
 
-  it('says in the message what a field must be, whoever refused it', async () => {
+  it('states the rule of a field in the message, whether the service or the vendor refused it', async () => {
     expect((await demo.submit({ phoneNumber: '1155550134' })).body).toEqual({
       error: {
         code: 'VALIDATION_INVALID_FIELD_FORMAT',
@@ -221,7 +221,7 @@ describe('POST /screening/submit', () => {
     expect(refused(await demo.submit({ dateOfBirth: `0101${year}` }))).toEqual([422, 'MINOR_CONSUMER']);
   });
 
-  it('lists every field at fault, the first in documented order deciding', async () => {
+  it('lists every wrong field, and the first in documented order decides', async () => {
     const { body } = await demo.submit({ currentZip: 'x', firstName: undefined, ssn: '1' });
     expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', field: 'firstName' });
     expect(body.error.details.map(({ field }: { field: string }) => field)).toEqual(['firstName', 'ssn', 'currentZip']);
@@ -254,7 +254,7 @@ describe('POST /screening/submit', () => {
 });
 
 describe('POST /screening/{id}/otp', () => {
-  it('answers a wrong code 200 with the attempts that remain, then a right one VERIFIED, then 410', async () => {
+  it('answers 200 to a wrong code with the remaining attempts, then VERIFIED to the right one, then 410', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
       id,
@@ -286,7 +286,7 @@ describe('POST /screening/{id}/otp', () => {
     const anew = await demo.submit(person);
     expect(refused(anew)).toEqual([423, 'USER_BLOCKED']);
     expect(anew.body.error.blockedUntil).toBe(blocked.blockedUntil);
-    // It has opened nothing.
+    // The refused submission opened no session.
     expect(anew.text).not.toMatch(/sessionId|reasonCode/);
     expect((await demo.status(id)).body).toMatchObject({
       status: 'BLOCKED',
@@ -303,11 +303,11 @@ describe('POST /screening/{id}/otp', () => {
     });
   });
 
-  it('locks the person out of every session, however many were opened', async () => {
+  it('locks the person out of every session, whatever the number of open sessions', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const ids: string[] = [];
     for (let opened = 0; opened < 8; opened++) ids.push((await demo.submit(person)).body.id);
-    // Of the open ones the newest two stay.
+    // Only the two newest sessions stay open.
     for (const id of ids.slice(0, -2))
       expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
     const [seventh, eighth] = ids.slice(-2);
@@ -324,7 +324,7 @@ describe('POST /screening/{id}/otp', () => {
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
 
-  it('takes a body that is no object for one without a code', async () => {
+  it('treats a body that is not an object as a body without a code', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     for (const body of ['null', '[]', '"123456"', undefined])
       expect(refused(await demo.post(`/screening/${id}/otp`, body))).toEqual([400, 'INVALID_OTP']);
@@ -339,18 +339,18 @@ describe('POST /screening/{id}/otp', () => {
     },
   );
 
-  it('answers 400 INVALID_OTP where codes are not offered', async () => {
+  it('answers 400 INVALID_OTP when codes are not offered', async () => {
     const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
     expect(refused(await demo.post(`/screening/${id}/otp`, { code: '123456' }))).toEqual([400, 'INVALID_OTP']);
   });
 
-  it('answers 410 SESSION_EXPIRED when the vendor session is over', async () => {
+  it("answers 410 SESSION_EXPIRED when the vendor's session has expired", async () => {
     const { id } = (await demo.submit({ lastName: 'Expiredtest' })).body;
     expect(refused(await demo.post(`/screening/${id}/otp`, { code: '123456' }))).toEqual([410, 'SESSION_EXPIRED']);
     expect((await demo.status(id)).body).toMatchObject({ status: 'EXPIRED', overallStatus: 'EXPIRED' });
   });
 
-  it('answers 409 ATTEMPT_IN_PROGRESS to all but one of answers sent at once, and counts one', async () => {
+  it('answers 409 ATTEMPT_IN_PROGRESS to all simultaneous answers but one, and counts one', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => demo.post(`/screening/${id}/otp`, { code: '000000' })),
@@ -374,13 +374,13 @@ describe('POST /screening/{id}/otp/resend', () => {
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([429, 'TOO_MANY_ATTEMPTS']);
   });
 
-  it('answers 400 INVALID_OTP where codes are not offered', async () => {
+  it('answers 400 INVALID_OTP when codes are not offered', async () => {
     const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([400, 'INVALID_OTP']);
   });
 
   it.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8'])(
-    'takes an empty body that is called %s for none',
+    'treats an empty body with the type %s as no body',
     async (type) => {
       const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
       expect((await demo.post(`/screening/${id}/otp/resend`, '', { 'content-type': type })).status).toBe(200);
@@ -389,7 +389,7 @@ describe('POST /screening/{id}/otp/resend', () => {
 });
 
 describe('POST /screening/{id}/kba', () => {
-  it('answers 200 BLOCKED to the third wrong answers of a person, also when each session was left before its third', async () => {
+  it("answers 200 BLOCKED to a person's third wrong answers, also when each session was left before its third", async () => {
     const person = aPerson({ lastName: 'Kbatest' });
     const open = async (): Promise<{ id: string; questions: { id: number }[] }> => {
       const { id, stepUp } = (await demo.submit(person)).body;
@@ -411,7 +411,7 @@ describe('POST /screening/{id}/kba', () => {
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
 
-  it('answers wrong answers 200 with the attempts that remain, then right ones VERIFIED', async () => {
+  it('answers 200 to wrong answers with the remaining attempts, then VERIFIED to right ones', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Kbatest' })).body;
     const wrong = (await demo.post(`/screening/${id}/kba`, wrongAnswers(stepUp.kbaQuestions))).body;
     expect(wrong).toMatchObject({
@@ -425,7 +425,7 @@ describe('POST /screening/{id}/kba', () => {
     });
   });
 
-  it('may follow a wrong code where both are offered, and closes the codes for good', async () => {
+  it('may follow a wrong code when both are offered, and then closes the codes permanently', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Choicetest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
       status: 'OTP_PENDING',
@@ -444,8 +444,8 @@ describe('POST /screening/{id}/kba', () => {
   it.each([
     ['no answers', {}],
     ['too few', { answers: [{ questionId: 1, answerId: 1 }] }],
-    ['a foreign question', { answers: [1, 2, 3, 9].map((questionId) => ({ questionId, answerId: 1 })) }],
-    ['a question twice', { answers: [1, 2, 3, 3].map((questionId) => ({ questionId, answerId: 1 })) }],
+    ['an unknown question', { answers: [1, 2, 3, 9].map((questionId) => ({ questionId, answerId: 1 })) }],
+    ['a repeated question', { answers: [1, 2, 3, 3].map((questionId) => ({ questionId, answerId: 1 })) }],
     ['an answer that is not offered', { answers: [1, 2, 3, 4].map((questionId) => ({ questionId, answerId: 6 })) }],
     ['texts', { answers: [1, 2, 3, 4].map((questionId) => ({ questionId: String(questionId), answerId: '1' })) }],
     ['something else', { answers: 'all of them' }],
@@ -455,14 +455,14 @@ describe('POST /screening/{id}/kba', () => {
     expect((await demo.status(id)).body.status).toBe('STEP_UP_REQUIRED');
   });
 
-  it('answers 400 INVALID_KBA where questions are not offered', async () => {
+  it('answers 400 INVALID_KBA when questions are not offered', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect(refused(await demo.post(`/screening/${id}/kba`, { answers: [] }))).toEqual([400, 'INVALID_KBA']);
   });
 });
 
 describe('GET /screening/{id}/status', () => {
-  it('tells PAYMENT_PENDING of a verified consumer who pays, and COMPLETED of all others', async () => {
+  it('shows PAYMENT_PENDING for a verified consumer who pays, and COMPLETED for all others', async () => {
     const paying = (await demo.submit()).body.id;
     expect((await demo.status(paying)).body).toEqual({
       id: paying,
@@ -485,9 +485,9 @@ describe('GET /screening/{id}/status', () => {
     });
   });
 
-  it('shows the questions as long as they are open', async () => {
+  it('shows the questions while they are open', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Kbatest' })).body;
-    // Questions are personal: nobody on the way may keep them.
+    // Questions are personal data, so proxies must not store them.
     const told = await demo.status(id);
     expect([told.body.stepUp, told.headers.get('cache-control')]).toEqual([stepUp, 'no-store']);
   });
@@ -522,7 +522,7 @@ describe('GET /screening/{id}/status', () => {
 });
 
 describe('every reply', () => {
-  it("carries the caller's request id if it is a plain token, else the one of the service", async () => {
+  it("carries the caller's request id if it is a plain token, and otherwise an id of the service", async () => {
     expect((await demo.get('/screening/nope/status', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe(
       'abc-123',
     );

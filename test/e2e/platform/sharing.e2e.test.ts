@@ -1,4 +1,4 @@
-// Sharing a report and taking it back on the whole service. The ends of the windows: time-passes.e2e.test.ts.
+// Sharing a report and revoking it on the whole service. time-passes.e2e.test.ts covers the end of shares.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { childOf } from '../../support/child-account.js';
@@ -36,12 +36,12 @@ const consent = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
 const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
   caller.post(`/reports/${id}/revoke-sharing`, body);
 
-/** A page of nopay under a grant that names whom the report will be shared with. */
+/** A page of nopay under a grant that names the recipient of the report. */
 const underGrant = (recipientAccountId: string): Promise<PlatformCaller> =>
   service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
 
 describe('sharing a report', () => {
-  it('200: with an account that the body names, which then sees it; again 200 with the same answer', async () => {
+  it('200: with an account that the body names, which then sees the report; again 200 with the same answer', async () => {
     const [id, recipientAccountId] = [await submitted(), child.accountId];
     expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
     const reply = await consent(id, { recipientAccountId });
@@ -72,7 +72,7 @@ describe('sharing a report', () => {
     expect(refused(await demo.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
   });
 
-  it('200: with the account that embeds the session when nobody else is named', async () => {
+  it('200: with the account that embeds the session when no other is named', async () => {
     expect((await consent(await submitted())).body.recipientAccountId).toBe(accounts.nopay.accountId);
   });
 
@@ -87,7 +87,7 @@ describe('sharing a report', () => {
     ]);
   });
 
-  it('403 AUTH_FORBIDDEN for an account that is neither the own, nor its parent, nor a direct child', async () => {
+  it("403 AUTH_FORBIDDEN for an account that is neither the session's own, nor its parent, nor a direct child", async () => {
     const id = await submitted();
     expect(refused(await consent(id, { recipientAccountId: accounts.unrelated.accountId }))).toEqual([
       403,
@@ -97,7 +97,7 @@ describe('sharing a report', () => {
     expect((await consent(ofChild, { recipientAccountId: accounts.nopay.accountId }, child.page)).status).toBe(402);
   });
 
-  it('400 VALIDATION_ERROR for a recipient that is no account', async () => {
+  it('400 VALIDATION_ERROR for a recipient that is not an account', async () => {
     const id = await submitted();
     for (const recipientAccountId of [7, 'x', randomUUID()]) {
       const reply = await consent(id, { recipientAccountId });
@@ -105,7 +105,7 @@ describe('sharing a report', () => {
     }
   });
 
-  it('400, 402, 403, 422 as for the report itself', async () => {
+  it('400, 402, 403 and 422 as for the report itself', async () => {
     expect(refused(await consent(await submitted(nopay, { lastName: 'Otptest' })))).toEqual([
       400,
       'SCREENING_SESSION_NOT_COMPLETED',
@@ -131,8 +131,8 @@ describe('sharing a report', () => {
   });
 });
 
-describe('taking it back', () => {
-  it('200 at once and for good: 403 REPORT_SHARING_REVOKED to the recipient, 409 REPORT_SHARING_ALREADY_REVOKED afterwards', async () => {
+describe('revoking a share', () => {
+  it('200 at once and permanently: 403 REPORT_SHARING_REVOKED to the recipient, 409 REPORT_SHARING_ALREADY_REVOKED afterwards', async () => {
     const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
     const { reportId } = (await consent(id, body)).body;
     const reply = await revoke(id, body);
@@ -145,14 +145,14 @@ describe('taking it back', () => {
       expect(refused(await act(id, body))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
   });
 
-  it('403 REPORT_SHARING_NOT_FOUND when it was never shared', async () => {
+  it('403 REPORT_SHARING_NOT_FOUND when the report was never shared', async () => {
     expect(refused(await revoke(await submitted(), { recipientAccountId: accounts.unrelated.accountId }))).toEqual([
       403,
       'REPORT_SHARING_NOT_FOUND',
     ]);
   });
 
-  it('200 from every account when none is named, one event each; then 409', async () => {
+  it('200 for all recipients when none is named, with one event each; then 409', async () => {
     const id = await submitted();
     await consent(id, { recipientAccountId: child.accountId });
     await consent(id);
@@ -200,8 +200,8 @@ describe('a session that was opened under a grant', () => {
   });
 });
 
-describe('what a grant says', () => {
-  it('binds the page: another kind of user or another fee is 400, and one session is opened under it', async () => {
+describe('a session grant', () => {
+  it('binds the page: another kind of user or another fee is 400, and the grant opens one session', async () => {
     const page = await service.signInUnderGrant('demo', { user_type: 'CONSUMER', application_fee: 300 });
     const wrong = await page.submit({ userType: 'AGENT' });
     expect([...refused(wrong), wrong.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'userType']);
@@ -244,7 +244,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect((await sharing(id)).body).toEqual({ ...shared, status: 'REVOKED', revokedAt });
   });
 
-  it("200: with the grant's recipient, whatever is shared with others", async () => {
+  it("200: with the grant's recipient, whatever the shares with others", async () => {
     const page = await underGrant(child.accountId);
     const id = await submitted(page);
     expect((await sharing(id, page)).body).toMatchObject({
@@ -255,7 +255,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect((await sharing(id, page)).body).toMatchObject({ status: 'SHARED', recipientAccountId: child.accountId });
   });
 
-  it('200: NOT_SHARED while it is shared with another account than a consent would be for', async () => {
+  it('200: NOT_SHARED while the report is shared only with another account than the one a consent would name', async () => {
     const id = await submitted();
     expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
     expect((await sharing(id)).body).toMatchObject({
@@ -264,7 +264,7 @@ describe('GET /reports/{id}/sharing', () => {
     });
   });
 
-  it('200: of a session that is not verified', async () => {
+  it('200: for a session that is not verified', async () => {
     const id = await submitted(nopay, { firstName: 'Otponly' });
     expect((await sharing(id)).body.status).toBe('NOT_SHARED');
   });
@@ -274,7 +274,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect(refused(reply)).toEqual([401, 'AUTH_UNAUTHORIZED']);
   });
 
-  it("404: another account's session, also for the recipient; one of another grant; unknown and malformed ids", async () => {
+  it("404: another account's session, also for the recipient; a session of another grant; unknown and malformed ids", async () => {
     const id = await submitted();
     expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
     const foreign = await underGrant(child.accountId);

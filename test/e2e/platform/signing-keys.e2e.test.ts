@@ -1,4 +1,4 @@
-// Signing keys of tokens are replaced by restarts (docs/operations/erasure-and-keys.md).
+// Restarts replace the signing keys of tokens (docs/operations/erasure-and-keys.md).
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
@@ -7,7 +7,7 @@ import { Service } from '../../support/service.js';
 const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status';
 
 describe('token signing keys', () => {
-  it('are replaced without cutting off the tokens of the old one, until it is taken away', async () => {
+  it('are replaced, and tokens of the old key stay valid until it is removed', async () => {
     const jwk = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     const [old, fresh] = [jwk(), jwk()];
     const service = await Service.start({ JWT_SIGNING_KEY: JSON.stringify(old) });

@@ -1,4 +1,4 @@
-// What a submission says beside who is screened (docs/contract/platform.md#submission), on the whole service.
+// The additional fields of a submission (docs/contract/platform.md#submission), on the whole service.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type PlatformCaller, Service, type Reply } from '../../support/service.js';
 
@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): unknown[] => [status, body?.error?.code, body?.error?.field];
 
-/** What the log says of the submission, as an investigator sees it. */
+/** The log's record of the submission, as an investigator sees it. */
 async function recorded(sessionId: string): Promise<{ readonly data: object; readonly all: string }> {
   const { exitCode, stdout } = await service.ops('timeline', sessionId);
   if (exitCode !== 0) throw new Error(stdout);
@@ -27,7 +27,7 @@ async function recorded(sessionId: string): Promise<{ readonly data: object; rea
 }
 
 describe('POST /screening/submit', () => {
-  it('200: terms, product and end user stand in the timeline, the address of the unit only that it is kept', async () => {
+  it("200: terms, product and end user are in the timeline, and of the unit's address only its presence", async () => {
     const reply = await demo.submit({
       unitAddress: UNIT,
       endUserType: 'PROPERTY_MANAGEMENT',
@@ -51,7 +51,7 @@ describe('POST /screening/submit', () => {
     ['as text', UNIT],
     ['in parts', { address: UNIT, city: 'Springfield', state: 'IL', zip: '62701' }],
   ])(
-    '200: the address of the unit, %s, is read by the server of the account alone, and is gone with the person',
+    '200: the address of the unit, %s, can be read only by the server of the account, and is erased with the person',
     async (_, unitAddress) => {
       const { demo: parent, child } = (await service.credentials()).accounts;
       const { id } = (await (await service.signIn('child')).submit({ unitAddress })).body;
@@ -69,7 +69,7 @@ describe('POST /screening/submit', () => {
     },
   );
 
-  it('200: without them nothing of them is recorded', async () => {
+  it('200: without these fields nothing is recorded', async () => {
     const { body } = await demo.submit();
     const { data } = await recorded(body.id);
     for (const field of ['termsVersion', 'endUserType', 'productId', 'unitAddressKept'])
@@ -81,7 +81,7 @@ describe('POST /screening/submit', () => {
     expect(status.body).not.toHaveProperty('unit_address');
   });
 
-  it('200: the end user type of the session grant counts where the page says none, and may be repeated', async () => {
+  it('200: the end user type of the session grant counts when the page names none, and may be repeated', async () => {
     const terms = { end_user_type: 'REAL_ESTATE_AGENT' };
     for (const said of [{}, { endUserType: 'REAL_ESTATE_AGENT' }]) {
       const page = await service.signInUnderGrant('demo', terms);
@@ -91,13 +91,13 @@ describe('POST /screening/submit', () => {
     }
   });
 
-  it('200: a grant with a word of its own for the end user binds none', async () => {
+  it('200: a grant with an unknown end user type fixes none', async () => {
     const page = await service.signInUnderGrant('demo', { end_user_type: 'applicant' });
     const reply = await page.submit({ endUserType: 'INDEPENDENT_OWNER' });
     expect((await recorded(reply.body.id)).data).toMatchObject({ endUserType: 'INDEPENDENT_OWNER' });
   });
 
-  it('400 VALIDATION_ERROR: another end user type than the session grant says, and no session is spent on it', async () => {
+  it('400 VALIDATION_ERROR: an end user type that differs from the session grant, and the grant stays unused', async () => {
     const page = await service.signInUnderGrant('demo', { end_user_type: 'REAL_ESTATE_AGENT' });
     const person = aPerson();
     expect(refused(await page.submit({ ...person, endUserType: 'INDEPENDENT_OWNER' }))).toEqual([
@@ -108,7 +108,7 @@ describe('POST /screening/submit', () => {
     expect((await page.submit(person)).status).toBe(200);
   });
 
-  it('400 VALIDATION_ERROR: a product that the account has not', async () => {
+  it('400 VALIDATION_ERROR: a product that the account does not have', async () => {
     expect(refused(await demo.submit({ productId: 3 }))).toEqual([400, 'VALIDATION_ERROR', 'productId']);
   });
 

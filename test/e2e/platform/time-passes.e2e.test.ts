@@ -1,4 +1,4 @@
-// What ends with time, on the whole service with the documented limits. The clock of its processes is turned ahead.
+// Everything that ends with time, on the whole service with the documented limits. The clock of its processes is turned ahead.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { childOf } from '../../support/child-account.js';
@@ -21,16 +21,16 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
-/** Status, number and field of the first error. */
+/** The status, the number and the field of the first error. */
 const told = ({ status, body }: Reply): unknown[] => {
   const [error] = body.errors;
   return error ? [status, error.errorCode, error.errorOnField] : [status];
 };
-/** Tokens end with the hour. */
+/** Tokens are valid for an hour. */
 const nopay = (): Promise<PlatformCaller> => service.signIn('nopay');
 
 describe('a submission that the vendor never answers', () => {
-  it('becomes ERROR when its time is over', async () => {
+  it('becomes ERROR when its time limit has passed', async () => {
     const { id } = (await (await nopay()).submit({ lastName: 'Timeouttest' })).body;
     await service.passDays(MINUTE);
     const caller = await nopay();
@@ -38,8 +38,8 @@ describe('a submission that the vendor never answers', () => {
   });
 });
 
-describe('a payment that the processor tells nothing of', () => {
-  it('is found by the service itself, when the page was closed while the bank was at it', async () => {
+describe('a payment without any event of the processor', () => {
+  it("is found by the service itself when the page was closed during the bank's work", async () => {
     const processor = new Processor(service.sandboxUrl);
     const demo = await service.signIn('demo');
     const { id } = (await demo.submit()).body;
@@ -71,7 +71,7 @@ describe('a payment that the processor tells nothing of', () => {
 });
 
 describe('a report that the bureau refuses', () => {
-  it('200 for Frozentest when the freeze is lifted and the interval is over, billed once', async () => {
+  it('200 for Frozentest when the freeze is lifted and the interval has passed, billed once', async () => {
     const control = async (path: string, init?: RequestInit): Promise<any> =>
       (await fetch(`${service.sandboxUrl}/control/${path}`, init)).json();
     const caller = await nopay();
@@ -127,7 +127,7 @@ describe('a party of the direct API', () => {
     return id;
   }
 
-  it('200: an agent registers again when its confirmation is over, of whom the vendor asks it', async () => {
+  it('200: an agent of the persona Alreadytest registers again when the confirmation has expired', async () => {
     const id = await aConfirmed('Alreadytest');
     expect(told(await direct.register('agents', id, { lastName: 'Alreadytest' }))).toEqual([409, 292, null]);
     await service.passDays(366);
@@ -145,7 +145,7 @@ describe('a party of the direct API', () => {
     expect(told(await direct.post(`${path}/auth/otp`, RIGHT))).toEqual([200]);
   });
 
-  it('429/121 with Retry-After: another code is asked for before 30 seconds are over; the refusal is not kept', async () => {
+  it('429/121 with Retry-After: another code is requested within 30 seconds; the refusal is not kept', async () => {
     const id = randomUUID();
     await direct.register('agents', id, { lastName: 'Otptest' });
     const resend = (key: string): Promise<Reply> => direct.get(`/agents/${id}/otp/resend`, { 'idempotency-key': key });

@@ -1,4 +1,4 @@
-// POST /auth/token/exchange and what its tokens open, on the whole service (docs/contract/platform.md#token-exchange).
+// POST /auth/token/exchange and the access that its tokens give, on the whole service (docs/contract/platform.md#token-exchange).
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status'
 describe('POST /auth/token/exchange', () => {
   let service: Service;
   let credentials: Credentials;
-  /** Another process on the same data, whose grants are over as soon as they are minted. */
+  /** Another process on the same data, whose grants expire at once. */
   let elsewhere: Service;
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('POST /auth/token/exchange', () => {
     });
   }
 
-  /** Runs an operator command and gives back what it printed. */
+  /** Runs an operator command and returns its output. */
   async function ops(...args: string[]): Promise<Reply['body']> {
     const { exitCode, stdout } = await service.ops(...args);
     if (exitCode !== 0) throw new Error(`ops ${args.join(' ')} ended with ${exitCode}: ${stdout}`);
@@ -81,7 +81,7 @@ describe('POST /auth/token/exchange', () => {
         })
       ).body.token;
 
-    it('200: renews it, with its account and its grant, so that the session of the grant stays readable', async () => {
+    it('200: renews the token with its account and its grant, so that the session of the grant stays readable', async () => {
       const child = credentials.accounts.child.accountId;
       const grant = await grantFor({ on_behalf_of: child });
       const first = await exchange(key(), ORIGIN, { headers: { 'x-session-token': grant } });
@@ -105,7 +105,7 @@ describe('POST /auth/token/exchange', () => {
       expect(status.status).toBe(200);
     });
 
-    it('401 AUTH_UNAUTHORIZED: twelve hours after the exchange that it comes from, however often it was renewed since', async () => {
+    it('401 AUTH_UNAUTHORIZED: twelve hours after the first exchange, however often the token was renewed since', async () => {
       const ours = await signer();
       const { token } = (await exchange(key(), ORIGIN, { headers: { 'x-session-token': await grantFor({}) } })).body;
       const claims = decodeJwt(token);
@@ -117,7 +117,7 @@ describe('POST /auth/token/exchange', () => {
       expect(inTime.status).toBe(200);
       expect(decodeJwt(inTime.body.token)).toMatchObject({ grant: claims['grant'], auth_time: firstAt + 120 });
       refused(await renewals(firstAt), 401, 'AUTH_UNAUTHORIZED');
-      // Tokens of a first exchange say it with `iat`.
+      // In tokens of a first exchange, `iat` is the time of that exchange.
       refused(
         await exchange(key(), ORIGIN, bearer(await ours.sign({ ...claims, iat: firstAt }))),
         401,
@@ -126,7 +126,7 @@ describe('POST /auth/token/exchange', () => {
     });
 
     it.each([true, false])(
-      '429: reads of reports are counted together for all tokens that come from one exchange (under a grant: %s)',
+      '429: reads of reports are counted together for all tokens from one exchange (under a grant: %s)',
       async (granted) => {
         const headers = granted ? { 'x-session-token': await grantFor({}) } : {};
         const first = (await exchange(key(), ORIGIN, { headers, at: elsewhere })).body;
@@ -140,7 +140,7 @@ describe('POST /auth/token/exchange', () => {
       },
     );
 
-    it('200: a session grant beside it stays unspent', async () => {
+    it('200: a session grant in the same request stays unused', async () => {
       const { token } = (await exchange(key())).body;
       const grant = await grantFor({});
       const renewed = await exchange(key(), ORIGIN, {
@@ -154,7 +154,7 @@ describe('POST /auth/token/exchange', () => {
     });
 
     it.each(['malformed', 'another key', 'another account', 'another origin', 'another environment'])(
-      '401 AUTH_UNAUTHORIZED: a token that is bad: %s',
+      '401 AUTH_UNAUTHORIZED: the token is wrong: %s',
       async (what) => {
         const { demo, unrelated } = credentials.accounts;
         const [local] = demo.allowedOrigins as [string];
@@ -231,7 +231,7 @@ describe('POST /auth/token/exchange', () => {
     ['in the body', {}, { session_token: 'sgt_unknown' }],
     ['of the wrong type', {}, { session_token: 7 }],
     ['in both places', { 'x-session-token': 'sgt_unknown' }, { session_token: 'other' }],
-  ])('200: a session grant nobody minted, %s, is told and does not fail the exchange', async (_, headers, body) => {
+  ])('200: an unknown session grant, %s, is reported and does not fail the exchange', async (_, headers, body) => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers, body });
     expect([reply.status, reply.body.grant]).toEqual([
       200,
@@ -240,27 +240,27 @@ describe('POST /auth/token/exchange', () => {
   });
 
   it.each([[{}], [[]], [{ session_token: null }], ['"text"'], ['null']])(
-    '200: the body %j supplies no grant',
+    '200: the body %j names no grant',
     async (body) => {
       const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body });
       expect([reply.status, Object.hasOwn(reply.body, 'grant')]).toEqual([200, false]);
     },
   );
 
-  it('400 VALIDATION_ERROR: a body that is no JSON', async () => {
+  it('400 VALIDATION_ERROR: a body that is not JSON', async () => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: '{"session_token":' });
     expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
     expect(Number(reply.headers.get('ratelimit-remaining'))).toBeGreaterThan(0);
   });
 
-  it('401 MISSING_KEY: before anything else is looked at', async () => {
+  it('401 MISSING_KEY: before any other check', async () => {
     refused(await exchange(undefined), 401, 'MISSING_KEY');
     refused(await exchange(undefined, null), 401, 'MISSING_KEY');
     refused(await exchange(''), 401, 'MISSING_KEY');
   });
 
-  it('401 INVALID_KEY: malformed and unknown keys alike, before the origin is looked at', async () => {
+  it('401 INVALID_KEY: malformed and unknown keys, before the check of the origin', async () => {
     const { publishableKey, secretKey, apiKey } = credentials.accounts.demo;
     const wrong = [
       'pk',
@@ -283,7 +283,7 @@ describe('POST /auth/token/exchange', () => {
     refused(await exchange('pk_test_0123456789abcdef', null), 401, 'INVALID_KEY');
   });
 
-  it('403 KEY_INACTIVE: a deactivated key, before the origin is looked at', async () => {
+  it('403 KEY_INACTIVE: a deactivated key, before the check of the origin', async () => {
     const { keyId, key } = await issueKey('--environment', 'test', '--origins', ORIGIN);
     await ops('keys', 'deactivate', keyId);
     refused(await exchange(key), 403, 'KEY_INACTIVE');
@@ -319,7 +319,7 @@ describe('POST /auth/token/exchange', () => {
     expect([reply.headers.get('access-control-allow-origin'), reply.headers.get('vary')]).toEqual([origin, 'Origin']);
   });
 
-  it('403 ORIGIN_NOT_ALLOWED: localhost with a live key, before billing is looked at', async () => {
+  it('403 ORIGIN_NOT_ALLOWED: localhost with a live key, before the check of billing', async () => {
     refused(
       await exchange(credentials.accounts.demo.livePublishableKey, 'http://localhost:5173'),
       403,
@@ -338,7 +338,7 @@ describe('POST /auth/token/exchange', () => {
     expect((await exchange(publishableKey)).status).toBe(200);
   });
 
-  it('200: a connected payment account is billing too', async () => {
+  it('200: a connected payment account counts as billing too', async () => {
     const { accountId } = await ops('accounts', 'create', '--name', 'Connected', '--payment-account', 'acct_123');
     const { key } = await ops(
       'keys',
@@ -354,7 +354,7 @@ describe('POST /auth/token/exchange', () => {
     expect((await exchange(key)).status).toBe(200);
   });
 
-  describe('its limit', () => {
+  describe('the limit of a key', () => {
     function limited(reply: Reply): void {
       refused(reply, 429, 'RATE_LIMITED');
       expect(reply.body.error.recoverable).toBe(true);
@@ -367,7 +367,7 @@ describe('POST /auth/token/exchange', () => {
       headers.get('ratelimit-remaining'),
     ];
 
-    it('429 RATE_LIMITED: counts what passes the checks of key and origin, and tells when to come back', async () => {
+    it('429 RATE_LIMITED: counts exchanges that pass the checks of key and origin, and says when to come back', async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
       for (const left of ['2', '1', '0']) expect(quota(await exchange(key))).toEqual([200, '3', left]);
       const fourth = await exchange(key);
@@ -375,7 +375,7 @@ describe('POST /auth/token/exchange', () => {
       expect(fourth.headers.get('access-control-allow-origin')).toBe(ORIGIN);
     });
 
-    it('429 RATE_LIMITED: what it refuses is counted for the key and the address of the caller, whose other exchanges go on', async () => {
+    it('429 RATE_LIMITED: refused exchanges count for the key and the address of the caller, and other exchanges go on', async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
       refused(await exchange(key, 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
       refused(await exchange(key, null), 400, 'MISSING_ORIGIN');
@@ -385,7 +385,7 @@ describe('POST /auth/token/exchange', () => {
       expect(quota(await exchange(key))).toEqual([200, '3', '2']);
     });
 
-    it('is one for all processes', async () => {
+    it('is shared by all processes', async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '20');
       const replies = await Promise.all(
         Array.from({ length: 50 }, (_, index) => exchange(key, ORIGIN, { at: index % 2 === 0 ? service : elsewhere })),
@@ -414,7 +414,7 @@ describe('POST /auth/token/exchange', () => {
     }
     const redeem = (token: string, key = credentials.accounts.demo.publishableKey, at: Site = service) =>
       exchange(key, ORIGIN, { headers: { 'x-session-token': token }, at });
-    /** What the reply says of the grant, and whose token it is. */
+    /** The reply's outcome for the grant, and the account of the token. */
     const outcome = ({ status, body }: Reply) => ({
       status,
       grant: { consumed: body.grant.consumed, reason: body.grant.reason },
@@ -445,7 +445,7 @@ describe('POST /auth/token/exchange', () => {
       ).toEqual(consumedBy(inBody));
     });
 
-    it('200: the header goes before the body, whose grant stays', async () => {
+    it('200: the header has priority over the body, whose grant stays unused', async () => {
       const [first, second] = [await mint(), await mint()];
       const both = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, {
         headers: { 'x-session-token': first.token },
@@ -484,7 +484,7 @@ describe('POST /auth/token/exchange', () => {
       ]).toEqual(['7', ORIGIN, { consumerPays: false }]);
     });
 
-    it("200: what is opened with the child's token belongs to the child, and to that page only", async () => {
+    it("200: a session under the child's token belongs to the child, and only to that page", async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       const { token } = (await redeem(grant.token)).body;
       const session = await service.request('POST', '/screening/submit', {
@@ -507,25 +507,25 @@ describe('POST /auth/token/exchange', () => {
       expect(replies.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404]);
     });
 
-    it('200: a key of the child will do as well', async () => {
+    it('200: a key of the child works as well', async () => {
       const { child } = credentials.accounts;
       const grant = await mint({ on_behalf_of: child.accountId });
       expect(outcome(await redeem(grant.token, child.publishableKey))).toEqual(consumedBy(grant, 'child'));
     });
 
-    it('200 ALREADY_CONSUMED: the second time, in whatever process', async () => {
+    it('200 ALREADY_CONSUMED: the second time, in every process', async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant, 'child'));
       expect(outcome(await redeem(grant.token))).toEqual(refusedFor('ALREADY_CONSUMED'));
       expect(outcome(await redeem(grant.token, undefined, elsewhere))).toEqual(refusedFor('ALREADY_CONSUMED'));
     });
 
-    it('200 EXPIRED: when its time is over', async () => {
+    it('200 EXPIRED: after the grant has expired', async () => {
       const grant = await mint({}, { at: elsewhere });
       expect(outcome(await redeem(grant.token))).toEqual(refusedFor('EXPIRED'));
     });
 
-    it('200 NOT_FOUND: a token that nearly is one', async () => {
+    it('200 NOT_FOUND: a token that is almost right', async () => {
       const { token } = await mint();
       const { secretKey } = credentials.accounts.demo;
       for (const wrong of [
@@ -544,7 +544,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(token)).grant).toEqual({ consumed: true, reason: null });
     });
 
-    it('200 ENVIRONMENT_MISMATCH: a test grant with a live key, and the other way round; it stays good', async () => {
+    it('200 ENVIRONMENT_MISMATCH: a test grant with a live key, and the reverse; the grant stays valid', async () => {
       const { livePublishableKey, liveSecretKey, publishableKey } = credentials.accounts.demo;
       const [test, live] = [await mint(), await mint({}, { key: liveSecretKey! })];
       expect(outcome(await redeem(test.token, livePublishableKey!))).toEqual(refusedFor('ENVIRONMENT_MISMATCH'));
@@ -559,7 +559,7 @@ describe('POST /auth/token/exchange', () => {
       expect(reply.body.grant).toEqual({ consumed: false, reason: 'ACCOUNT_MISMATCH', onBehalfOf: true });
     });
 
-    it('200 ACCOUNT_MISMATCH: with a key of another account; it stays good, and nothing is told of its state', async () => {
+    it('200 ACCOUNT_MISMATCH: with a key of another account; the grant stays valid, and its state stays hidden', async () => {
       const { unrelated, child, grandchild } = credentials.accounts;
       const grant = await mint();
       expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(
@@ -574,7 +574,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(below.token))).toEqual(refusedFor('ACCOUNT_MISMATCH'));
     });
 
-    it('403 and 400: an exchange that is refused does not consume it', async () => {
+    it('403 and 400: a refused exchange does not consume the grant', async () => {
       const grant = await mint();
       refused(
         await exchange(credentials.accounts.demo.publishableKey, 'https://evil.example.test', {
@@ -591,7 +591,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
     });
 
-    it('200: of many exchanges at once in two processes, one consumes it', async () => {
+    it('200: when many exchanges run at once in two processes, one consumes the grant', async () => {
       for (const body of [{}, { on_behalf_of: credentials.accounts.child.accountId }]) {
         const grant = await mint(body);
         const replies = await Promise.all(
@@ -616,13 +616,13 @@ describe('POST /auth/token/exchange', () => {
         headers: { authorization: `Bearer ${token}`, ...(origin === null ? {} : { origin }) },
       });
 
-    it('opens the platform from its own origin and from the embedded component; 404 stands for "let in"', async () => {
+    it('opens the platform from its own origin and from the embedded component; 404 stands for access', async () => {
       const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
       expect((await open(token)).status).toBe(404);
       expect((await open(token, new URL(credentials.embeddedUrl).origin)).status).toBe(404);
     });
 
-    it('401 AUTH_UNAUTHORIZED: from other origins, though the key would allow them, and from none', async () => {
+    it('401 AUTH_UNAUTHORIZED: from other origins, even if the key allows them, and without an origin', async () => {
       const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
       for (const origin of ['http://localhost:5173', 'https://evil.example.test', 'null', null]) {
         const reply = await open(token, origin);
@@ -632,7 +632,7 @@ describe('POST /auth/token/exchange', () => {
       }
     });
 
-    it('401 AUTH_UNAUTHORIZED: dashboard tokens, keys and forgeries', async () => {
+    it('401 AUTH_UNAUTHORIZED: dashboard tokens, keys and forged tokens', async () => {
       const { publishableKey, secretKey, accountId, dashboardTokens } = credentials.accounts.demo;
       const { token } = (await exchange(publishableKey)).body;
       const signing = await signingKeys();
@@ -646,7 +646,7 @@ describe('POST /auth/token/exchange', () => {
       const publicPem = createPublicKey(ours.verificationKey(kid!)!).export({ format: 'pem', type: 'spki' }).toString();
       const hs256 = `${encoded({ alg: 'HS256', typ: 'JWT', kid })}.${encoded(claims)}`;
       const [header, , signature] = token.split('.') as [string, string, string];
-      // What we signed ourselves just so is accepted: so the refusals below are for what they name.
+      // A token that is signed in the same way is accepted. Each refusal below therefore has the named reason.
       expect((await open(await ours.sign({ ...claims, jti: 'other' }))).status).toBe(404);
       const forged = {
         'a dashboard token': dashboardTokens.owner,
@@ -669,7 +669,7 @@ describe('POST /auth/token/exchange', () => {
       expect(claims['account_id']).toBe(accountId);
     });
 
-    it('can be verified by anybody with the published keys, which hold nothing private', async () => {
+    it('can be verified with the published keys, which hold no private part', async () => {
       const reply = await service.request('GET', '/.well-known/jwks.json');
       expect(reply.status).toBe(200);
       expect(reply.headers.get('content-type')).toMatch(/^application\/json/);

@@ -1,4 +1,4 @@
-// How requests may arrive: over TLS, from trusted proxies, many at once; and what is told about the service itself.
+// The transport of requests: over TLS, through trusted proxies, many at once. Also the service's descriptions of itself.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../support/eventually.js';
 import { eventAbout, intentIn, Processor, signatureOf } from '../../support/processor.js';
@@ -6,7 +6,7 @@ import { exchange } from '../../support/raw-http.js';
 import { freePort } from '../../support/redis.js';
 import { aPerson, type Reply, Service } from '../../support/service.js';
 
-describe('plain HTTP where TLS is required', () => {
+describe('plain HTTP when TLS is required', () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.start({ REQUIRE_TLS: 'true', TRUSTED_PROXIES: '127.0.0.2' });
@@ -18,7 +18,7 @@ describe('plain HTTP where TLS is required', () => {
     expect([status, body.error.code, headers.get('location')]).toEqual([403, 'AUTH_FORBIDDEN', null]);
   });
 
-  it('is taken from a trusted proxy that says it was TLS, and from no other', async () => {
+  it('is accepted from a trusted proxy that reports TLS, and from no other', async () => {
     const port = Number(new URL(service.baseUrl).port);
     const from = async (localAddress: string): Promise<[number | undefined, string]> => {
       const { replies } = await exchange(
@@ -35,7 +35,7 @@ describe('plain HTTP where TLS is required', () => {
   });
 });
 
-describe('a service with ports of its own for what is not public', () => {
+describe('a service with separate ports for internal requests', () => {
   let ports: { readonly INTERNAL_PORT: string; readonly METRICS_PORT: string };
   let service: Service;
   beforeAll(async () => {
@@ -44,13 +44,13 @@ describe('a service with ports of its own for what is not public', () => {
   });
   afterAll(() => service.stop());
 
-  it('serves many submits of one person at once, within the time limit that production has', async () => {
+  it('answers many submits of one person at once within the time limit of production', async () => {
     const [nopay, person] = [await service.signIn('nopay'), aPerson()];
     const replies = await Promise.all(Array.from({ length: 30 }, () => nopay.submit(person)));
     expect(replies.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
   });
 
-  it('answers a request target that is no path with 400 in the envelope on every port, and stays', async () => {
+  it('answers a request target that is not a path with 400 in the envelope on every port, and goes on', async () => {
     const { baseUrl, sandboxUrl } = await service.credentials();
     const all = [...Object.values(ports), ...[baseUrl, sandboxUrl].map((url) => new URL(url).port)].map(Number);
     for (const port of all)
@@ -67,12 +67,12 @@ describe('a service with ports of its own for what is not public', () => {
     expect((await fetch(`http://127.0.0.1:${ports.METRICS_PORT}/metrics`)).status).toBe(200);
   });
 
-  it('is not described to strangers where SERVE_DOCS says so, which is the default in production', async () => {
+  it('does not publish its API description when SERVE_DOCS is off, which is the default in production', async () => {
     for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json', '/openapi.yaml', '/openapi/direct.json'])
       expect([path, (await service.request('GET', path)).status]).toEqual([path, 404]);
   });
 
-  it('takes the events of the processor at INTERNAL_PORT, which serves nothing else, and not at the main port', async () => {
+  it("accepts the processor's events only at INTERNAL_PORT, which serves nothing else", async () => {
     const PATH = '/internal/processor/events';
     const post = (url: string, headers: Record<string, string>, event: string) =>
       fetch(url, { method: 'POST', headers, body: event });
@@ -82,7 +82,7 @@ describe('a service with ports of its own for what is not public', () => {
     const { body } = await caller.post('/payments/create-intent', { amount: 3_500, screeningId: session.id });
     await away.confirm(body.client_secret, 'pm_card_visa');
     await until(
-      'the processor has told at the internal port',
+      'the processor has sent the event to the internal port',
       async () => (await caller.status(session.id)).body.overallStatus === 'COMPLETED',
     );
     const event = eventAbout(intentIn(body.client_secret));
@@ -94,7 +94,7 @@ describe('a service with ports of its own for what is not public', () => {
     expect([main.status, main.text]).toEqual([404, elsewhere.text]);
     const internal = `http://127.0.0.1:${ports.INTERNAL_PORT}`;
     expect((await post(internal + PATH, headers, event)).status).toBe(200);
-    // In the private network a load balancer may stand in front.
+    // In the private network, a load balancer may be in front.
     expect((await post(internal + PATH, { ...headers, 'x-forwarded-for': '10.0.0.7' }, event)).status).toBe(200);
     expect((await post(internal + PATH, { 'content-type': 'application/json' }, event)).status).toBe(400);
     for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/'])
@@ -102,14 +102,14 @@ describe('a service with ports of its own for what is not public', () => {
   });
 });
 
-describe('what the service tells about itself', () => {
+describe("the service's information about itself", () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.shared('plain');
   });
   afterAll(() => service.stop());
 
-  it('serves metrics to this machine, and to nobody behind a proxy', async () => {
+  it('has metrics for this machine, but not through a proxy', async () => {
     const demo = await service.signIn('demo');
     const counted = async (): Promise<{ status: number; text: string; counts: number[] }> => {
       const { status, text } = await service.request('GET', '/metrics');
@@ -140,7 +140,7 @@ describe('what the service tells about itself', () => {
     );
   });
 
-  it('describes the API: one document for everything, one for the door, one page for people', async () => {
+  it('describes the API in one document for everything, one for each API surface, and one page for people', async () => {
     const whole = (await service.request('GET', '/openapi.json')).body;
     expect(Object.keys(whole.paths)).toEqual(
       expect.arrayContaining([
@@ -159,7 +159,7 @@ describe('what the service tells about itself', () => {
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
 
-  it('describes of each door what that door takes, also where two take bodies for the same purpose', async () => {
+  it('describes the bodies of each API surface, also when two accept bodies for the same purpose', async () => {
     const { paths, components } = (await service.request('GET', '/openapi.json')).body;
     const fieldsOf = (path: string): string[] => {
       const { $ref } = paths[path].post.requestBody.content['application/json'].schema;
@@ -192,7 +192,7 @@ describe('what the service tells about itself', () => {
     );
   });
 
-  it('sends whole numbers only', async () => {
+  it('matches the replies, which hold only whole numbers', async () => {
     const [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
     const { accounts } = await service.credentials();
     const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
@@ -217,7 +217,7 @@ describe('what the service tells about itself', () => {
   });
 });
 
-/** Where somebody else's names and values are described. */
+/** The description of names and values that callers choose. */
 const FOREIGN = /\.MintGrantBody\.properties\.metadata/;
 
 function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''): string[] {

@@ -1,4 +1,5 @@
-// POST /v1/sessions on the whole service (docs/contract/server.md#session-grants). What becomes of its tokens: test/e2e/platform/token-exchange.e2e.test.ts.
+// POST /v1/sessions on the whole service (docs/contract/server.md#session-grants). test/e2e/platform/token-exchange.e2e.test.ts covers the
+// tokens.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type Credentials, type Reply } from '../../support/service.js';
@@ -59,11 +60,11 @@ describe('POST /v1/sessions', () => {
     ['null'],
     [{ on_behalf_of: null, user_type: null, metadata: null, unknown_field: { deep: [1] } }],
     [{ metadata: { floor: 4, furnished: true } }],
-  ])('200: every field may be missing, and metadata may hold numbers and truth values: %j', async (body) => {
+  ])('200: every field may be missing, and metadata may hold numbers and booleans: %j', async (body) => {
     expect((await mint(body)).status).toBe(200);
   });
 
-  it('200: on behalf of a direct child it is for the child', async () => {
+  it('200: on behalf of a direct child the grant is for the child', async () => {
     const { child, demo, grandchild } = accounts;
     const reply = await mint({ on_behalf_of: child.accountId });
     expect([reply.status, reply.body.account_id, reply.body.on_behalf_of]).toEqual([
@@ -78,7 +79,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({ on_behalf_of: grandchild.accountId }, { key: child.secretKey })).status).toBe(200);
   });
 
-  it("200: takes everything that is documented, and keeps the caller's words out of the log", async () => {
+  it("200: accepts every documented field, and keeps the caller's words out of the log", async () => {
     const metadata = Object.fromEntries(
       Array.from({ length: 50 }, (_, index) => [
         `field-${index}`.padEnd(40, '_'),
@@ -129,7 +130,7 @@ describe('POST /v1/sessions', () => {
   });
 
   it.each(['on_behalf_of', 'user_type', 'end_user_type', 'recipient_account_id', 'external_id'])(
-    '200: an empty %s is absent',
+    '200: an empty %s counts as missing',
     async (field) => {
       const [empty, absent] = [await mint({ [field]: '' }), await mint({})];
       expect([empty.status, Object.keys(empty.body)]).toEqual([200, Object.keys(absent.body)]);
@@ -159,7 +160,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({}, { key: null, headers: { authorization: authorization! } })).status).toBe(401);
   });
 
-  it('401 AUTH_UNAUTHORIZED: from the moment a key is deactivated', async () => {
+  it("401 AUTH_UNAUTHORIZED: from the moment of the key's deactivation", async () => {
     const { keyId, key } = await ops(
       'keys',
       'issue',
@@ -174,7 +175,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({}, { key })).status).toBe(401);
   });
 
-  it('404 NOT_FOUND: every account that is no direct child looks like one that does not exist', async () => {
+  it('404 NOT_FOUND: every account that is not a direct child looks like an unknown account', async () => {
     const { demo, child, grandchild, unrelated } = accounts;
     const sibling = await ops('accounts', 'create', '--name', 'Sibling', '--parent', demo.accountId);
     const unknown = await mint({ on_behalf_of: randomUUID() });
@@ -197,7 +198,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({ on_behalf_of: sibling.accountId })).status).toBe(200);
   });
 
-  it('404: there is nothing to get', async () => {
+  it('404: GET has no route', async () => {
     expect(
       (await service.request('GET', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } })).status,
     ).toBe(404);
@@ -227,7 +228,7 @@ describe('POST /v1/sessions', () => {
         ).not.toContain(first.body.token);
     });
 
-    it('200: concurrent twins are one grant', async () => {
+    it('200: concurrent requests with one key mint one grant', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       const replies = await Promise.all(Array.from({ length: 8 }, () => mint({}, { headers })));
       expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -241,12 +242,12 @@ describe('POST /v1/sessions', () => {
     });
   });
 
-  it('is no route for pages: nothing lets a browser read it', async () => {
+  it('is not a route for pages: no browser can read it', async () => {
     const reply = await mint({}, { headers: { origin: 'https://app.example.test' } });
     expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, null]);
   });
 
-  it('is described in the document of its door', async () => {
+  it('is described in the document of its API surface', async () => {
     const { body } = await service.request('GET', '/openapi/server.json');
     expect(body.info.title).toBe('Secret-key server API');
     expect(body.components.securitySchemes['secret-key']).toEqual({

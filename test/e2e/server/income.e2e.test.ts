@@ -59,7 +59,7 @@ describe('GET /v1/income-sessions/{id}/status and /report', () => {
     ['grandchild', 'child'],
     ['unrelated', 'child'],
     ['nopay', 'demo'],
-  ] as const)('answer %s for a session of %s the 404 NOT_FOUND of one that does not exist', async (reader, owner) => {
+  ] as const)('answer %s for a session of %s with the 404 NOT_FOUND of an unknown session', async (reader, owner) => {
     for (const path of PATHS) {
       const replies = await Promise.all(
         [sessionOf(owner).id, UNKNOWN, 'nonsense'].map((id) => read(path, id, accounts[reader].secretKey)),
@@ -93,7 +93,7 @@ describe('GET /v1/income-sessions/{id}/status and /report', () => {
     expect(refused(await read('report', body.income_session_id, secretKey))).toEqual([400, 'INCOME_REPORT_NOT_READY']);
   });
 
-  it('report_url is where the report is', async () => {
+  it('report_url is the address of the report', async () => {
     const { secretKey } = accounts.demo;
     const { body } = await read('status', sessionOf('demo').id, secretKey);
     const reply = await fetch(body.report_url, { headers: { 'x-secret-key': secretKey } });

@@ -1,4 +1,4 @@
-// Refunds on the whole service (docs/contract/server.md#refunds): by the account's server, by an operator, and by themselves.
+// Refunds on the whole service (docs/contract/server.md#refunds): by the account's server, by an operator, and automatically.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { intentIn, paymentStream, Processor, shownEvents } from '../../support/p
 import { type Credentials, type Person, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const FEE = 3_500;
-/** In days. After it the service asks the processor by itself. */
+/** A minute in days. After it the service asks the processor by itself. */
 const MINUTE = 1 / 1_440;
 type Account = keyof Credentials['accounts'];
 
@@ -127,7 +127,7 @@ const statusesOf = async (id: string): Promise<[string, string]> => {
 };
 
 describe('POST /v1/payments/{transaction_id}/refund', () => {
-  it('200: gives the whole payment back once, tells it once, and the consumer may pay again', async () => {
+  it('200: refunds the whole payment once and reports it once, and the consumer may pay again', async () => {
     const { id, transactionId, secret } = await paidFor();
     const reply = await refund(transactionId);
     expect([reply.status, reply.body]).toEqual([
@@ -158,7 +158,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     const { refundedAt } = (await demo.status(id)).body;
     expect(Date.now() - Date.parse(refundedAt)).toBeLessThan(600_000);
     await paying(id);
-    await until('the new payment is begun', async () => (await statuses(id))[0] === 'PENDING');
+    await until('the new payment has begun', async () => (await statuses(id))[0] === 'PENDING');
     expect((await demo.status(id)).body).toMatchObject({ overallStatus: 'PAYMENT_PENDING', refundedAt });
     const second = await pay(id);
     expect(second.transactionId).not.toBe(transactionId);
@@ -185,7 +185,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     ]);
   });
 
-  it('200: /v1 says REFUNDED and PAYMENT_PENDING of the session', async () => {
+  it('200: /v1 shows REFUNDED and PAYMENT_PENDING for the session', async () => {
     const { id, transactionId } = await paidFor();
     await refund(transactionId, 'other');
     const { body } = await service.request('GET', `/v1/screenings/${id}/status`, {
@@ -197,7 +197,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
   it.each([
     {},
     ...[null, '', 'fraud', 'OTHER', 'other ', ['other'], 1, { reason: 'other' }].map((reason) => ({ reason })),
-  ])('400 VALIDATION_ERROR: for the body %j nothing is given back', async (body) => {
+  ])('400 VALIDATION_ERROR: for the body %j nothing is refunded', async (body) => {
     const { id, transactionId } = await (kept ??= paidFor());
     const reply = await refundWith(transactionId, body, credentials.accounts.demo.secretKey);
     expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'reason']);
@@ -216,7 +216,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     ]);
   });
 
-  it("404 PAYMENT_NOT_FOUND, the same, for unknown, malformed, a child's, a parent's and the other environment's", async () => {
+  it('404 PAYMENT_NOT_FOUND, always the same, for unknown and malformed ids, and for payments of a child, a parent or the other environment', async () => {
     const { transactionId } = await paidFor();
     const replies = [
       await refund('x'),
@@ -231,13 +231,13 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: 0 });
   });
 
-  it('409 PAYMENT_NOT_COMPLETED before it is paid', async () => {
+  it('409 PAYMENT_NOT_COMPLETED before the payment', async () => {
     const { id, transactionId } = await paying(await submitted());
     expect(refused(await refund(transactionId))).toEqual([409, 'PAYMENT_NOT_COMPLETED']);
     expect(await types(`report-${id}`)).toEqual([]);
   });
 
-  it('409 REPORT_ALREADY_RELEASED once the report is released; an operator gives it back and nothing is locked', async () => {
+  it('409 REPORT_ALREADY_RELEASED after the release of the report; an operator refunds it, and nothing is locked', async () => {
     const { id, transactionId } = await paidFor();
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
     expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
@@ -255,10 +255,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
       { transaction: transactionId, session: id, refund: 'requested', reasonCode: 'other' },
     ]);
     await service.passDays(MINUTE);
-    await until(
-      'it is given back',
-      async () => (await processor.money({ transaction: transactionId })).refunded === FEE,
-    );
+    await until('it is refunded', async () => (await processor.money({ transaction: transactionId })).refunded === FEE);
     await until('the account is told', async () => told('payment.refunded', id).length === 1);
     expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
@@ -280,7 +277,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
       body: JSON.stringify({ fault: 'silent' }),
     });
     const reading = demo.get(`/reports/${id}`);
-    await until('it is pulled', async () => (await types(`report-${id}`)).includes('ReportRequested'));
+    await until('it is requested', async () => (await types(`report-${id}`)).includes('ReportRequested'));
     const reply = await refund(transactionId);
     expect([...refused(reply), reply.body.error.recoverable]).toEqual([409, 'REPORT_IN_PROGRESS', true]);
     await reading;
@@ -289,7 +286,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
   });
 
-  it('200 SUCCEEDED while the processor is away: it is given back when it answers, and pulled and paid for no more until then', async () => {
+  it('200 SUCCEEDED while the processor is away: it is refunded when the processor answers, and until then allows no pull and no payment', async () => {
     const { id, transactionId } = await paidFor();
     await processor.control('outage', { seconds: 600 });
     try {
@@ -304,23 +301,23 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
       await processor.control('outage', { seconds: 0 });
     }
     await service.passDays(MINUTE);
-    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED');
+    await until('it is refunded', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ executed: 1 });
   });
 
-  it('200 SUCCEEDED when the processor refuses: it is asked again under another key', async () => {
+  it('200 SUCCEEDED when the processor refuses: the service asks again under another key', async () => {
     const { id, transactionId } = await paidFor();
     await processor.control('refunds', { refuse: 1 });
     expect((await refund(transactionId)).body.status).toBe('SUCCEEDED');
     await service.passDays(MINUTE);
-    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED');
+    await until('it is refunded', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await processor.calls(`${transactionId}:refund:1`)).toMatchObject({ executed: 1 });
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
   });
 });
 
-describe('what a renter has paid at a hosted checkout', () => {
-  it('200: is given back once and told once; the report is 402, and the renter may pay again at once', async () => {
+describe("a renter's payment at a hosted checkout", () => {
+  it('200: is refunded once and reported once; the report is 402, and the renter may pay again at once', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect(transactionId).toMatch(/^chk_/);
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
@@ -349,7 +346,7 @@ describe('what a renter has paid at a hosted checkout', () => {
     expect((await service.ops('timeline', id)).stdout).toContain('PaymentRefundRequested');
   });
 
-  it("404 PAYMENT_NOT_FOUND, the same, for another account's and for its payment under another name", async () => {
+  it('404 PAYMENT_NOT_FOUND, always the same, for another account and for a wrong form of the id', async () => {
     const { transactionId } = await renterWhoPaid();
     const replies = [
       await refund(transactionId, 'other', 'unrelated'),
@@ -361,7 +358,7 @@ describe('what a renter has paid at a hosted checkout', () => {
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: 0 });
   });
 
-  it('409 once the report of a session is released that it counts for; an operator gives it back and locks nothing', async () => {
+  it('409 after the release of the report of one of its sessions; an operator refunds it, and nothing is locked', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect((await reportOf(renterId)).status).toBe(200);
     expect((await direct.register('renters', renterId)).status).toBe(200);
@@ -371,14 +368,14 @@ describe('what a renter has paid at a hosted checkout', () => {
     const requested = { transaction: transactionId, refund: 'requested', reasonCode: 'other' };
     expect([exitCode, shown, newer === id]).toEqual([0, requested, false]);
     await service.passDays(MINUTE);
-    await until('it is given back', async () => (await statusesOf(newer))[0] === 'REFUNDED');
+    await until('it is refunded', async () => (await statusesOf(newer))[0] === 'REFUNDED');
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: FEE });
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await onServer(`/reports/${id}`)).status).toBe(200);
     expect((await page(renterId)).status).toBe(200);
   });
 
-  it('is unpaid again in each session that it counted for', async () => {
+  it('is unpaid again in each session for which it counted', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect((await direct.register('renters', renterId)).status).toBe(200);
     const { status, body } = await refund(transactionId);
@@ -389,20 +386,20 @@ describe('what a renter has paid at a hosted checkout', () => {
     }
   });
 
-  it('is recorded where it is given back at the processor, told to nobody, and locks nothing again', async () => {
+  it('is recorded when it is refunded at the processor, makes no webhook, and locks nothing again', async () => {
     const { renterId, id, transactionId, intent } = await renterWhoPaid();
     await processor.refund(intent);
     await until('it is recorded', async () => (await types(checkoutStream(transactionId))).includes('PaymentRefunded'));
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await reportOf(renterId)).status).toBe(200);
     expect(told('payment.refunded', id)).toEqual([]);
-    // It counts for no newer session, for which the renter may pay.
+    // It does not count for a newer session, so the renter may pay for that one.
     await direct.register('renters', renterId);
     expect((await page(renterId)).status).toBe(200);
   });
 });
 
-describe('a refund that the bank sends back', () => {
+describe('a refund that the bank returns', () => {
   const alarms = async (): Promise<number> => {
     const { text } = await service.request('GET', '/metrics');
     return Number(/^payment_refunds_reversed_total\{environment="test"\} (\d+)/m.exec(text)?.[1] ?? 0);
@@ -440,7 +437,7 @@ describe('a refund that the bank sends back', () => {
 });
 
 describe('a payment whose report the bureau refuses', () => {
-  it('is given back by itself after the days of the account, told by event, and may be paid again', async () => {
+  it("is refunded automatically after the account's number of days, has an event, and may be paid again", async () => {
     const { id, transactionId } = await paidFor({ lastName: 'Frozentest' });
     expect(refused(await demo.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
     await until('the refund is planned', async () =>
@@ -465,7 +462,7 @@ describe('a payment whose report the bureau refuses', () => {
     ])
       await until('the refund is requested', async () => (await types(stream)).includes('PaymentRefundRequested'));
     await service.passDays(MINUTE);
-    await until('it is given back', async () => (await statuses(id))[0] === 'REFUNDED');
+    await until('it is refunded', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await statuses(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
     await until('the account is told', async () => told('payment.refunded', id).length === 1);
     const { transactionId: second } = await pay(id);

@@ -9,7 +9,7 @@ let accounts: Credentials['accounts'];
 beforeAll(async () => {
   service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
-  // So that sessions of these accounts have reports without a payment.
+  // Sessions of these accounts have reports without a payment.
   for (const name of ['demo', 'child', 'grandchild', 'unrelated'] as const) {
     const { exitCode, stdout } = await service.ops('accounts', 'set', accounts[name].accountId, '--payer', 'account');
     if (exitCode !== 0) throw new Error(stdout);
@@ -40,7 +40,7 @@ describe('GET /v1/reports/{session_id}', () => {
     ]).toEqual(['text/html; charset=utf-8', 'no-store', true]);
   });
 
-  it("200: a direct child's, whose account pays", async () => {
+  it('200: the report of a direct child whose account pays', async () => {
     const [id] = await sessionOf('child');
     expect((await read(id)).body).toMatchObject({ sessionId: id });
     expect((await service.ops('stream', 'show', `credit-${accounts.child.accountId}`)).stdout).toContain(
@@ -48,7 +48,7 @@ describe('GET /v1/reports/{session_id}', () => {
     );
   });
 
-  it("404 NOT_FOUND for a grandchild's, a parent's, an unrelated account's, one of the other environment, and none", async () => {
+  it('404 NOT_FOUND for sessions of a grandchild, a parent, an unrelated account or the other environment, and for unknown ids', async () => {
     const [[grandchild], [demo], [unrelated]] = await Promise.all([
       sessionOf('grandchild'),
       sessionOf('demo'),
@@ -66,7 +66,7 @@ describe('GET /v1/reports/{session_id}', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('404 NOT_FOUND also for a recipient: shares are read on the platform', async () => {
+  it('404 NOT_FOUND also for the recipient of a share: shares are read on the platform', async () => {
     const [id, demo] = await sessionOf('demo');
     expect(
       (await demo.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.child.accountId })).status,
