@@ -1,4 +1,4 @@
-// The npm package of the host script, installed from its tarball into an empty project, as an integrator uses it.
+// The npm package of the host script, installed from its tarball into an empty project as an integrator does.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ describe('the package', () => {
   });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
-  /** What the compiler says of pages, strictly: the number of the error and what it names, by page. */
+  /** The errors of the strict compiler for each page: the number and the named symbol. */
   async function errorsOf(pages: readonly string[], ...resolution: string[]): Promise<string[]> {
     const args = [
       '--strict',
@@ -71,7 +71,7 @@ describe('the package', () => {
     return stdout.split('\n').filter((line) => /^\S/.test(line));
   }
 
-  it('has the version of the service, and needs no other', async () => {
+  it('has the version of the service, and no dependencies', async () => {
     const manifestIn = async (folder: string): Promise<Record<string, unknown>> =>
       JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
     const { version, dependencies } = await manifestIn(join(project, 'node_modules/@screening-service/embed'));
@@ -79,7 +79,7 @@ describe('the package', () => {
     expect(dependencies).toBeUndefined();
   });
 
-  it('types pages as a bundler resolves it, and refuses what is no callback, payload or option', async () => {
+  it('types pages as a bundler resolves it, and refuses unknown callbacks, payloads and options', async () => {
     const pages = ['right', 'payload', 'field', 'name', 'option', 'tag'].map((name) => `${name}.ts`);
     expect(await errorsOf(pages, '--module', 'esnext', '--moduleResolution', 'bundler')).toEqual([
       expect.stringMatching(/^field\.ts.*'ssn'/),
@@ -91,7 +91,7 @@ describe('the package', () => {
 
   it('types the React component of the how-to', async () => {
     const modules = join(project, 'node_modules');
-    // Preact has the hooks and the JSX of React, and their types are at hand.
+    // Preact has the hooks and the JSX of React, and its types are installed.
     await symlink(join(ROOT, 'node_modules/preact'), join(modules, 'preact'));
     await mkdir(join(modules, 'react'));
     await writeFile(join(modules, 'react/index.d.ts'), "export * from 'preact/hooks';\n");
@@ -107,13 +107,13 @@ describe('the package', () => {
     ]);
   });
 
-  it('types pages as Node resolves it, and the global of the script tag only where a page asks for it', async () => {
+  it('types pages as Node resolves it, and the global of the script tag only for a page that asks for it', async () => {
     expect(
       await errorsOf(['right.ts', 'untyped.ts'], '--module', 'nodenext', '--moduleResolution', 'nodenext'),
     ).toEqual([expect.stringMatching(/^untyped\.ts.*'Service'/), expect.stringMatching(/^untyped\.ts.*'instance'/)]);
   });
 
-  it('can be imported where there is no page, and says that the address of the service is needed', async () => {
+  it('can be imported without a page, and says that the address of the service is needed', async () => {
     await writeFile(
       join(project, 'server.js'),
       `import { Service } from '@screening-service/embed';

@@ -1,4 +1,4 @@
-// The controls of the sandbox and the names that they are called by (docs/sandbox.md#controls).
+// The controls of the sandbox and the host names under which they answer (docs/sandbox.md#controls).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** With node:http, because fetch keeps Host to itself. */
+/** Uses node:http, because fetch sets Host itself. */
 function statusOf(host: string, path: string, body?: object): Promise<number | undefined> {
   const { port } = new URL(sandbox.url);
   const headers = { host, ...(body && { 'content-type': 'application/json' }) };
@@ -34,7 +34,7 @@ function statusOf(host: string, path: string, body?: object): Promise<number | u
 }
 
 it.each(['evil.example', 'EVIL.example.com:3001', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil.example.'])(
-  '403: by the public name %s nothing is read and nothing driven',
+  '403: under the public name %s, the controls neither show nor change anything',
   async (host) => {
     for (const path of ['/control/calls', '/%63ontrol/calls', '/control/calls?key=x'])
       expect([path, await statusOf(host, path)]).toEqual([path, 403]);
@@ -51,11 +51,11 @@ it.each([
   'host.docker.internal',
   '[::1]:3001',
   '192.168.1.7',
-])('200: by %s they answer, without a credential', async (host) => {
+])('200: under %s, the controls answer without a credential', async (host) => {
   expect(await statusOf(host, '/control/calls')).toBe(200);
   expect(await statusOf(host, '/control/outage', { seconds: 0 })).toBe(200);
 });
 
-it('what is no control is there by any name: a vendor has one of its own', async () => {
+it('other paths answer under every name, because a vendor has a name of its own', async () => {
   expect(await statusOf('vendor.example', '/outcomes/none')).not.toBe(403);
 });

@@ -69,6 +69,7 @@ export const FINISHED_FOLDERS = [
   'test/bench',
   'test/e2e/dashboard',
   'test/e2e/direct',
+  'test/contract',
   'test/e2e',
   'test/faults',
   'test/fixtures',

@@ -1,4 +1,4 @@
-// What a service says of a log that lost events or is another one, and how an operator goes on knowingly.
+// The service reports a log that lost events or was replaced, and an operator can accept it knowingly.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describe('the watch over the log', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('has nothing to say of a log that grows, is empty, or is new in its folder', async () => {
+  it('does not complain of a log that grows, is empty, or is new in its folder', async () => {
     const watch = watching();
     await watch.look();
     await append(2);
@@ -63,7 +63,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'for no reason', new Date())).rejects.toThrow(NotAcceptable);
   });
 
-  it('says that the log ends too early, whatever is appended after that, until somebody accepts it with a reason', async () => {
+  it('reports that the log ends too early, whatever is appended later, until an operator accepts it with a reason', async () => {
     await append(2);
     await store.close();
     cpSync(events(), join(folder, 'older'), { recursive: true });
@@ -84,7 +84,7 @@ describe('the watch over the log', () => {
     const later = watching();
     await later.look();
     expect(later.complaint).toBe(complaint);
-    // By another process, as an operator does.
+    // Another process accepts it, as an operator command does.
     const acceptance = await watching().accept('root', 'the backup of Monday', new Date('2026-01-02T03:04:05.678Z'));
     expect(acceptance).toMatchObject({
       at: '2026-01-02T03:04:05.678Z',
@@ -108,7 +108,7 @@ describe('the watch over the log', () => {
   it.each([
     ['is empty', async () => undefined, 'The log is empty'],
     ['is another one', appendOne, 'it begins with another event'],
-  ])('says that the log %s', async (_what, change, sentence) => {
+  ])('reports that the log %s', async (_what, change, sentence) => {
     await append(1);
     await watching().look();
     await withoutStore(() => rmSync(events(), { recursive: true }));
@@ -118,7 +118,7 @@ describe('the watch over the log', () => {
     expect(watch.complaint).toContain(sentence);
   });
 
-  it('refuses appends, also of a process that has not looked before, until an operator accepts the log', async () => {
+  it('refuses appends, also in a process that has not looked before, until an operator accepts the log', async () => {
     await append(2);
     await watching().look();
     await withoutStore(() => rmSync(events(), { recursive: true }));
@@ -133,7 +133,7 @@ describe('the watch over the log', () => {
     expect(await refusing.append('bench-x', 'no-stream', [anEvent()])).toMatchObject({ outcome: 'appended' });
   });
 
-  it('writes down how far a log went when a process ends that has appended, of whichever store, and looks at nothing for another', async () => {
+  it('writes down the end of the log of either store when a process with appends ends, and does nothing for other processes', async () => {
     class Elsewhere extends EventStoreDecorator {}
     const inCluster = (): LogWatch => new LogWatch(new Elsewhere(store), 'eventstoredb', new ReplacedFile(file()), log);
     await append(2);
@@ -154,7 +154,7 @@ describe('the watch over the log', () => {
     ]);
   });
 
-  it('says that events are missing, and does not let that be accepted', async () => {
+  it('reports missing events, and cannot accept them', async () => {
     await append(5);
     await withoutStore(async () => {
       const root = open({
@@ -177,7 +177,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('bring back a backup');
   });
 
-  it('keeps what a follower of the log reports, also for the next start', async () => {
+  it("keeps the complaint of a log's follower, also for the next start", async () => {
     await append(1);
     await watching().report('a reaction');
     const next = watching();
@@ -185,7 +185,7 @@ describe('the watch over the log', () => {
     expect([next.complaint, told]).toEqual([beyond('a reaction'), [next.complaint, next.complaint]]);
   });
 
-  it('is at rest after what several followers reported was accepted', async () => {
+  it('no longer complains after an operator has accepted the complaints of several followers', async () => {
     await append(1);
     const watch = watching();
     await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(follower)));
@@ -197,7 +197,7 @@ describe('the watch over the log', () => {
   });
 
   it.each(['', '{"seen":', '[]', 'null'])(
-    'complains of a file that holds %j, and leaves it as it is until an operator accepts the log',
+    'complains of a file that holds %j, and leaves it unchanged until an operator accepts the log',
     async (content) => {
       await append(1);
       writeFileSync(file(), content);
@@ -213,10 +213,10 @@ describe('the watch over the log', () => {
     },
   );
 
-  it('loses no complaint, acceptance or place to another process that writes at the same moment', async () => {
+  it('keeps every complaint, acceptance and position when another process writes at the same moment', async () => {
     await append(1);
     const shared = new ReplacedFile(file());
-    /** Another process writes between the look of this one and its writing. */
+    /** Another process writes after this one has looked and before it writes. */
     const meanwhile = (change: () => Promise<unknown>): LogWatch => {
       let first = true;
       const replace = async (before: string | null, content: string): Promise<boolean> => {
@@ -248,7 +248,7 @@ describe('the watch over the log', () => {
     });
   });
 
-  it('complains from memory where it cannot write', async () => {
+  it('complains from memory when it cannot write', async () => {
     await append(1);
     const unwritable = new LogWatch(
       store,

@@ -1,5 +1,5 @@
-// What `ops audit verify` finds of what somebody with access to the disk changed, and that it goes on behind it. On copies of a log
-// and a vault as the service writes them, changed through the database library, which leaves no trace.
+// `ops audit verify` finds the changes of an attacker with access to the disk, and goes on behind them. The tests use copies of a log and a
+// vault as the service writes them. They change them through the database library, which leaves no trace.
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,9 +34,9 @@ interface Trees {
 
 const THREAD = pathToFileURL(join(import.meta.dirname, '../../../dist/src/ops/verify-thread.js'));
 const KEYS = MasterKeys.parse(masterKey('k'));
-/** Of the people whose screenings are in the log; each has a session, a report and a stream of their own. */
+/** The number of people in the log. Each has a screening session, a report and a person stream. */
 const PEOPLE = 8;
-/** The third person's session begins here, with seven events: submitted, requested, verified, and of the report and the person. */
+/** The third person's session begins here. Its seven events are submitted, requested, verified, and those of the report and the person. */
 const THIRD = 15;
 
 describe('audit verify', () => {
@@ -108,7 +108,7 @@ describe('audit verify', () => {
     return { report, faults };
   }
 
-  /** The command divides a long log between threads: they find whatever is found by one, wherever a range begins. */
+  /** The command divides a long log between threads. They must find the same faults as one thread, wherever the ranges begin. */
   async function verifyInThreads(since: string | null, report: LogReport, faults: readonly LogFault[]): Promise<void> {
     const found: LogFault[] = [];
     const data = { directory: join(folder, 'events'), mapSizeBytes: 2 ** 30 };
@@ -119,7 +119,7 @@ describe('audit verify', () => {
       onFault: (fault) => found.push(fault),
       walked: (chosenTypes) => walkInThreads(ranges, { ...data, chosenTypes }, THREAD),
     });
-    // What follows from another fault may differ: an event whose predecessor is in another range is held against what the indexes say of it.
+    // Faults that follow from another fault may differ. When its predecessor is in another range, an event is compared with the indexes.
     const itself = (all: readonly LogFault[]): string[] =>
       all
         .filter(({ fault }) => fault !== 'revision out of order')
@@ -132,7 +132,7 @@ describe('audit verify', () => {
     if (faults.length === 0) expect(reported).toEqual(report);
   }
 
-  /** Changes the log while nobody has it open. */
+  /** Changes the log while no process has it open. */
   async function tamper(change: (trees: Trees) => void): Promise<void> {
     await closeAll();
     const root = open<Bytes, Bytes>({
@@ -171,7 +171,7 @@ describe('audit verify', () => {
     ]);
   const third = (): (typeof people)[number] => people[2]!;
 
-  it('finds nothing on an honest log, and counts what it saw', async () => {
+  it('finds no fault in an unchanged log, and counts its events', async () => {
     const { report, faults } = await verify();
     expect(faults).toEqual([]);
     expect(report).toEqual({
@@ -183,7 +183,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('finds nothing on an empty log', async () => {
+  it('finds no fault in an empty log', async () => {
     const empty = EmbeddedEventStore.open({ directory: join(folder, 'empty') });
     const faults: LogFault[] = [];
     expect(await verifyLog(empty, { onFault: (fault) => faults.push(fault) })).toEqual({
@@ -197,7 +197,7 @@ describe('audit verify', () => {
     await empty.close();
   });
 
-  it('reads on from where an earlier run ended, also in the middle of a stream', async () => {
+  it('continues at the end of an earlier run, also in the middle of a stream', async () => {
     const stop = new AbortController();
     stop.abort();
     expect((await verify(null, stop.signal)).report).toMatchObject({ events: 0, through: null });
@@ -213,7 +213,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('says so when the log ends before the place that was verified', async () => {
+  it('reports a log that ends before the verified position', async () => {
     expect(told((await verify(place(1_000))).faults)).toEqual([
       [7 * PEOPLE, null, null, `the log ends here, before position ${place(1_000)}`],
     ]);
@@ -222,7 +222,7 @@ describe('audit verify', () => {
   describe('a deleted event', () => {
     beforeEach(() => tamper(({ events }) => events.removeSync(key(THIRD + 1))));
 
-    it('is named, and what follows is verified', async () => {
+    it('is named, and the following events are verified', async () => {
       const { report, faults } = await verify();
       expect(report.events).toBe(7 * PEOPLE - 1);
       expect(told(faults)).toEqual([
@@ -231,7 +231,7 @@ describe('audit verify', () => {
       ]);
     });
 
-    it('is an error to everybody who reads the log, and never its end', async () => {
+    it('is an error to every reader of the log, and never its end', async () => {
       await expect(store.readAll(null, 1_000)).rejects.toThrow(EventLogDamaged);
       await expect(store.readAll(null, 1_000)).rejects.toThrow(`position ${place(THIRD + 1)} is missing`);
       const following = store
@@ -246,7 +246,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('a gap is one fault, however wide', async () => {
+  it('a gap is one fault, whatever its length', async () => {
     await tamper(({ events }) => {
       for (let position = 1; position <= 14; position++) events.removeSync(key(position));
     });
@@ -258,7 +258,7 @@ describe('audit verify', () => {
   it.each<[string, (segments: Database<Bytes, Bytes>) => unknown]>([
     ['cannot be read', (segments) => segments.putSync(key(5), Buffer.from('no segment'))],
     ['is gone', (segments) => segments.removeSync(key(5))],
-  ])('a segment that %s is one fault, whatever streams go on behind it', async (_what, damage) => {
+  ])('a segment that %s is one fault, whatever streams continue behind it', async (_what, damage) => {
     const directory = join(folder, 'segments');
     const options = { directory, uncompressedEvents: 0, segmentEvents: 4 };
     let log = EmbeddedEventStore.open(options);
@@ -285,7 +285,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it('cut off at the end together with its indexes, a log shows no fault of its own', async () => {
+  it('a log that was cut off at the end together with its indexes shows no fault of its own', async () => {
     await tamper((trees) => {
       trees.events.removeSync(key(7 * PEOPLE));
       const { sessionId } = people.at(-1)!;
@@ -308,7 +308,7 @@ describe('audit verify', () => {
     ['type', '"type":"S', '"type":"T', 'content does not match its hash'],
     ['link', '"prev":"', '"prev":"0', 'does not follow the event before it'],
     ['name of the hash', '"alg":"sha-256"', '"alg":"sha-257"', 'no chain'],
-  ])('names the event of which a byte of the %s was changed', async (_what, from, to, fault) => {
+  ])('names the event in which a byte of the %s was changed', async (_what, from, to, fault) => {
     await tamper(({ events }) => rewrite(events, THIRD, (text) => text.replace(from, to)));
     const { report, faults } = await verify();
     expect(report.events).toBe(7 * PEOPLE);
@@ -316,7 +316,7 @@ describe('audit verify', () => {
     expect(faults.every(({ stream }) => stream?.endsWith(third().sessionId))).toBe(true);
   });
 
-  it('finds a single changed bit wherever it is in an event', async () => {
+  it('finds a single changed bit anywhere in an event', async () => {
     const stream = (): string => `account-${newId()}`;
     await append(store, stream(), ['AccountOpened', { name: 'Caf\u00e9', parentId: null }]);
     const first = 7 * PEOPLE + 1;
@@ -336,7 +336,7 @@ describe('audit verify', () => {
     expect(unnoticed).toEqual([]);
   });
 
-  it('names the place of what is no JSON any more, instead of failing, and verifies what follows', async () => {
+  it('names the position of an event that is not JSON any more, and verifies the following events', async () => {
     await tamper(({ events }) => rewrite(events, THIRD + 1, (text) => text.slice(0, -1)));
     const { report, faults } = await verify();
     expect([report.events, told(faults)]).toEqual([7 * PEOPLE - 1, [[THIRD + 1, 'screening', 1, 'unreadable']]]);
@@ -347,7 +347,7 @@ describe('audit verify', () => {
     );
   });
 
-  it('names both events of which each lies in the place of the other', async () => {
+  it('names both events when two have changed places', async () => {
     await tamper(({ events }) => {
       const [one, other] = [events.get(key(THIRD))!, events.get(key(THIRD + 7))!];
       events.putSync(key(THIRD), other);
@@ -357,7 +357,7 @@ describe('audit verify', () => {
     expect(positions).toEqual(expect.arrayContaining([THIRD, THIRD + 7]));
   });
 
-  it('finds the lowered end of a stream, which hides its newest events', async () => {
+  it('finds a lowered end of a stream, which hides its newest events', async () => {
     await tamper(({ heads }) => heads.putSync(Buffer.from(`screening-${third().sessionId}`), key(0)));
     expect(told((await verify()).faults)).toEqual([
       [THIRD + 1, 'screening', 1, 'the index of streams ends its stream at revision 0'],
@@ -365,7 +365,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it('finds the raised end of a stream, a stream without end and a stream that is none', async () => {
+  it('finds a raised end of a stream, a stream without an end, and an end without a stream', async () => {
     await tamper(({ heads }) => {
       heads.putSync(Buffer.from(`screening-${third().sessionId}`), key(9));
       heads.removeSync(Buffer.from(`person-${third().personId}`));
@@ -384,7 +384,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it("finds a revision that points at another person's event; reading it is an error and not the stranger's history", async () => {
+  it("finds a revision that points at another person's event; reading it is an error and does not return that event", async () => {
     const name = `screening-${third().sessionId}`;
     await tamper(({ positions }) => positions.putSync(pair(name, key(2)), key(3)));
     expect(told((await verify()).faults)).toEqual([
@@ -410,7 +410,7 @@ describe('audit verify', () => {
     );
   });
 
-  it('finds what an index has too much, and an id that names another revision', async () => {
+  it('finds an extra entry in an index, and an id with another revision', async () => {
     await tamper(({ positions, ids }) => {
       positions.putSync(pair(`report-${third().sessionId}`, key(3)), key(1));
       const [first] = [...ids.getKeys()];
@@ -446,7 +446,7 @@ describe('audit verify', () => {
       ]);
     });
 
-    it('finds an erasure that the log does not record, and takes one that it records', async () => {
+    it('finds an erasure that the log does not record, and accepts one that it records', async () => {
       const { personId, sessionId, subjectId } = third();
       await vault.erase(subjectId);
       expect(await fault()).toEqual([
@@ -462,7 +462,7 @@ describe('audit verify', () => {
       expect(await fault()).toEqual([]);
     });
 
-    it('finds a person who is erased by the log and still there, as after a restore', async () => {
+    it('finds a person that the log calls erased and that is still there, as after a restore', async () => {
       const { personId, subjectId } = third();
       await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
       expect(await fault()).toEqual([
@@ -470,7 +470,7 @@ describe('audit verify', () => {
       ]);
     });
 
-    it('misses no entry that the log says may be gone, and takes an erasure that is being recorded for one', async () => {
+    it('accepts a missing entry that the log allows, and an erasure that is being recorded', async () => {
       const { sessionId, subjectId, personId } = third();
       const another = newId();
       await append(
@@ -493,7 +493,7 @@ describe('audit verify', () => {
   });
 });
 
-describe('the audit of the subjects', () => {
+describe('the audit of subjects', () => {
   let folder: string;
   let store: EmbeddedEventStore;
   let vault: DiskVault;
@@ -526,7 +526,7 @@ describe('the audit of the subjects', () => {
     return faults.map(({ fault }) => fault);
   }
 
-  it('finds a subject that no event names but that of its person, and says nothing where only part of the log was read', async () => {
+  it("finds a subject that only its person's event names, and reports nothing when only part of the log was read", async () => {
     const [subjectId, sessionId] = [newId(), newId()];
     await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
     await append(store, `person-${newId()}`, ['ScreeningOpened', { sessionId, subjectId }]);
@@ -538,10 +538,10 @@ describe('the audit of the subjects', () => {
 
   it.each([
     ['the address of a unit', () => `unit-address:${newId()}`],
-    ['the words of a grant', () => newId()],
+    ['the details of a grant', () => newId()],
     ['the secret of an endpoint', () => `webhook-secret:${newId()}`],
     ['a stored token', () => `party/${newId()}/token`],
-  ])('takes a subject that has %s alone for what a process left that died before its event', async (_what, entry) => {
+  ])('accepts a subject that has only %s, because a process may have died before its event', async (_what, entry) => {
     const subjectId = newId();
     await vault.put(subjectId, entry(), Buffer.from('{}'));
     const audit = auditOf();
@@ -551,7 +551,7 @@ describe('the audit of the subjects', () => {
     expect(await faultsOf(auditOf())).toEqual([`no event names subject ${subjectId} of the vault`]);
   });
 
-  it('takes a subject whose event came after the log was read', async () => {
+  it('accepts a subject whose event came after the log was read', async () => {
     const subjectId = newId();
     const audit = auditOf();
     await audit.check(await store.readAll(null, 1_000));
@@ -560,7 +560,7 @@ describe('the audit of the subjects', () => {
     expect(await audit.finish()).toEqual([]);
   });
 
-  it('takes what was given up knowingly, and no subject or line of any other time', async () => {
+  it('accepts losses that an operator accepted, and no subject or line of another time', async () => {
     const subjectId = newId();
     await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
     const now = Date.now();
@@ -578,7 +578,7 @@ describe('the audit of the subjects', () => {
       ]);
   });
 
-  it('is one fault where the log is empty, and where events cannot be read that may name a subject', async () => {
+  it('is one fault when the log is empty, and when unreadable events may name the subjects', async () => {
     for (let subject = 0; subject < 3; subject++) await vault.seal(newId(), 'a call', Buffer.from('applicant'));
     const damaged = auditOf();
     damaged.isDamaged = true;
@@ -589,7 +589,7 @@ describe('the audit of the subjects', () => {
     expect(await faultsOf(auditOf())).toEqual(['the log has no events, but the vault or the ledger has 3 subjects']);
   });
 
-  it('tells a line of the ledger that is none', async () => {
+  it('reports an invalid line of the ledger', async () => {
     appendFileSync(ledger.file, '{"nothing":1}\n');
     expect(await faultsOf(auditOf())).toEqual([expect.stringContaining('is damaged at byte')]);
   });
@@ -602,7 +602,7 @@ function rewrite(events: Database<Bytes, Bytes>, position: number, change: (text
   events.putSync(key(position), Buffer.from(changed));
 }
 
-/** As the service appends: each event chained to the one before it. */
+/** Appends as the service does: each event is chained to the one before it. */
 async function append(
   store: EventStore,
   stream: string,

@@ -13,7 +13,7 @@ describe('the credentials file on disk', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('is absent until it is made, and then holds what was written, for its owner only', async () => {
+  it('does not exist until it is made, and then holds the content for its owner only', async () => {
     expect(await file.read()).toBeNull();
     expect(await file.create({ a: 1 })).toBe(true);
     expect(await file.read()).toEqual({ a: 1 });
@@ -21,7 +21,7 @@ describe('the credentials file on disk', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['demo-credentials.json']);
   });
 
-  it('is made by one of many at the same time', async () => {
+  it('is made by one of several simultaneous processes', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, (_, writer) => file.create({ writer })));
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await file.read()).toEqual({ writer: made.indexOf(true) });

@@ -1,4 +1,4 @@
-// The HTTP adapter against servers that misbehave in ways the sandbox does not, and against reports that lie.
+// The HTTP adapter against servers that misbehave in other ways than the sandbox, and against false reports.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
@@ -30,7 +30,7 @@ describe('after an ambiguous end', () => {
   });
 
   it.each(AMBIGUOUS_ENDS)(
-    'sends it twice at most, and claims nothing: the vendor always %s',
+    'sends it at most twice, and claims no outcome: the vendor always %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket) => respond(socket));
       expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
@@ -39,25 +39,25 @@ describe('after an ambiguous end', () => {
   );
 
   it.each([
-    ['turns the second away', json(503, {}), { kind: 'timed-out' }],
-    ['turns the second away with a number', json(500, { error: { code: 9001 } }), { kind: 'timed-out' }],
-    ['is still at the first', json(409, { error: { code: 'call_in_progress' } }), { kind: 'timed-out' }],
+    ['refuses the second call', json(503, {}), { kind: 'timed-out' }],
+    ['refuses the second call with a number', json(500, { error: { code: 9001 } }), { kind: 'timed-out' }],
+    ['is still working on the first call', json(409, { error: { code: 'call_in_progress' } }), { kind: 'timed-out' }],
     ['answers nonsense', json(200, {}), { kind: 'unintelligible' }],
     [
       'refuses the report',
       json(422, { error: { code: 9132 } }),
       { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 },
     ],
-  ])('does not say that nothing was executed when the vendor %s', async (_name, answer, verdict) => {
+  ])('does not claim that nothing was executed when the vendor %s', async (_name, answer, verdict) => {
     const { url } = await misbehaving((socket, _request, count) =>
       count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
     );
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(verdict);
   });
 
-  it('spends one time limit on both', async () => {
+  it('spends one time limit on both calls', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
-      // With a limit of its own the second would be answered in time.
+      // With its own limit, the second call would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
       else setTimeout(() => socket.write(GOOD), 300);
     });
@@ -66,7 +66,7 @@ describe('after an ambiguous end', () => {
 });
 
 describe('the time limit', () => {
-  it('ends a vendor that never answers, after one request', async () => {
+  it('ends a call that the vendor never answers after one request', async () => {
     const { url, requests } = await misbehaving(() => {});
     expect(await adapter(url, 400).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
     expect(requests).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('the time limit', () => {
   });
 });
 
-describe('a vendor that turns the call away', () => {
+describe('a vendor that refuses the call', () => {
   it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
@@ -97,7 +97,7 @@ describe('a vendor that turns the call away', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
   });
 
-  it('is unavailable when nobody listens, and to an adapter that was closed', async () => {
+  it('is unavailable when no server listens, and to a closed adapter', async () => {
     const server = createServer();
     await listen(server);
     const url = urlOf(server);
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 
-  it('is unintelligible above that', async () => {
+  it('is unintelligible above two megabytes', async () => {
     const body = JSON.stringify({ score: SCORE, report: REPORT, filler: 'x'.repeat(2_100_000) });
     const { url, requests } = await misbehaving(
       (socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`),
@@ -139,7 +139,7 @@ describe('an answer', () => {
     ['a key that belongs to another call', json(409, { error: { code: 'idempotency_key_reused' } })],
     ['an unknown number', json(422, { error: { code: 31_337 } })],
     ['a number that is text', json(422, { error: { code: '9132' } })],
-    ['without a word about the score', json(200, { report: REPORT })],
+    ['without a statement about the score', json(200, { report: REPORT })],
   ])('is unintelligible: %s', async (_name, response) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(response));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
@@ -148,33 +148,33 @@ describe('an answer', () => {
 
   const withLine = (more: object): object => ({ ...REPORT, tradeLines: [{ ...LINE, ...more }] });
   it.each<[string, object | null, object]>([
-    ['a score off its scale', { ...SCORE, value: 851 }, REPORT],
-    ['a score that is no number', { ...SCORE, value: '700' }, REPORT],
+    ['a score outside its scale', { ...SCORE, value: 851 }, REPORT],
+    ['a score that is not a number', { ...SCORE, value: '700' }, REPORT],
     ['a score of half a point', { ...SCORE, value: 700.5 }, REPORT],
     ['a score without a day', { ...SCORE, date: undefined }, REPORT],
-    ['a factor that is no text', { ...SCORE, factors: [1] }, REPORT],
+    ['a factor that is not text', { ...SCORE, factors: [1] }, REPORT],
     ['no consumer', null, { ...REPORT, consumer: undefined }],
     ['a consumer without a name', null, { ...REPORT, consumer: { ...REPORT.consumer, name: '' } }],
     ['a section left out', null, { ...REPORT, housingCourt: undefined }],
     ['a section that is null', null, { ...REPORT, background: null }],
-    ['a section that is no list', null, { ...REPORT, inquiries: {} }],
+    ['a section that is not a list', null, { ...REPORT, inquiries: {} }],
     ['a record that is null', null, { ...REPORT, publicRecords: [null] }],
     ['an account number in full', null, withLine({ account: '4111111111111111' })],
     ['an amount in fractions', null, withLine({ balanceCents: 10.5 })],
     ['a negative amount', null, withLine({ pastDueCents: -1 })],
-    ['an amount beyond counting', null, withLine({ balanceCents: 1e15 })],
+    ['an amount that is too large to count', null, withLine({ balanceCents: 1e15 })],
     ['an amount left out', null, withLine({ limitCents: undefined })],
     ['a day that does not exist', null, withLine({ openedOn: '2021-02-29' })],
-    ['a time for a day', null, withLine({ openedOn: '2021-02-01T00:00:00Z' })],
-    ['markup for a history', null, withLine({ paymentHistory: '<b>' })],
+    ['a time instead of a day', null, withLine({ openedOn: '2021-02-01T00:00:00Z' })],
+    ['markup instead of a history', null, withLine({ paymentHistory: '<b>' })],
     ['text without end', null, withLine({ creditor: 'x'.repeat(501) })],
     ['lines without end', null, { ...REPORT, tradeLines: Array(1_001).fill(LINE) }],
-  ])('is unintelligible, whole, with %s', async (_name, score, report) => {
+  ])('is unintelligible as a whole with %s', async (_name, score, report) => {
     const { url } = await misbehaving((socket) => void socket.write(json(200, { score, report })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
   });
 
-  it('passes on what the port names and nothing beside it', async () => {
+  it('passes on the fields of the port and no others', async () => {
     const more = { ssn: '666443210' };
     const report = { ...withLine(more), ...more, consumer: { ...REPORT.consumer, ...more } };
     const { url } = await misbehaving(
@@ -183,17 +183,17 @@ describe('an answer', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 
-  it('is a number to go by, whatever the status', async () => {
+  it('is a number to act on, whatever the status', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
   });
 });
 
-describe('the answer behind a verdict', () => {
+describe('the answer with a verdict', () => {
   const http = (status: number, body: string): string =>
     `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-  it('is passed on byte for byte, with what the port has no name for', async () => {
+  it('is passed on byte for byte, with fields that the port does not name', async () => {
     const body = `${JSON.stringify(ANSWER).slice(0, -1)}, "much":12345678901234567890,\n"one":1.0}`;
     const { url } = await misbehaving((socket) => void socket.write(http(200, body)));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).toEqual({
@@ -208,7 +208,7 @@ describe('the answer behind a verdict', () => {
     [500, 9001, 'unavailable'],
     [422, 31_337, 'unintelligible'],
     [400, null, 'unintelligible'],
-  ])('is there of a refusal: %i with %s', async (status, code, kind) => {
+  ])('is there for a refusal: %i with %s', async (status, code, kind) => {
     const body = `{"error": {"code":${code}}}`;
     const { url } = await misbehaving((socket) => void socket.write(http(status, body)));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).toMatchObject({
@@ -222,7 +222,7 @@ describe('the answer behind a verdict', () => {
     ['turned away', http(503, '{}')],
     ['a gateway', http(502, '{}')],
     ['a key that is in use', http(409, '{"error":{"code":"call_in_progress"}}')],
-  ])('is none that anybody is told: %s', async (_name, response) => {
+  ])('is not passed on: %s', async (_name, response) => {
     const { url } = await misbehaving((socket) => void socket.write(response));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).not.toHaveProperty('reply');
   });

@@ -1,5 +1,5 @@
-// The contract suite of src/ports/credit-bureau.ts: every adapter passes it against the sandbox vendor. One test for every
-// persona that matters to a report, and for every code of the credit file.
+// The contract suite of src/ports/credit-bureau.ts. Every adapter passes it against the sandbox vendor. It has one test for every persona
+// that matters to a report, and for every code of the credit file.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { CreditBureau, ReportRefusal, ReportVerdict } from '../../../src/ports/credit-bureau.js';
@@ -9,17 +9,19 @@ import { until } from '../../support/eventually.js';
 import { withoutReplies } from '../../support/replies.js';
 
 export interface CreditBureauHarness {
-  /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite. */
+  /** An adapter whose calls end within the time limit. The vendor stays the same for the whole suite. */
   open(options: { readonly timeoutMs: number }): Promise<CreditBureau>;
-  /** Registers a person with the identity vendor and gives the token, of a step-up that is still open, too. Agents and organizations have no SSN. */
+  /**
+   * Registers a person with the identity vendor and returns the token, also during an open step-up. Agents and organizations have no SSN.
+   */
   register(lastName: string, more?: Partial<Applicant>): Promise<string>;
-  /** Gives the token of the person when the code was right, else that of the session. */
+  /** Returns the token of the person when the code was right, and the token of the session otherwise. */
   answerOtp(vendorSession: string, code: string): Promise<string>;
-  /** What the vendor counted for an attempt. */
+  /** The vendor's counts for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number; readonly billed: number }>;
   loseNextAnswer(): Promise<void>;
   outage(seconds: number): Promise<void>;
-  /** Closes every adapter given out, and the vendor. */
+  /** Closes the vendor and every adapter that was given out. */
   close(): Promise<void>;
 }
 
@@ -120,7 +122,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 1 });
       });
 
-      it('fills every section for somebody', async () => {
+      it('fills every section for some person', async () => {
         const seen = { publicRecords: 0, inquiries: 0, background: 0, housingCourt: 0 };
         for (let person = 0; person < 40; person += 1) {
           const { report } = await reportOf('Smith', { ssn: String(666_000_000 + person) });
@@ -130,7 +132,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(Object.values(seen).every((count) => count > 0)).toBe(true);
       });
 
-      it('is the same for the same person, and another for another', async () => {
+      it('is the same for the same person, and differs for another', async () => {
         const first = await reportOf('Smith');
         expect(await reportOf('Smith')).toEqual(first);
         expect((await reportOf('Smith', { ssn: '666443999' })).report).not.toEqual(first.report);
@@ -141,15 +143,15 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         ['666000001', 300 + (666_000_001 % 551)],
         ['000000550', 850],
         ['000000551', 300],
-      ])('has the score that the SSN says: %s', async (ssn, value) => {
+      ])('has the score that belongs to the SSN: %s', async (ssn, value) => {
         expect((await reportOf('Smith', { ssn })).score?.value).toBe(value);
       });
 
-      it('is given after a step-up that was answered rightly', async () => {
+      it('is given after a step-up with right answers', async () => {
         const vendorSession = await harness.register('Otptest');
         const person = await harness.answerOtp(vendorSession, '123456');
         expect(await bureau.pullReport(newCall(), person)).toMatchObject({ kind: 'report' });
-        // The challenge is not the person.
+        // The token of the challenge is not the person's token.
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
       });
 
@@ -159,7 +161,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(report.tradeLines.length).toBeLessThan(2);
       });
 
-      it('takes its time for Slowtest', async () => {
+      it('is slow for Slowtest', async () => {
         const [slowSession, session] = [await harness.register('Slowtest'), await harness.register('Example')];
         let answered = false;
         const slow = bureau.pullReport(newCall(), slowSession).finally(() => (answered = true));
@@ -173,7 +175,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       it.each<[string, ReportVerdict]>([
         ['Frozentest', refused('FILE_FROZEN', 9132)],
         ['Nohittest', refused('NO_RECORD', 9193)],
-      ])('for %s, and none is billed', async (lastName, verdict) => {
+      ])('is given for %s, and nothing is billed', async (lastName, verdict) => {
         const call = newCall();
         expect(await bureau.pullReport(call, await harness.register(lastName))).toEqual(verdict);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 0 });
@@ -190,7 +192,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         [2801, { kind: 'session-over' } as const],
         [7001, { kind: 'unavailable' } as const],
         [1001, { kind: 'unintelligible' } as const],
-      ])('for upstream code %i, which a middle name asks for at the report', async (code, verdict) => {
+      ])('for upstream code %i, which a middle name selects for the report', async (code, verdict) => {
         const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}AtReport` });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
       });
@@ -200,7 +202,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(refused('FILE_CONDITION', 9018));
       });
 
-      it('in a session that is still to be answered, locked, over, or unknown', async () => {
+      it('in a session that is unanswered, locked, over, or unknown', async () => {
         const open = await harness.register('Otptest');
         const locked = await harness.register('Lockedtest');
         await harness.answerOtp(locked, '000000');
@@ -213,7 +215,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       });
     });
 
-    describe('the answer behind a verdict', () => {
+    describe('the answer with a verdict', () => {
       it('is the report as the bureau wrote it', async () => {
         const { reply, ...verdict } = await replying.pullReport(newCall(), await harness.register('Smith'));
         expect(verdict.kind).toBe('report');
@@ -262,7 +264,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
-      it('gets the report although the answer was lost, billed once', async () => {
+      it('returns the report although the first answer was lost, billed once', async () => {
         const vendorSession = await harness.register('Smith');
         const call = newCall();
         await harness.loseNextAnswer();
@@ -270,12 +272,12 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
-      it('may be asked again after a time limit, and is billed once', async () => {
+      it('can be asked again after a time limit, and is billed once', async () => {
         const vendorSession = await harness.register('Slowtest');
         const impatient = await harness.open({ timeoutMs: 200 });
         const call = newCall();
         expect(await impatient.pullReport(call, vendorSession)).toEqual({ kind: 'timed-out' });
-        // While the vendor is at it, nobody knows; then it answers.
+        // While the vendor is working on it, the outcome is unknown. Then the vendor answers.
         let verdict = await bureau.pullReport(call, vendorSession);
         await until('the vendor has an answer', async () => {
           if (verdict.kind === 'timed-out') verdict = await bureau.pullReport(call, vendorSession);
@@ -285,7 +287,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toMatchObject({ executed: 1, billed: 1 });
       });
 
-      it('is unavailable while the vendor is down, and goes on afterwards with the same attempt', async () => {
+      it('is unavailable while the vendor is down, and the same attempt succeeds afterwards', async () => {
         const vendorSession = await harness.register('Smith');
         const call = newCall();
         await harness.outage(60);

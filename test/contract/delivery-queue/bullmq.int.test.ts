@@ -1,4 +1,4 @@
-// The delivery queue on a real Redis: when attempts are made, how many at once, and that receivers which hang cost the others nothing.
+// The delivery queue on a real Redis: the times of attempts, how many run at once, and that hanging receivers do not slow down others.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { DispatchQueue } from '../../../src/adapters/delivery-queue/bullmq.js';
@@ -45,8 +45,8 @@ describe('The delivery queue', () => {
     return waiting + delayed === 0;
   };
 
-  describe('when attempts are made', () => {
-    it('makes what is due at once, and the rest not before its time', async () => {
+  describe('the times of attempts', () => {
+    it('makes due attempts at once, and no other attempt before its time', async () => {
       const one = await started();
       const at = new Date(Date.now() + 400);
       const [later, past, present] = [delivery('ok'), delivery('ok'), delivery('ok')];
@@ -61,7 +61,7 @@ describe('The delivery queue', () => {
       expect(receivers.startedAt.get(later.deliveryId)).toBeGreaterThanOrEqual(at.getTime());
     });
 
-    it('makes one of an attempt that is asked for twice, also while it is under way', async () => {
+    it('makes one attempt when it is requested twice, also while it is under way', async () => {
       const one = await world.process(receivers.perform);
       const job = delivery('ok');
       await Promise.all([one.queue.enqueue(job, now()), one.queue.enqueue(job, now())]);
@@ -75,7 +75,7 @@ describe('The delivery queue', () => {
       expect(receivers.attempts.get(job.deliveryId)).toBe(1);
     });
 
-    it("makes one attempt of a delivery at a time: a redelivery waits for the end of the ladder's", async () => {
+    it("makes one attempt of a delivery at a time: a redelivery waits for the end of the ladder's attempt", async () => {
       const one = await started();
       receivers.latencyMs = () => 100;
       const ladder = delivery('ok');
@@ -86,7 +86,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    it('keeps references only, and nothing when an attempt is over', async () => {
+    it('keeps only references, and nothing after the attempt', async () => {
       const one = await started();
       const left = async (): Promise<string[]> =>
         (await one.redis.keys('*')).filter((key) => !/^bull:[a-z-]+:(meta|events|id|marker|stalled-check)$/.test(key));
@@ -105,12 +105,12 @@ describe('The delivery queue', () => {
       await enqueueAll(one, [job]);
       await until(async () => (await one.queue.backlog()).delayed === 1);
       const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
-      // One job wakes it then, without the recovery job.
+      // One job will wake the line, without the recovery job.
       await until(async () => (await jobs.getJobCountByTypes('active', 'wait')) === 0);
       expect((await jobs.getDelayed()).map(({ data }) => data.endpointId)).toEqual(['ok']);
       expect(one.failed).toHaveLength(1);
       fails = false;
-      // The recovery job asks again, and again.
+      // The recovery job asks repeatedly.
       await one.queue.enqueue(job, now());
       expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
       for (const key of await one.redis.keys('bull:*:events'))
@@ -128,14 +128,14 @@ describe('The delivery queue', () => {
       expect(Math.min(...receivers.startedAt.values())).toBeGreaterThanOrEqual(at.getTime());
     });
 
-    it('has one job for all that is due at an endpoint', async () => {
+    it('has one job for all due attempts of an endpoint', async () => {
       const one = await world.process(receivers.perform);
       await enqueueAll(one, deliveries('ok', 200));
       expect(await one.queue.backlog()).toMatchObject({ waiting: 200 });
       expect(await world.jobs(one)).toBe(1);
     });
 
-    it('makes an attempt that comes due while others of its endpoint take long', async () => {
+    it('makes an attempt when it is due, although others of its endpoint take long', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = ({ turn }) => (turn === 'long' ? new Promise((resolve) => held.push(resolve)) : null);
@@ -148,7 +148,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it('loses no attempt that is asked for at the moment when the job of its endpoint ends', async () => {
+    it("loses no attempt that is requested at the moment when its endpoint's job ends", async () => {
       const both = [await started(), await started()];
       for (let count = 0; count < 60; count++) {
         const job = delivery('ok');
@@ -157,12 +157,12 @@ describe('The delivery queue', () => {
       }
     });
 
-    it('tells how much is to be done, and how late the latest is', async () => {
+    it('reports the amount of work, and how late the latest attempt is', async () => {
       const one = await world.process(receivers.perform);
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 0, oldestDueMs: 0 });
       await one.queue.enqueue(delivery('ok'), new Date(Date.now() + 60_000));
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 1, oldestDueMs: 0 });
-      // Due after it was stored, with nobody there to take it.
+      // It becomes due after it was stored, without a worker to take it.
       const soon = new Date(Date.now() + 50);
       await one.queue.enqueue(delivery('ok'), soon);
       await until(async () => (await one.queue.backlog()).oldestDueMs > 0);
@@ -173,7 +173,7 @@ describe('The delivery queue', () => {
       expect(oldestDueMs).toBeGreaterThanOrEqual(5_000);
     });
 
-    it('counts a line that an earlier release has left, and one that begins when it was found empty', async () => {
+    it('counts a line from an earlier release, and a line that begins again just after it was found empty', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -189,7 +189,7 @@ describe('The delivery queue', () => {
       held.pop()?.();
       await until(() => receivers.got([{ ...delivery('left'), deliveryId: 'del_left' }]));
       await until(async () => (await one.redis.zcard('webhook-dispatch:due:left')) === 0);
-      // It begins again between the look at its line and what follows from it.
+      // The line begins again between the look at it and the removal.
       const remove = connection.redis.srem.bind(connection.redis);
       connection.redis.srem = (async (key: string, endpointId: string) => {
         await one.queue.enqueue(delivery('left'), new Date(Date.now() + 60_000));
@@ -199,7 +199,7 @@ describe('The delivery queue', () => {
       expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
     });
 
-    it('serves the lines and wakes that an earlier release has left', async () => {
+    it('serves the lines and wakes of an earlier release', async () => {
       const one = await started();
       await one.redis.zadd('webhook-dispatch:due:ok', Date.now(), JSON.stringify(['del_left', 'ladder', '2']));
       const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
@@ -209,7 +209,7 @@ describe('The delivery queue', () => {
     });
   });
 
-  describe('when something dies', () => {
+  describe('when a process or Redis dies', () => {
     it('closes while Redis is away', async () => {
       const one = await started();
       const job = delivery('ok');
@@ -219,7 +219,7 @@ describe('The delivery queue', () => {
       await one.close();
     });
 
-    it('leaves what waits to others when it is closed, and lets attempts under way end', async () => {
+    it('leaves waiting attempts to others when it is closed, and lets attempts under way end', async () => {
       const one = await started();
       receivers.latencyMs = () => 40;
       const jobs = deliveries('ok', 300);
@@ -236,7 +236,7 @@ describe('The delivery queue', () => {
       expect(other.reclaimed()).toBe(0);
     });
 
-    it('does not wait for an attempt that never ends when it is closed', async () => {
+    it('does not wait at its end for an attempt that never ends', async () => {
       let calls = 0;
       const one = await world.process(() => (calls++, new Promise(() => undefined)), { attempts: { limitMs: 300 } });
       one.worker.start();
@@ -245,7 +245,7 @@ describe('The delivery queue', () => {
       await one.worker.close();
     });
 
-    it('uses the place of an attempt again that never ends', async () => {
+    it('reuses the place of an attempt that never ends', async () => {
       let calls = 0;
       const one = await world.process(() => (++calls, new Promise(() => undefined)), {
         concurrency: 1,
@@ -264,7 +264,7 @@ describe('The delivery queue', () => {
       const jobs = deliveries('ok', 40);
       await enqueueAll(one, jobs);
       await until(() => held.length === FEW_UNDER_WAY);
-      // As after a process has stood still: its lock is over, and its job is another one's.
+      // As if the process had stood still: its lock has expired, and another process has its job.
       await one.redis.del('bull:webhook-dispatch:ok:lock');
       const other = await started();
       await until(() => other.reclaimed() + one.reclaimed() === 1);
@@ -277,7 +277,7 @@ describe('The delivery queue', () => {
       expect(twice.length).toBeLessThanOrEqual(FEW_UNDER_WAY);
     });
 
-    it('begins nothing again in a process that gets back the job that it has lost, before what it had begun is over', async () => {
+    it('begins nothing again in a process that gets its lost job back, until the attempts that it had begun are over', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -288,7 +288,7 @@ describe('The delivery queue', () => {
       one.worker.worker.on('active', () => again++);
       await one.redis.del('bull:webhook-dispatch:ok:lock');
       await until(() => again === 1);
-      // The first look at the line would have come back by now.
+      // The first look at the line would have returned by now.
       for (let round = 0; round < 20; round++) await one.queue.due('ok', 1);
       expect(held.length).toBe(FEW_UNDER_WAY);
       receivers.hold = () => null;
@@ -297,7 +297,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('rests while Redis refuses to note that an attempt is over', async () => {
+    it('rests while Redis refuses to record the end of an attempt', async () => {
       let made = 0;
       let troubled = 0;
       let refusing = '1';
@@ -321,7 +321,7 @@ describe('The delivery queue', () => {
       }
     });
 
-    it('says Unavailable while Redis is away or silent, and goes on by itself when it is back', async () => {
+    it('reports Unavailable while Redis is away or silent, and resumes by itself afterwards', async () => {
       const one = await started({ limitMs: 400 });
       const first = delivery('ok');
       await enqueueAll(one, [first]);
@@ -339,7 +339,7 @@ describe('The delivery queue', () => {
       await askUntilDone(one, delivery('ok'));
     });
 
-    it('goes on by itself after Redis was emptied, with attempts under way and others waiting', async () => {
+    it('resumes by itself after Redis was emptied, with attempts under way and others waiting', async () => {
       const one = await started();
       receivers.latencyMs = () => 40;
       await enqueueAll(one, [...deliveries('ok', 200), ...deliveries('new', 30)]);
@@ -351,7 +351,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    /** As the recovery job does: again, until it was attempted. */
+    /** Asks until the attempt was made, as the recovery job does. */
     async function askUntilDone(one: Process, job: DueDelivery): Promise<void> {
       await until(async () => {
         await one.queue.enqueue(job, now()).catch((error: unknown) => expect(error).toBeInstanceOf(Unavailable));
@@ -360,10 +360,10 @@ describe('The delivery queue', () => {
     }
   });
 
-  describe('how many are under way', () => {
-    it('begins with a few at an endpoint, and goes on with more for each answer, up to its limit', async () => {
+  describe('the number of attempts under way', () => {
+    it('begins with a few at an endpoint, and adds more for each answer, up to its limit', async () => {
       const one = await started();
-      // Long enough for many to be under way at once also where handing them out takes its time.
+      // Long enough for many attempts to be under way at once, even when starting them is slow.
       receivers.latencyMs = () => 100;
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -380,7 +380,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('keeps to the limit of an endpoint in all processes together', async () => {
+    it('keeps the limit of an endpoint across all processes', async () => {
       const both = [await started(), await started()];
       receivers.latencyMs = () => 40;
       const jobs = deliveries('ok', 400);
@@ -390,7 +390,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('goes on with a few at an endpoint that begins to hang, until it answers in time', async () => {
+    it('continues with a few at an endpoint that begins to hang, until it answers in time', async () => {
       const one = await started();
       const jobs = deliveries('turning', 400);
       await enqueueAll(one, jobs);
@@ -402,7 +402,7 @@ describe('The delivery queue', () => {
       receivers.forgetMost();
       await until(() => timedOut() > 2 * MOST_UNDER_WAY + FEW_UNDER_WAY);
       expect(receivers.mostAtOnce('turning')).toBe(FEW_UNDER_WAY);
-      // However many wait: one job.
+      // There is one job, however many attempts wait.
       expect(await world.jobs(one)).toBe(1);
       receivers.latencyMs = () => 20;
       await until(() => receivers.got(jobs));
@@ -411,7 +411,7 @@ describe('The delivery queue', () => {
       await until(async () => (await world.jobs(one)) === 0);
     });
 
-    it('serves the healthy while every attempt at receivers that hang is still under way', async () => {
+    it('serves healthy receivers while every attempt at hanging receivers is still under way', async () => {
       const held: (() => void)[] = [];
       receivers.hold = ({ endpointId }) =>
         endpointId.startsWith('hanging') ? new Promise((resolve) => held.push(resolve)) : null;
@@ -426,7 +426,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it('serves the healthy though hundreds of endpoints hang', async () => {
+    it('serves healthy receivers although hundreds of endpoints hang', async () => {
       const held: (() => void)[] = [];
       receivers.hold = ({ endpointId }) =>
         endpointId.startsWith('hanging') ? new Promise((resolve) => held.push(resolve)) : null;
@@ -443,7 +443,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it('lets others take their turn before the line of an endpoint that hangs is empty', async () => {
+    it('gives others their turn before the line of a hanging endpoint is empty', async () => {
       const one = await started({ concurrency: 1, times: { jobMs: 50 } });
       await enqueueAll(one, deliveries('hanging', 10 * FEW_UNDER_WAY));
       await until(() => receivers.mostAtOnce('hanging') > 0);
@@ -455,7 +455,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    it('makes thousands of attempts that are due at once at one endpoint, each once, and lets others in between', async () => {
+    it('makes thousands of attempts that are due at once at one endpoint, each once, and serves others in between', async () => {
       const one = await started();
       await enqueueAll(one, deliveries('busy', 2_000));
       const other = delivery('ok');

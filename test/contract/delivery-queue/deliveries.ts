@@ -1,4 +1,4 @@
-// A Redis of its own, processes around it, and receivers in memory, for the tests of the delivery queue.
+// A Redis, processes around it, and receivers in memory, for the tests of the delivery queue.
 import { Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
@@ -16,12 +16,12 @@ import { Metrics } from '../../../src/platform/observability/metrics.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** The receiver's limit, scaled down from seconds. */
+/** The time limit of a receiver, scaled down from seconds. */
 export const ATTEMPT_MS = 300;
-/** A worker that is killed is missed sooner than in the service. */
+/** A killed worker is noticed sooner than in the service. */
 const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500 };
 
-/** A Redis that is away is not waited for as long as in the service. */
+/** The wait for an absent Redis is shorter than in the service. */
 const CLOSING_MS = 500;
 
 @Module({})
@@ -34,7 +34,7 @@ class ImpatientDispatcher extends Dispatcher {
   override restMs = 1_000;
 }
 
-/** One process of the service: its side of the queue and, when it is started, its worker. */
+/** One process of the service: its side of the queue and, once started, its worker. */
 export interface Process {
   readonly queue: BullMqDeliveryQueue;
   readonly worker: Dispatcher;
@@ -45,9 +45,9 @@ export interface Process {
 }
 
 export interface ProcessOptions extends DispatchSettings {
-  /** Endpoints that the worker serves at once. */
+  /** The number of endpoints that the worker serves at once. */
   readonly concurrency?: number;
-  /** How long a job begins attempts, and how long one that ended with a fault keeps its place, milliseconds. */
+  /** How long a job begins attempts, and how long a job keeps its place after a fault, in milliseconds. */
   readonly times?: { readonly jobMs?: number; readonly restMs?: number };
   readonly attempts?: Partial<AttemptRunner>;
 }
@@ -129,14 +129,14 @@ export class Deliveries {
     return made;
   }
 
-  /** How many jobs the queue holds, whatever their state. */
+  /** The number of jobs in the queue, in every state. */
   async jobs({ redis }: Process): Promise<number> {
     return (await redis.keys(`bull:${QUEUE}:*`)).filter(
       (key) => !/:(lock|meta|events|id|marker|stalled|stalled-check|active|wait|delayed)$/.test(key),
     ).length;
   }
 
-  /** Ends the processes of a test, and forgets what they left in Redis. */
+  /** Ends the processes of a test, and removes their data from Redis. */
   async clear(): Promise<void> {
     if (this.server.pid === undefined) await this.server.startAgain();
     await Promise.all(this.processes.splice(0).map((one) => one.close()));
@@ -163,7 +163,7 @@ export function enqueueAll({ queue }: Process, jobs: readonly DueDelivery[]): Pr
   return Promise.all(jobs.map((job) => queue.enqueue(job, at)));
 }
 
-/** Endpoints that answer after a time, and what they saw. */
+/** Endpoints that answer after a time, and a record of their requests. */
 export class Receivers {
   /** Delivery ids, in the order of their ends. */
   readonly answered: string[] = [];
@@ -172,10 +172,10 @@ export class Receivers {
   private readonly underWay = new Map<string, number>();
   private readonly most = new Map<string, number>();
 
-  /** Milliseconds after which an endpoint answers; what takes the receiver's limit is a time-out. */
+  /** The time after which an endpoint answers, in milliseconds. A time as long as the receiver's limit is a timeout. */
   constructor(public latencyMs: (endpointId: string) => number) {}
 
-  /** What an attempt waits for before its answer comes; null: nothing. */
+  /** The promise that an attempt awaits before its answer, or null. */
   hold: (due: DueDelivery) => Promise<void> | null = () => null;
 
   readonly perform: AttemptRunner['run'] = async (due) => {

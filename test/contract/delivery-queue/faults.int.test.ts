@@ -1,4 +1,4 @@
-// The delivery queue where a process that works it off is killed.
+// The delivery queue when one of its worker processes is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +18,8 @@ describe('The delivery queue', () => {
     await world.end();
   });
 
-  describe('when something dies', () => {
-    it('has another process make what a process that was killed had under way', async () => {
+  describe('when a process dies', () => {
+    it('another process makes the attempts that the killed process had under way', async () => {
       const one = await world.process(receivers.perform);
       const child = spawn(
         process.execPath,

@@ -1,4 +1,4 @@
-// A process whose attempts never end, for faults.int.test.ts, which kills it.
+// A process whose attempts never end. faults.int.test.ts kills it.
 import 'reflect-metadata';
 import { startProcess } from './deliveries.js';
 

@@ -1,4 +1,4 @@
-// A log moves from the embedded store to EventStoreDB, here to the double of the protocol, and stays what it is.
+// A log moves from the embedded store to EventStoreDB, here to the double of the protocol, and stays the same.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** As the service appends: each event linked to the one before it. */
+/** Appends as the service does: each event is linked to the one before it. */
 async function append(
   stream: string,
   count: number,
@@ -65,7 +65,7 @@ async function append(
 
 const LONGER_THAN_A_PAGE = 1_000;
 
-/** Streams that take turns, one that fills an append, and a long one. */
+/** Interleaved streams, one stream that fills an append, and a long one. */
 async function fill(long = 20): Promise<void> {
   for (let turn = 0; turn < 5; turn++)
     for (const stream of ['thing-1', 'thing-2', 'other-1']) await append(stream, turn + 1);
@@ -82,7 +82,7 @@ async function idsOf(store: EventStore): Promise<string[]> {
   return (await store.readAll(null, 10_000)).map(({ id }) => id);
 }
 
-/** The target, whose connection breaks for good after so many appends. */
+/** The target. Its connection breaks permanently after this number of appends. */
 function breakingAfter(appends: number): EventStore {
   return new Proxy(target, {
     get: (store, name: keyof EventStore) =>
@@ -129,7 +129,7 @@ describe('copying a log', () => {
     });
   });
 
-  it('goes on where an earlier copy broke off, and where the source has grown since', async () => {
+  it('continues where an earlier copy broke off, and copies events that the source has got since', async () => {
     await fill(LONGER_THAN_A_PAGE);
     await expect(copy(breakingAfter(7))).rejects.toThrow('The connection broke');
     const begun = double.log.records.length;
@@ -144,7 +144,7 @@ describe('copying a log', () => {
     );
   });
 
-  it('refuses a target that holds events of somebody else, and appends nothing to it', async () => {
+  it('refuses a target that holds foreign events, and appends nothing to it', async () => {
     await fill();
     double.write('foreign-1', {});
     expect(await copy()).toMatchObject({
@@ -154,7 +154,7 @@ describe('copying a log', () => {
     expect(double.log.records).toHaveLength(1);
   });
 
-  it('refuses a copy behind which somebody else has written', async () => {
+  it('refuses a copy with foreign events behind it', async () => {
     await fill();
     const { events } = await copy();
     double.write('foreign-1', {});
@@ -168,7 +168,7 @@ describe('copying a log', () => {
   it.each([
     ['data', '"amountCents":3500', '"amountCents":3501'],
     ['metadata', '"environment":"test"', '"environment":"live"'],
-  ] as const)('names the event of the copy whose %s is not what the source says', async (part, from, to) => {
+  ] as const)('names the copied event whose %s differs from the source', async (part, from, to) => {
     await fill();
     await copy();
     const altered = double.log.stream('thing-2')?.[3] as { -readonly [Part in 'data' | 'metadata']: Uint8Array } & {
@@ -186,7 +186,7 @@ describe('copying a log', () => {
   it.each([
     ['large-1', 'in the middle', { stream: 'long-1', revision: 0, fault: 'not an event of this log' }],
     ['last-1', 'at the end', { stream: 'last-1', revision: 0, fault: 'missing from the target' }],
-  ])('finds that the target lost events that it had acknowledged: %s, %s', async (lost, _where, difference) => {
+  ])('finds that the target lost acknowledged events: %s, %s', async (lost, _where, difference) => {
     await fill();
     await append('last-1', 1);
     const losing = new Proxy(target, {
@@ -203,7 +203,7 @@ describe('copying a log', () => {
 });
 
 describe('copying a log with many appends in flight', () => {
-  /** The server takes so many appends of a copy before the fault. */
+  /** The server accepts this number of appends of a copy before the fault. */
   const after = (appends: number, fault: Fault): void => {
     const taken = { kind: 'delay', until: Promise.resolve() } as const;
     double.faults.plan('batch-append', ...new Array<Fault>(appends).fill(taken), fault);
@@ -225,10 +225,10 @@ describe('copying a log with many appends in flight', () => {
 
   it.each([
     ['refuses the first because it is not ready', 0, { kind: 'error', status: TOO_BUSY, stored: false }],
-    ['stores one in the middle and says that its time ran out', 5, { kind: 'error', status: TIMED_OUT, stored: true }],
-    ['names another leader, which is the same node again', 0, { kind: 'not-leader', host: '127.0.0.1', port: 0 }],
+    ['stores one in the middle and reports a timeout', 5, { kind: 'error', status: TIMED_OUT, stored: true }],
+    ['names another leader that is the same node again', 0, { kind: 'not-leader', host: '127.0.0.1', port: 0 }],
   ] as const)(
-    'sends all of a page once more when the server %s, and stores nothing twice',
+    'sends the whole page once more when the server %s, and stores nothing twice',
     async (_what, taken, fault) => {
       await fill();
       after(taken, fault.kind === 'not-leader' ? { ...fault, port: double.port } : fault);
@@ -239,13 +239,13 @@ describe('copying a log with many appends in flight', () => {
     },
   );
 
-  it('tells a difference, and no success, when the server refused one in the middle and took the next', async () => {
+  it('reports a difference, and no success, when the server refused one in the middle and accepted the next', async () => {
     await fill();
     after(3, { kind: 'error', status: TOO_BUSY, stored: false });
     expect((await copy(target, IN_FLIGHT)).difference).toMatchObject({ fault: 'not an event of this log' });
   });
 
-  it('finds events of somebody else that were written to one of its streams meanwhile', async () => {
+  it('finds foreign events that were written to one of its streams in the meantime', async () => {
     await fill();
     const append: CopyOptions['append'] = (appends) => {
       double.write('long-1', {});
@@ -258,7 +258,7 @@ describe('copying a log with many appends in flight', () => {
     });
   });
 
-  it('goes on beside a source that grows, and ends', async () => {
+  it('continues beside a growing source, and ends', async () => {
     await fill();
     const growing: CopyOptions['append'] = async (appends) => {
       await append('thing-1', 1);
@@ -273,7 +273,7 @@ describe('copying a log with many appends in flight', () => {
 });
 
 describe('copying a log again', () => {
-  /** Both stores, of which this counts the events that are read of the whole log. */
+  /** Both stores. The source counts the events that are read from the whole log. */
   function counted(): { readonly read: () => number; readonly stores: readonly [EventStore, EventStore] } {
     let events = 0;
     const counting = (store: EventStore): EventStore =>
@@ -297,7 +297,7 @@ describe('copying a log again', () => {
     return checkpoint;
   }
 
-  it('reads and compares only what is new since the checkpoint, and counts all', async () => {
+  it('reads and compares only events since the checkpoint, and counts all', async () => {
     await fill(LONGER_THAN_A_PAGE);
     const checkpoint = await copied();
     await append('thing-2', 2);
@@ -312,7 +312,7 @@ describe('copying a log again', () => {
     expect(read()).toBe(4);
   });
 
-  it('compares what a copy that broke off had stored after its last checkpoint', async () => {
+  it('compares the events that an interrupted copy had stored after its last checkpoint', async () => {
     await fill();
     const checkpoint = await copied();
     await append('thing-2', 3);

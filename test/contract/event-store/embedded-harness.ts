@@ -1,4 +1,4 @@
-// The embedded event store in a folder of its own, processes that write into the same folder, and what holds of the log in any case.
+// The embedded event store in its own folder, processes that write into the same folder, and the rules that every log must keep.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import type { EventStoreHarness } from './suite.js';
 
 export class EmbeddedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
-  /** There is no connection: the log is in the same process. */
+  /** The log has no connection that could break, because it is in this process. */
   readonly dropSubscriptions = 'cannot-drop';
   readonly together = 'all-or-nothing';
   directory: string;
@@ -45,10 +45,10 @@ export class EmbeddedHarness implements EventStoreHarness {
   }
 }
 
-/** As old as an event can be, and few of them at a time. */
+/** Compresses every event as soon as possible, a few at a time. */
 export const COMPRESSED: Partial<EmbeddedEventStoreOptions> = { uncompressedEvents: 0, segmentEvents: 4 };
 
-/** What is wrong with the log, all through. */
+/** All faults of the log. */
 export async function inspected(store: EmbeddedEventStore): Promise<LogFault[]> {
   const faults: LogFault[] = [];
   for (let after: string | null = null; ;) {
@@ -64,9 +64,9 @@ const TYPESCRIPT = new URL('../../support/typescript.js', import.meta.url).href;
 
 export interface Writer {
   readonly child: ChildProcessByStdio<null, Readable, null>;
-  /** What it has said so far. */
+  /** The lines that it has printed until now. */
   readonly said: (Acknowledged | Refused)[];
-  /** Resolves when all that it said before it ended has been read. */
+  /** Resolves when everything that it printed before its end has been read. */
   readonly closed: Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export class Writers {
     private readonly category: () => string,
   ) {}
 
-  /** Without Jest's own options, which the child does not need. */
+  /** Without Jest's options, which the child does not need. */
   start(command: string, ...args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -115,7 +115,7 @@ export class Writers {
   }
 }
 
-/** Everything that must hold of a log whatever happened to those who wrote it. */
+/** Checks every rule of a log, whatever happened to its writers. */
 export function expectSound(log: readonly RecordedEvent[], acknowledged: readonly Acknowledged[]): void {
   expect(log.map(({ position }) => Number(position))).toEqual(log.map((_event, index) => index + 1));
   const streams = byStream(log);
@@ -137,7 +137,7 @@ export function byStream(log: readonly RecordedEvent[]): Map<string, RecordedEve
   return streams;
 }
 
-/** Kills, and resolves when the process is gone. */
+/** Kills the process, and resolves when it has ended. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

@@ -13,7 +13,7 @@ import { COMPRESSED, EmbeddedHarness, expectSound, inspected, stop, until, Write
 import { describeEventStore, follow, newCategory, newEvent, newEvents, readLog } from './suite.js';
 
 describeEventStore('embedded', new EmbeddedHarness());
-describeEventStore('embedded, with what is older compressed', new EmbeddedHarness(COMPRESSED));
+describeEventStore('embedded, with compressed older events', new EmbeddedHarness(COMPRESSED));
 
 /** The key of a position. */
 function place(position: number): Buffer {
@@ -42,7 +42,7 @@ describe('embedded event store', () => {
     ['', {}],
     [', both compressing', COMPRESSED],
   ])('with another process on the same directory%s', (_how, options) => {
-    it('lets both write, gives every revision of a contended stream once, and shows one process what the other appends', async () => {
+    it('lets both write, gives every revision of a contended stream once, and shows each process the appends of the other', async () => {
       const store = await harness.open(options);
       const shared = `${category}-shared`;
       const { child, said, closed } = startWriter(8, 40, undefined, options);
@@ -52,7 +52,7 @@ describe('embedded event store', () => {
       const subscription = follow(store, { after: null }, ({ events }) => events.length >= theirs + ours);
       const own: Acknowledged[] = [];
       for (const event of newEvents(ours)) {
-        // On the stream that the other process is writing to at the same time.
+        // On the stream that the other process also writes to.
         for (let done = false; !done;) {
           const [last] = await store.readStream(shared, { direction: 'backwards', limit: 1 });
           const answer = await store.append(shared, last?.revision ?? 'no-stream', [event]);
@@ -89,7 +89,7 @@ describe('embedded event store', () => {
 
       const batch = newEvents(2);
       await expect(store.append(stream, 0, batch)).rejects.toBeInstanceOf(EventStoreUnavailable);
-      // Queued behind the first, which waits for the lock: this one will never be written.
+      // This append waits behind the first, which waits for the lock. It will never be written.
       await expect(store.append(other, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
       const large = Array.from({ length: 13 }, () => newEvent({ text: 'x'.repeat(60_000) }));
       const flood = await Promise.allSettled(
@@ -104,11 +104,11 @@ describe('embedded event store', () => {
       expect(await store.append(stream, 0, batch)).toEqual({ outcome: 'appended', revision: 2 });
       expect(await store.append(stream, 2, newEvents(1))).toEqual({ outcome: 'appended', revision: 3 });
       expect(await readLog(store, null, category)).toHaveLength(4);
-      // What was given up no longer counts as waiting.
+      // The abandoned append no longer counts as waiting.
       expect(await store.append(other, 'no-stream', large)).toEqual({ outcome: 'appended', revision: 12 });
     });
 
-    it('reads what the other process was told is stored, however recently this one has read', async () => {
+    it('reads the events that the other process has acknowledged, however recently this one has read', async () => {
       const store = await harness.open();
       const { child, said } = startWriter(1, 200);
       const exited = once(child, 'exit');
@@ -122,7 +122,7 @@ describe('embedded event store', () => {
       });
       let running = true;
       void exited.then(() => (running = false));
-      // Reads all the time, so that there always is an earlier view of the log that must not be used again.
+      // Reads all the time, so that an earlier view of the log always exists and must not be reused.
       while (running) await new Promise((resolve) => setImmediate(() => resolve(store.head())));
       await Promise.all(checks);
       expect(checks.length).toBeGreaterThan(100);
@@ -144,7 +144,7 @@ describe('embedded event store', () => {
       expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
     });
 
-    it('is told by other processes what they append, and sees it before the next look at the log', async () => {
+    it('learns of appends from other processes, and sees them before the next look at the log', async () => {
       const store = await harness.open({ pollIntervalMs: 2 ** 28 });
       const { said, closed } = startWriter(1, 40);
       const { events } = await follow(store, { after: null }, (seen) => seen.events.length >= 80);
@@ -152,9 +152,9 @@ describe('embedded event store', () => {
       expectSound(events, said as Acknowledged[]);
     });
 
-    it('sees in time what others append that it cannot hear of', async () => {
+    it('sees appends in time even when it gets no notice of them', async () => {
       const store = await harness.open();
-      // What is told from here on is told by another file.
+      // Notices after this line go to another file.
       await rename(join(harness.directory, BELL_FILE), join(harness.directory, 'moved'));
       const following = follow(store, { after: null }, (seen) => seen.events.length >= 80);
       const { said, closed } = startWriter(1, 40);
@@ -162,7 +162,7 @@ describe('embedded event store', () => {
       expectSound((await following).events, said as Acknowledged[]);
     });
 
-    it('works where nothing can be told', async () => {
+    it('works when notices are impossible', async () => {
       await harness.open();
       const directory = join(harness.directory, 'other');
       await mkdir(join(directory, BELL_FILE), { recursive: true });
@@ -178,15 +178,15 @@ describe('embedded event store', () => {
       const iteration = store.subscribe({ after: null, signal: stop.signal })[Symbol.asyncIterator]();
       expect((await iteration.next()).value).toEqual({ events: [], through: null, caughtUp: true });
       const next = iteration.next();
-      // By the next turn but one the subscription is waiting.
+      // The subscription is waiting by the next turn but one.
       setImmediate(() => setImmediate(() => (how === 'abort' ? stop.abort() : void store.close())));
       if (how === 'abort') expect(await next).toEqual({ done: true, value: undefined });
       else await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
   });
 
-  describe('reading much', () => {
-    it('lets the event loop turn between one batch or page and the next', async () => {
+  describe('reading many events', () => {
+    it('gives the event loop a turn between one batch or page and the next', async () => {
       const store = await harness.open();
       const count = 3_000;
       for (let revision = -1; revision < count - 1; revision += 500) {
@@ -213,7 +213,7 @@ describe('embedded event store', () => {
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThan(20);
     });
 
-    it('reads what is new once for all who ask, and what is older right also where newer events took its place', async () => {
+    it('reads new events once for all readers, and old events correctly when newer ones took their place', async () => {
       const store = await harness.open();
       const streams = Array.from({ length: 10 }, () => `${category}-${newId()}`);
       for (const stream of streams) await store.append(stream, 'no-stream', newEvents(1_000));
@@ -227,13 +227,13 @@ describe('embedded event store', () => {
       expect(newest).toBe(all.at(-1));
     });
 
-    it('refuses a position that is not its own', async () => {
+    it('refuses a position of another store', async () => {
       const store = await harness.open();
       await expect(store.readAll('C:12/P:12', 1)).rejects.toBeInstanceOf(RangeError);
     });
   });
 
-  it('takes an event id that the stream has already for a conflict, also at a revision that would fit', async () => {
+  it('treats an event id that the stream has already as a conflict, also at a fitting revision', async () => {
     const store = await harness.open();
     const [first, second] = newEvents(2) as [NewEvent, NewEvent];
     await store.append(`${category}-1`, 'no-stream', [first]);
@@ -241,7 +241,7 @@ describe('embedded event store', () => {
     expect(await store.readStream(`${category}-1`)).toHaveLength(1);
   });
 
-  it('does not touch a log of another layout', async () => {
+  it('does not touch a log with another layout', async () => {
     await harness.open();
     await harness.close();
     const path = join(harness.directory, 'events.mdb');
@@ -258,8 +258,8 @@ describe('embedded event store', () => {
     expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 3');
   });
 
-  describe('what is older', () => {
-    /** Two streams in turn, one event at a time; the last is the newest and stays as it is. */
+  describe('older events', () => {
+    /** Two streams in turn, one event at a time. The last event is the newest and stays uncompressed. */
     async function aLog(events: number): Promise<readonly NewEvent[]> {
       const store = await harness.open(COMPRESSED);
       const appended = newEvents(events);
@@ -272,7 +272,7 @@ describe('embedded event store', () => {
       return appended;
     }
 
-    /** Changes the log while nobody has it open; gives the segments that there were, by their first position. */
+    /** Changes the log while no process has it open. Returns the earlier segments, by their first position. */
     async function tamper(change: (segments: Database<Buffer, Buffer>) => void = () => undefined): Promise<number[]> {
       await harness.settle();
       const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
@@ -289,7 +289,7 @@ describe('embedded event store', () => {
       return firsts;
     }
 
-    it('is compressed together, in whole segments, and read, followed and repeated as before', async () => {
+    it('are compressed together in whole segments, and read, followed and repeated as before', async () => {
       const appended = await aLog(18);
       expect(await tamper()).toEqual([1, 5, 9, 13]);
       const store = await harness.reopen(COMPRESSED);
@@ -311,7 +311,7 @@ describe('embedded event store', () => {
       expect(store.missingEvents()).toBe(0);
     });
 
-    it('stays as it is where it is young enough', async () => {
+    it('stay uncompressed while they are young enough', async () => {
       const store = await harness.open({ ...COMPRESSED, uncompressedEvents: 8 });
       for (const [index, event] of newEvents(18).entries())
         await store.append(`${category}-1`, index === 0 ? 'no-stream' : index - 1, [event]);
@@ -320,7 +320,7 @@ describe('embedded event store', () => {
       await harness.reopen(COMPRESSED);
     });
 
-    it('of an installation that did not compress is compressed bit by bit as it goes on', async () => {
+    it('are compressed gradually in an installation that did not compress before', async () => {
       const plain = await harness.open();
       const appended = newEvents(12);
       await plain.append(`${category}-1`, 'no-stream', appended);
@@ -331,13 +331,13 @@ describe('embedded event store', () => {
       expect(ids.slice(0, 12)).toEqual(appended.map(({ id }) => id));
     });
 
-    it('lets the event loop turn while a stream that is spread over many segments is read', async () => {
+    it('leave turns to the event loop while a stream that is spread over many segments is read', async () => {
       await aLog(400);
       const store = await harness.reopen(COMPRESSED);
       expect(await countTurns(() => store.readStream(`${category}-1`))).toBeGreaterThanOrEqual(10);
     });
 
-    it('is not compressed where the disk has no room for what that changes first; that is told once', async () => {
+    it('are not compressed when the disk lacks room for the first step, which is reported once', async () => {
       const plain = await harness.open();
       await plain.append(`${category}-1`, 'no-stream', newEvents(18));
       const told: unknown[] = [];
@@ -356,7 +356,7 @@ describe('embedded event store', () => {
       await harness.reopen(COMPRESSED);
     });
 
-    it('makes no append of others fail where it is damaged', async () => {
+    it('do not make an append of other events fail when they are damaged', async () => {
       const appended = await aLog(18);
       await tamper((segments) => segments.putSync(place(5), Buffer.from('no segment')));
       const store = await harness.reopen(COMPRESSED);
@@ -388,7 +388,7 @@ describe('embedded event store', () => {
         `the index of revisions says position ${'9'.padStart(20, '0')}`,
       ],
     ])(
-      'is damaged where a segment %s, which is told with its place, and what follows is read',
+      'are damaged when a segment %s, which is reported with its place, and the following events are read',
       async (_what, change, fault) => {
         await aLog(18);
         await tamper(change);
@@ -405,7 +405,7 @@ describe('embedded event store', () => {
     );
   });
 
-  it('has an id of its own, the same for all who open it and another one for a copy, also in a log that was made without', async () => {
+  it('has its own id, the same for every process and another one for a copy, also when it was made without an id', async () => {
     const store = await harness.open();
     const id = store.id();
     const beside = EmbeddedEventStore.open({ directory: harness.directory });
@@ -428,7 +428,7 @@ describe('embedded event store', () => {
     await earlier.close();
   });
 
-  it('counts what the test environment has written, once, and remembers it', async () => {
+  it('counts the bytes of the test environment once, and remembers the count', async () => {
     let store = await harness.open();
     const ofThe = (environment: string | null, count: number): NewEvent[] =>
       newEvents(count).map((event) => ({
@@ -447,11 +447,11 @@ describe('embedded event store', () => {
     await store.append(`${category}-3`, 'no-stream', first);
     let counted = store.testBytes();
     expect(counted).toBeGreaterThan(3 * 700);
-    // Nor what is of the live environment in an append of both.
+    // Bytes of the live environment do not count, also in an append of both.
     await store.append(`${category}-4`, 'no-stream', [...ofThe('live', 20), ...ofThe('test', 3)]);
     expect(store.testBytes() / counted).toBeCloseTo(2, 1);
     counted = store.testBytes();
-    // What is stored already, or is not stored, is not counted.
+    // Events that are stored already, or are not stored, do not count.
     await store.append(`${category}-3`, 'no-stream', first);
     await store.append(`${category}-3`, 'no-stream', ofThe('test', 1));
     expect(store.testBytes()).toBe(counted);
@@ -465,10 +465,10 @@ describe('embedded event store', () => {
     expect(store.testBytes()).toBeGreaterThan(0.7 * used);
   });
 
-  describe('a log that is running full', () => {
+  describe('a log that is almost full', () => {
     const mapSizeBytes = 4 * 2 ** 20;
 
-    it('shows it, refuses appends while all else works, and goes on when it is given more room', async () => {
+    it('shows it, refuses only appends, and resumes when it gets more room', async () => {
       const alarms: number[] = [];
       let store = await harness.open({
         mapSizeBytes,
@@ -487,7 +487,7 @@ describe('embedded event store', () => {
       await expect(refused).rejects.toThrow(EventStoreUnavailable);
       await expect(refused).rejects.toThrow('full');
       const { usedBytes, totalBytes } = store.usage();
-      // Once, though many appends followed.
+      // Reported once, although many appends followed.
       expect(alarms).toEqual([expect.closeTo(0.71, 1)]);
       expect(totalBytes).toBe(mapSizeBytes);
       expect(usedBytes).toBeGreaterThan(0.9 * mapSizeBytes);
@@ -500,7 +500,7 @@ describe('embedded event store', () => {
       expect(await readLog(store, null, category)).toHaveLength(stored.length + 1);
     });
 
-    it('may be open in processes with different sizes: each refuses at its own, and reads what the other one wrote beyond it', async () => {
+    it('may be open in processes with different sizes: each refuses at its own size, and reads what others wrote beyond it', async () => {
       const small = 2 ** 19;
       const store = await harness.open({ mapSizeBytes: small });
       const { child, said, closed } = startWriter(64, 0);
@@ -509,7 +509,7 @@ describe('embedded event store', () => {
       await closed;
       await expect(store.append(`${category}-own`, 'no-stream', newEvents(1))).rejects.toThrow('full');
       expectSound(await readLog(store, null, category), said as Acknowledged[]);
-      // LMDB has been given a larger map by nobody but itself.
+      // Only LMDB itself has enlarged the map here.
       const larger = await harness.reopen({ mapSizeBytes: 16 * small });
       expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({
         outcome: 'appended',
@@ -517,9 +517,9 @@ describe('embedded event store', () => {
       });
     });
 
-    it('refuses what the disk would not take, keeps what was acknowledged, and the process lives on', async () => {
+    it('refuses appends that the disk would not take, keeps acknowledged events, and the process lives on', async () => {
       await harness.open();
-      // A limit on the size of a file, in blocks of 512 bytes, makes the commit fail as a full disk does.
+      // A limit on the file size, in blocks of 512 bytes, makes the commit fail as a full disk does.
       const { child, said, closed } = startWriter(1, 0, 'ulimit -f 800 && exec "$@" 2>/dev/null');
       expect(await once(child, 'exit')).toEqual([0, null]);
       await closed;
@@ -536,7 +536,7 @@ describe('embedded event store', () => {
   });
 });
 
-/** How often the event loop turned while the work was done. */
+/** The number of turns of the event loop during the work. */
 async function countTurns(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let timer = setImmediate(function turn() {

@@ -1,4 +1,4 @@
-// The common suite on a real cluster: what the double cannot prove, since it shares our reading of the protocol.
+// The common suite on a real cluster. The double cannot prove everything, because it shares our reading of the protocol.
 import { afterAll, describe } from '@jest/globals';
 import { EventStoreDbEventStore } from '../../../src/adapters/event-store/eventstoredb.js';
 import { describeEventStore } from './suite.js';

@@ -1,4 +1,4 @@
-// The EventStoreDB adapter against the double of the wire protocol: the common suite, and the traps of the client by name.
+// The EventStoreDB adapter against the double of the wire protocol: the common suite, and each known trap of the client.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ describeEventStore('EventStoreDB adapter on the double', {
 const SWALLOWED: Fault = { kind: 'swallow', stored: false };
 const STORED_AND_SWALLOWED: Fault = { kind: 'swallow', stored: true };
 
-/** A promise to be settled by hand. */
+/** A promise that the test settles. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -107,7 +107,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     return node;
   }
 
-  /** A store that retries at once, so that no test waits for what it does not test. */
+  /** A store that retries at once, so that tests do not wait for pauses. */
   function open(options: Partial<EventStoreDbOptions> = {}): EventStoreDbEventStore {
     const opened = connect({ retryPauseMs: 1, ...options });
     stores.push(opened);
@@ -130,7 +130,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     for (let next = await batches.next(); next.done === true || !next.value.caughtUp;) next = await batches.next();
   }
 
-  /** Fails when the subscription does. */
+  /** Fails when the subscription fails. */
   async function untilDropped(batches: AsyncIterator<EventBatch>): Promise<void> {
     for (let next = await batches.next(); next.done !== true;) next = await batches.next();
   }
@@ -140,7 +140,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ['stored', STORED_AND_SWALLOWED],
       ['did not store', SWALLOWED],
     ])(
-      'that the server %s and never answered is sent again with the same ids and revision, and stored once',
+      'is sent again with the same ids and revision, and stored once, when the server %s and never answered',
       async (_case, fault) => {
         open({ appendDeadlineMs: 500 });
         double.faults.plan('append', fault);
@@ -156,11 +156,11 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
 
     it.each([
       ['an unknown error', UNKNOWN],
-      ['a time-out of the server', TIMED_OUT],
+      ['a timeout of the server', TIMED_OUT],
       ['not ready', NOT_READY],
       ['too busy', TOO_BUSY],
       ['access denied, as a server says while it starts', ACCESS_DENIED],
-    ])('counts %s as outcome unknown, whether it was stored or not', async (_case, status) => {
+    ])('counts %s as an unknown outcome, whether it was stored or not', async (_case, status) => {
       open();
       double.faults.plan('append', { kind: 'error', status, stored: false }, { kind: 'error', status, stored: true });
       const events = newEvents(2);
@@ -168,7 +168,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(idsStored()).toEqual(events.map(({ id }) => id));
     });
 
-    it('that lost while its outcome was unknown is a conflict', async () => {
+    it('that lost during an unknown outcome is a conflict', async () => {
       open({ appendDeadlineMs: 400 });
       double.faults.plan('append', SWALLOWED);
       const pending = store.append(stream, 'no-stream', newEvents(1));
@@ -177,20 +177,20 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await pending).toEqual({ outcome: 'conflict', current: 1 });
     });
 
-    it('is sent six times at most and is then unavailable', async () => {
+    it('is sent at most six times and is then unavailable', async () => {
       open();
       double.faults.plan('append', ...Array<Fault>(7).fill({ kind: 'error', status: UNKNOWN, stored: false }));
       await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
       expect(double.appends).toHaveLength(6);
     });
 
-    it('that is never answered at all ends as unavailable', async () => {
+    it('that is never answered ends as unavailable', async () => {
       open({ appendDeadlineMs: 60 });
       double.faults.plan('append', ...Array<Fault>(6).fill(SWALLOWED));
       await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('ends in time however the attempts and pauses add up', async () => {
+    it('ends in time, whatever the attempts and pauses add up to', async () => {
       const role = new RoleClient(() => buildClient(double.connectionString));
       const { signal } = new AbortController();
       const limits = { totalMs: 150, attemptMs: 100, retries: 5 };
@@ -203,7 +203,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('does not suffer from the broken stream of another client', async () => {
+    it('is not affected by the broken stream of another client', async () => {
       open();
       const elsewhere = await startNode();
       const other = open({ connectionString: elsewhere.connectionString });
@@ -220,7 +220,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(elsewhere.appends).toHaveLength(1);
     });
 
-    it('never uses the batch call nor asks for the features of the server, though it offers both', async () => {
+    it("never uses the batch call and never asks for the server's features, although it offers both", async () => {
       open();
       double.faults.plan('server-features', SWALLOWED);
       await store.append(stream, 'no-stream', newEvents(5));
@@ -245,9 +245,9 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
 
     it.each<[string, ExpectedRevision, NewEvent]>([
-      ['a BigInt in the data, which would hang it for ever', 'no-stream', newEvent({ cents: 1n as unknown as number })],
-      ['an expected revision of -1, which would fail cryptically', -1, newEvent()],
-    ])('refuses %s, before the server is asked', async (_case, expected, event) => {
+      ['a BigInt in the data, which would hang for ever', 'no-stream', newEvent({ cents: 1n as unknown as number })],
+      ['an expected revision of -1, which would fail with an unclear error', -1, newEvent()],
+    ])('refuses %s before the server is asked', async (_case, expected, event) => {
       open();
       await expect(store.append(stream, expected, [event])).rejects.toBeInstanceOf(UnstorableEvent);
       await store.ping();
@@ -265,7 +265,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(double.appends).toHaveLength(3);
     });
 
-    it('goes through once the server is back at the same address, without a new start of the service', async () => {
+    it('succeeds once the server is back at the same address, without a restart of the service', async () => {
       open({ retryPauseMs: 100 });
       await store.append(stream, 'no-stream', newEvents(1));
       const { port, log } = double;
@@ -290,7 +290,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       return double.calls.gossip + follower.calls.gossip;
     }
 
-    it('is asked for its leader, and appends and reads go there', async () => {
+    it('is asked for its leader, which then gets appends and reads', async () => {
       open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
       await store.append(stream, 'no-stream', newEvents(1));
       expect(await store.readStream(stream)).toHaveLength(1);
@@ -298,7 +298,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(gossips()).toBe(1);
     });
 
-    it('sends whoever asks a follower to the leader', async () => {
+    it('sends a caller of a follower to the leader', async () => {
       open({ connectionString: follower.connectionString });
       expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
       open({ connectionString: follower.connectionString });
@@ -314,7 +314,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect([follower.calls.subscribe, double.calls.subscribe]).toEqual([1, 1]);
     });
 
-    it('is asked for its leader when a node does not answer an append in time, and that node is left', async () => {
+    it('is asked for its leader when a node does not answer an append in time, and the node is left', async () => {
       open({
         connectionString: `esdb://127.0.0.1:${double.port},127.0.0.1:${follower.port}?tls=false`,
         appendDeadlineMs: 400,
@@ -326,7 +326,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect([double.appends.length, follower.appends.length]).toEqual([2, 1]);
     });
 
-    it('finds the new leader when the old one sends it away', async () => {
+    it('finds the new leader when the old one sends callers to it', async () => {
       open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
       await store.append(stream, 'no-stream', newEvents(1));
       double.cluster = follower.cluster = [follower, double];
@@ -339,7 +339,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       [3, 2],
       [5, 2],
     ])(
-      'is asked anew by a new client after three failures in a row: %i failures, asked %i times',
+      'is asked again by a new client after three failures in a row: %i failures, asked %i times',
       async (failures, asked) => {
         open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
         double.faults.plan('append', ...Array<Fault>(failures).fill({ kind: 'error', status: UNKNOWN, stored: false }));
@@ -348,7 +348,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       },
     );
 
-    it('goes on with its new leader while the old one hangs, whether that was connected before or not', async () => {
+    it('continues with its new leader while the old one hangs, whether the client was connected to it before or not', async () => {
       const hanging = await Hanging.before(double);
       const third = await startNode({ log: double.log });
       third.cluster = double.cluster = follower.cluster = [double, follower, third];
@@ -381,7 +381,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('whose discovery hangs delays no append beyond its time', async () => {
+    it('delays no append beyond its time when the discovery hangs', async () => {
       const connectionString = `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`;
       open({ connectionString, appendDeadlineMs: 40 });
       for (const node of [double, follower]) node.faults.plan('gossip', ...Array<Fault>(12).fill(SWALLOWED));
@@ -390,7 +390,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await Promise.all([double.stop(), follower.stop()]);
     });
 
-    it('lets a read under way finish whole when its client is given up', async () => {
+    it('lets a running read end completely when its client is given up', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(20));
       const { opened, open: answer } = gate();
@@ -403,7 +403,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await reading).toHaveLength(21);
     });
 
-    it('answers an append that waited for the discovery when its client was given up meanwhile', async () => {
+    it('answers an append that waited for the discovery when its client was given up in the meantime', async () => {
       const { opened, open: answer } = gate();
       for (const node of [double, follower]) node.faults.plan('gossip', { kind: 'delay', until: opened });
       const guarded = buildClient(`esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false`);
@@ -427,7 +427,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       first.close();
     });
 
-    it('that cannot be reached at all ends no process by a rejection that nobody awaits', async () => {
+    it('ends no process by an unhandled rejection when it cannot be reached at all', async () => {
       const unreachable = buildClient(
         'esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1&discoveryInterval=1',
       );
@@ -446,7 +446,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
   });
 
   describe('reads', () => {
-    it('have a time limit, which the client does not give them, and are repeated', async () => {
+    it('have a time limit, which the client does not set, and are repeated', async () => {
       open({ readDeadlineMs: 400 });
       await store.append(stream, 'no-stream', newEvents(2));
       double.faults.plan('read', SWALLOWED, { kind: 'error', status: NOT_READY, stored: false });
@@ -469,7 +469,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('cut off by closing are not given out as if they were complete', async () => {
+    it('that are cut off by closing are not returned as if they were complete', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(3));
       double.faults.plan('read', { kind: 'delay', until: gate().opened });
@@ -489,12 +489,12 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
 
     it.each([
-      ['malformed JSON, which the client hands over as text', { data: Buffer.from('{"name": "Jane') }],
+      ['malformed JSON, which the client returns as text', { data: Buffer.from('{"name": "Jane') }],
       ['bytes that are not marked as JSON', { contentType: 'application/octet-stream' }],
       ['a JSON text instead of an object', { data: Buffer.from('"Jane"') }],
       ['no metadata', { metadata: Buffer.from('') }],
       ['malformed metadata', { metadata: Buffer.from('{"Jane') }],
-    ])('refuse %s, and do not repeat it', async (_case, record) => {
+    ])('refuse %s and do not repeat it', async (_case, record) => {
       open();
       double.write(stream, record);
       for (const read of [() => store.readStream(stream), () => store.readAll(null, 10), () => batchesOf().next()]) {
@@ -509,7 +509,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('pass over the streams of the server, however many events those have, but count them into the head', async () => {
+    it("skip the server's own streams, however many events they have, but count them into the head", async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(1));
       double.write('$stats-127.0.0.1:2113', ...Array<object>(2_500).fill({}));
@@ -523,14 +523,14 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await store.readAll(head, 10)).toEqual([]);
     });
 
-    it('refuse a server too old to tell positions, instead of making one up', async () => {
+    it('refuse a server that is too old to give positions, instead of inventing one', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(1));
       double.hidesStreamPositions = true;
       await expect(store.readStream(stream)).rejects.toThrow('22.6');
     });
 
-    it('give positions that sort as the log does and belong to this store only', async () => {
+    it('give positions that sort in log order and belong to this store only', async () => {
       expect(textOf({ commit: 9n, prepare: 9n }) < textOf({ commit: 10n, prepare: 0n })).toBe(true);
       expect(positionOf(textOf({ commit: 2n ** 63n, prepare: 7n }))).toEqual({ commit: 2n ** 63n, prepare: 7n });
       open();
@@ -550,7 +550,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(double.calls.subscribe).toBe(3);
     });
 
-    it('that is aborted, or failed in the consumer, leaves no call open either', async () => {
+    it('that is aborted, or whose consumer fails, leaves no call open either', async () => {
       open();
       await follow(store, { after: null }, () => true);
       await expect(
@@ -576,13 +576,13 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(() => call.emit('error', new Error('late'))).not.toThrow();
     });
 
-    it('takes checkpoints among the events, not ahead of those that the consumer has not been given', async () => {
+    it('takes checkpoints in order with the events, not ahead of undelivered events', async () => {
       open();
       for (let round = 0; round < 10; round++) {
         await store.append(`${category}-${round}`, 'no-stream', newEvents(25));
         double.write(`other-${round}`, ...Array<object>(300).fill({}));
       }
-      // Left alone, the client takes in more than the consumer asked for, checkpoints included.
+      // Without control, the client reads more than the consumer asked for, including checkpoints.
       const options = { after: null, categories: [category], batchSize: 10 };
       const seen = await follow(
         store,
@@ -601,7 +601,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('leaves the streams of the server to the server', async () => {
+    it("skips the server's own streams", async () => {
       open();
       double.write('$stats-127.0.0.1:2113', {}, {});
       await store.append(stream, 'no-stream', newEvents(1));
@@ -613,7 +613,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('moves its checkpoint on while nothing of the log concerns it', async () => {
+    it('advances its checkpoint while no event of the log concerns it', async () => {
       open();
       const batches = batchesOf();
       await untilCaughtUp(batches);
@@ -623,7 +623,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(checkpoint.through! <= (await store.head())!).toBe(true);
     });
 
-    it('offers no checkpoint beyond the head, though the server names the end of the log', async () => {
+    it('offers no checkpoint beyond the head, although the server names the end of the log', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(3));
       double.write('$$system', {});
@@ -636,7 +636,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(batches.at(-1)!.through).toBe(head);
     });
 
-    it('stops, instead of standing still, when a checkpoint cannot be verified', async () => {
+    it('stops with an error when a checkpoint cannot be verified', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(1));
       const { position } = (await store.readStream(stream))[0]!;
@@ -654,7 +654,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('that is silent because nothing concerns it goes on, and comes to where the log ends', async () => {
+    it('that is silent because no event concerns it goes on to the end of the log', async () => {
       open({ silenceMs: 10 });
       const batches = batchesOf();
       await untilCaughtUp(batches);
@@ -671,7 +671,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect((await batches.next()).value).toMatchObject({ events: [{ stream }] });
     });
 
-    it('is not taken for silent because its consumer is slow', async () => {
+    it('does not count as silent when its consumer is slow', async () => {
       open({ silenceMs: 20 });
       await store.append(stream, 'no-stream', newEvents(3));
       const batches = batchesOf({ batchSize: 1 });
@@ -682,7 +682,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('delivers what comes before an event that cannot be read, and stops there', async () => {
+    it('delivers the events before an unreadable event, and stops there', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(3));
       double.write(stream, { data: Buffer.from('{') });
@@ -704,7 +704,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('finds out for itself that it has caught up with a server that never says so', async () => {
+    it('finds by itself that it has caught up with a server that never reports it', async () => {
       double.sendsCaughtUp = false;
       open({ silenceMs: 30 });
       await store.append(stream, 'no-stream', newEvents(3));
@@ -715,7 +715,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(told.at(-1)).toMatchObject({ events: [], through: told.at(-2)?.through });
     });
 
-    it('that fell behind is not said to have caught up until it has', async () => {
+    it('that fell behind does not count as caught up until it has caught up again', async () => {
       open();
       const batches = batchesOf({ batchSize: 10 });
       await untilCaughtUp(batches);
@@ -727,7 +727,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       if (!told.at(-1)!.caughtUp) await untilCaughtUp(batches);
     });
 
-    it('is not said to have caught up while more waits in this process', async () => {
+    it('does not count as caught up while more events wait in this process', async () => {
       open();
       const batches = batchesOf({ batchSize: 5 });
       await untilCaughtUp(batches);
@@ -743,7 +743,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ]);
     });
 
-    it('has a client of its own, whose failures and rebuilding do not touch appends', async () => {
+    it('has its own client, whose failures and rebuilding do not affect appends', async () => {
       open();
       const { opened, open: answer } = gate();
       double.faults.plan('append', { kind: 'delay', until: opened });
@@ -770,7 +770,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         'esdb://ops:p%40ss@a,b/?keepAlive_Timeout=700&tls=true',
         'esdb://ops:p%40ss@a,b/?keepaliveinterval=2000&keepalivetimeout=700&gossiptimeout=2&tls=true',
       ],
-    ])('%s limits the silence of a node where it says nothing else', (text, limited) => {
+    ])('%s limits the silence of a node by default', (text, limited) => {
       expect(withLimits(text)).toBe(limited);
     });
 
@@ -785,7 +785,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ['http://ops:hunter2@a:2113', 'form'],
       ['esdb://ops:hunter2@a:hunter2', 'parsed'],
       ['esdb://ops:hunter2@a:2113?nodePreference=hunter2', 'parsed'],
-    ])('%s is refused, with the reason and without the password', (connectionString, reason) => {
+    ])('%s is refused with the reason and without the password', (connectionString, reason) => {
       const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
       try {
         EventStoreDbEventStore.connect({ connectionString });
@@ -812,11 +812,11 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       'esdb://a:2113,b:2113,c:2113?tls=true&nodePreference=leader',
       'esdb+discover://ops:p%40ss@cluster.example:2113?connectionName=service&gossipTimeout=5',
       'esdb://localhost?tls=false',
-    ])('%s is taken', async (connectionString) => {
+    ])('%s is accepted', async (connectionString) => {
       await EventStoreDbEventStore.connect({ connectionString }).close();
     });
 
-    it('with tlsCAFile reaches a server whose certificate that authority has signed, with the credentials', async () => {
+    it('with tlsCAFile reaches a server whose certificate that authority signed, with the credentials', async () => {
       const { key, certificate } = selfSignedCertificate();
       const folder = await mkdtemp(join(tmpdir(), 'esdb-'));
       try {

@@ -1,4 +1,4 @@
-// The embedded event store where processes that write to it are killed.
+// The embedded event store when processes that write to it are killed.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { Acknowledged } from '../../support/event-store-writer.js';
@@ -32,7 +32,7 @@ describe('embedded event store', () => {
     ['', {}],
     [', both compressing', COMPRESSED],
   ])('with another process on the same directory%s', (_how, options) => {
-    it('loses nothing that was acknowledged to a writer killed at work, and goes on writing at once', async () => {
+    it('loses no acknowledged event of a killed writer, and writing goes on at once', async () => {
       let store = await harness.open(options);
       const acknowledged: Acknowledged[] = [];
       for (const enough of [1, 150, 400]) {
@@ -52,7 +52,7 @@ describe('embedded event store', () => {
       const log = await readLog(store, null, category);
       expectSound(log, acknowledged);
       expect(await inspected(store)).toEqual([]);
-      // Batches of two are whole, and each has the one that was appended together with it.
+      // Batches of two are complete, and each has the event that was appended together with it.
       const streams = byStream(log);
       const own = [...streams.keys()].filter((stream) => stream.startsWith(`${category}-own-`));
       for (const stream of own.filter((name) => !name.endsWith(':beside')))

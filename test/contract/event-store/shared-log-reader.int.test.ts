@@ -16,9 +16,9 @@ import { until } from '../../support/eventually.js';
 import { StaleFollower } from '../../support/stale-follower.js';
 import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvents } from './suite.js';
 
-/** The embedded store, whose subscriptions can be counted and cut off. */
+/** The embedded store. Its subscriptions can be counted and cut off. */
 class Cuttable {
-  /** Events that its subscriptions delivered, each as often as it was read. */
+  /** Events that its subscriptions delivered, once for each time they were read. */
   delivered = 0;
   private readonly open = new Map<AbortController, 'error' | 'end' | null>();
 
@@ -60,7 +60,10 @@ class Cuttable {
 class SharedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
   readonly together = 'all-or-nothing';
-  /** One that is cut off while it catches up goes on with the others' reading; below are those that share it. */
+  /**
+   * A subscription that is cut off while catching up continues on the shared reading, so the suite cannot drop it. The tests below cut off
+   * subscriptions that share it.
+   */
   readonly dropSubscriptions = 'cannot-drop';
   log: Cuttable;
   cluster: StaleFollower;
@@ -92,14 +95,14 @@ describeEventStore('shared by the subscriptions of a process', new SharedHarness
 
 interface Following {
   readonly seen: string[];
-  /** How far it has been told that the log goes. */
+  /** The end of the log, as this subscription was told. */
   through: string | null;
   atEnd: boolean;
   hold: Promise<void>;
   end: Promise<unknown>;
 }
 
-describe('subscriptions that share their reading', () => {
+describe('subscriptions with a shared reader', () => {
   const harness = new SharedHarness();
   let store: EventStore;
   let category: string;
@@ -119,7 +122,7 @@ describe('subscriptions that share their reading', () => {
       await store.append(`${category}-${newId()}`, 'no-stream', newEvents(Math.min(left, 100)));
   };
 
-  /** Follows the log; `seen` is what it has been given, `hold` keeps it from taking more, `end` tells how it was dropped. */
+  /** Follows the log. `seen` holds the delivered events, `hold` keeps it from taking more, and `end` says how it was dropped. */
   function follower(
     categories: readonly string[] = [category],
     onEvents = (): void => undefined,
@@ -151,7 +154,7 @@ describe('subscriptions that share their reading', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('are woken by what concerns them, and told some time later how far the log goes', async () => {
+  it('are woken by events that concern them, and learn some time later how far the log goes', async () => {
     const elsewhere = follower([newCategory()]);
     const told: (string | null)[] = [];
     const concerned = follower([category], () => told.push(elsewhere.through));
@@ -167,7 +170,7 @@ describe('subscriptions that share their reading', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('lose nothing when one is so slow that the others do not wait for it', async () => {
+  it('lose no event when one is too slow for the others to wait', async () => {
     const [quick, slow] = [follower(), follower()];
     await until('both are at the end', () => quick.atEnd && slow.atEnd);
     let goOn = (): void => undefined;
@@ -176,18 +179,18 @@ describe('subscriptions that share their reading', () => {
     await until('the quick one has everything', () => quick.seen.length === 5_000);
     expect(slow.seen.length).toBeLessThan(5_000);
     goOn();
-    await until('the slow one too', () => slow.seen.length >= 5_000);
+    await until('the slow one has everything too', () => slow.seen.length >= 5_000);
     await append(1);
     await until('both go on', () => quick.seen.length === 5_001 && slow.seen.length === 5_001);
     expect(slow.seen).toEqual(quick.seen);
   });
 
-  it('lose nothing when one joins late, after others have gone further', async () => {
+  it('lose no event when one joins late, after others have gone further', async () => {
     await append(3);
     const late = follower();
     let goOn = (): void => undefined;
     late.hold = new Promise((resolve) => (goOn = resolve));
-    // At the end of its own reading, where it is held.
+    // At the end of its own reading, where the test holds it.
     await until('it has read so far', () => late.seen.length === 3);
     await append(2);
     const early = follower();
@@ -201,7 +204,7 @@ describe('subscriptions that share their reading', () => {
   it.each([
     ['the others began there too', null],
     ['the others began further on', 'head'],
-  ] as const)('lose nothing when one catches up at a node that lags, and %s', async (_, began) => {
+  ] as const)('lose no event when one catches up at a lagging node, and %s', async (_, began) => {
     await append(1);
     const behind = await store.head();
     await append(2);
@@ -220,36 +223,39 @@ describe('subscriptions that share their reading', () => {
   it.each<[string, StreamReadOptions]>([
     ['from the beginning', {}],
     ['with room for more', { limit: 3 }],
-    ['from the place where it lags', { from: 2 }],
+    ['from the lagging place', { from: 2 }],
     ['backwards', { direction: 'backwards' }],
     ['backwards for the newest', { direction: 'backwards', limit: 1 }],
-  ])('make a stream that is read %s at a node that lags fail until it has what they were told', async (_, options) => {
-    const stream = `${category}-${newId()}`;
-    await store.append(stream, 'no-stream', newEvents(2));
-    const behind = await store.head();
-    await store.append(stream, 1, newEvents(1));
-    const told = follower();
-    await until('one is told', () => told.seen.length === 3);
-    harness.cluster.behind = behind;
-    await expect(store.readStream(stream, options)).rejects.toBeInstanceOf(EventStoreUnavailable);
-    for (const within of [
-      { limit: 2 },
-      { limit: 0 },
-      { from: 1, limit: 1 },
-      { from: 3 },
-      { from: 1, direction: 'backwards' as const },
-    ])
-      await expect(store.readStream(stream, within)).resolves.toBeDefined();
-    harness.cluster.behind = null;
-    expect((await store.readStream(stream, options)).length).toBeGreaterThan(0);
-  });
+  ])(
+    'make a read of a stream %s fail at a lagging node until the node has the delivered events',
+    async (_, options) => {
+      const stream = `${category}-${newId()}`;
+      await store.append(stream, 'no-stream', newEvents(2));
+      const behind = await store.head();
+      await store.append(stream, 1, newEvents(1));
+      const told = follower();
+      await until('one is told', () => told.seen.length === 3);
+      harness.cluster.behind = behind;
+      await expect(store.readStream(stream, options)).rejects.toBeInstanceOf(EventStoreUnavailable);
+      for (const within of [
+        { limit: 2 },
+        { limit: 0 },
+        { from: 1, limit: 1 },
+        { from: 3 },
+        { from: 1, direction: 'backwards' as const },
+      ])
+        await expect(store.readStream(stream, within)).resolves.toBeDefined();
+      harness.cluster.behind = null;
+      expect((await store.readStream(stream, options)).length).toBeGreaterThan(0);
+    },
+  );
 
   it('never go back', async () => {
     const early = follower();
     await until('one is at the end', () => early.atEnd);
     for (let round = 0; round < 20; round++) {
       await append(1);
-      // The other may not have been given it yet.
+      // The other may not have received it yet.
       const after = await store.head();
       const { batches } = await follow(
         store,
@@ -263,20 +269,23 @@ describe('subscriptions that share their reading', () => {
     }
   });
 
-  it.each(['error', 'end'] as const)('are all dropped when it breaks by an %s, and can begin again', async (how) => {
-    const followers = Array.from({ length: 3 }, () => follower());
-    await append(5);
-    await until('all share it', () => followers.every(({ seen, atEnd }) => atEnd && seen.length === 5));
-    harness.log.drop(how);
-    for (const { end } of followers) expect(await end).toBeInstanceOf(EventStoreUnavailable);
-    await append(15);
-    const again = follower();
-    await until('it has everything', () => again.seen.length === 20);
-    await append(1);
-    await until('it goes on', () => again.seen.length === 21);
-  });
+  it.each(['error', 'end'] as const)(
+    'are all dropped when the reader breaks by an %s, and can begin again',
+    async (how) => {
+      const followers = Array.from({ length: 3 }, () => follower());
+      await append(5);
+      await until('all share it', () => followers.every(({ seen, atEnd }) => atEnd && seen.length === 5));
+      harness.log.drop(how);
+      for (const { end } of followers) expect(await end).toBeInstanceOf(EventStoreUnavailable);
+      await append(15);
+      const again = follower();
+      await until('it has everything', () => again.seen.length === 20);
+      await append(1);
+      await until('it goes on', () => again.seen.length === 21);
+    },
+  );
 
-  it('read for nobody once all are gone, and begin again with the next', async () => {
+  it('stop reading when all are gone, and read again for the next', async () => {
     const first = follower();
     await until('it is at the end', () => first.atEnd);
     stop.abort();

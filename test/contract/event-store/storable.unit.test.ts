@@ -1,4 +1,4 @@
-// What both stores take, of anything that JavaScript has: it comes back as it was, or it is refused.
+// Both stores return every JavaScript value unchanged or refuse it.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeStorable } from '../../../src/adapters/event-store/storable.js';
@@ -13,7 +13,7 @@ const key = fc.oneof(
 const values = [
   fc.string({ unit: 'binary' }),
   fc.constantFrom(true, false, null, 'half: \ud83d'),
-  // A negative zero comes back as a zero, which equals it.
+  // A negative zero returns as a zero, which equals it.
   fc.double().map((number) => number + 0),
 ];
 const anything = fc.oneof(
@@ -43,7 +43,7 @@ function textOf(data: object): string | null {
 }
 
 describe('an event that is to be stored', () => {
-  it('comes back from its text as it was, or is refused', () => {
+  it('returns unchanged from its text, or is refused', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(anything, (value) => {
@@ -59,7 +59,7 @@ describe('an event that is to be stored', () => {
     expect(seen.refused).toBeGreaterThan(500);
   });
 
-  it('is refused for half a surrogate pair in a text or a key, wherever it is, and taken for a whole one', () => {
+  it('is refused for half a surrogate pair in a text or a key anywhere, and accepted for a whole pair', () => {
     const unit = fc.integer({ min: 0xd7fe, max: 0xe001 }).map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.string({ unit, minLength: 1 }), (text) => {

@@ -1,5 +1,5 @@
-// The contract suite that every event store passes: the promises of src/ports/event-store.ts as tests. Each adapter's
-// own test file calls `describeEventStore` with a harness.
+// The contract suite that every event store passes: the promises of src/ports/event-store.ts as tests. Each adapter's own test file calls
+// `describeEventStore` with a harness.
 import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -20,26 +20,26 @@ import {
   UnstorableEvent,
 } from '../../../src/ports/event-store.js';
 
-/** How the suite gets at a store. Everything it writes goes to streams of unique names, so a log in use is fine too. */
+/** The suite's access to a store. All its streams have unique names, so a log in use works too. */
 export interface EventStoreHarness {
-  /** Opens the store; called before every test. */
+  /** Opens the store. Called before every test. */
   open(): Promise<EventStore>;
-  /** Closes the store given out last and opens another one on the same log. */
+  /** Closes the store that was given out last and opens another one on the same log. */
   reopen(): Promise<EventStore>;
-  /** Closes the store given out last (which the test may have closed already) and removes what was made for it; called after every test. */
+  /** Closes the store that was given out last, which the test may have closed already. Removes its data. Called after every test. */
   close(): Promise<void>;
-  /** Whether `open` finds a log without events; false for a cluster in use. */
+  /** Whether `open` finds a log without events. False for a cluster in use. */
   readonly logStartsEmpty: boolean;
   /**
-   * Breaks every subscription that is open now, by an error or by a plain end of the stream, and lets the next one
-   * succeed. A store that nothing can cut off from its log says 'cannot-drop', and the tests of drops do not exist for it.
+   * Breaks every open subscription, by an error or by a plain end of the stream. The next subscription succeeds. A store without a
+   * connection to its log returns 'cannot-drop', and the tests of drops then do not run.
    */
   readonly dropSubscriptions: ((how: 'error' | 'end') => Promise<void>) | 'cannot-drop';
-  /** What a conflict of one of several appends leaves of those before it. */
+  /** Says whether earlier appends stay when one of several appends made together has a conflict. */
   readonly together: 'all-or-nothing' | 'one-after-the-other';
 }
 
-/** A category that nobody used before. Lowercase letters and digits. */
+/** An unused category of lowercase letters and digits. */
 export function newCategory(): string {
   return `t${randomBytes(8).toString('hex')}`;
 }
@@ -67,7 +67,7 @@ export function newEvents(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, number) => newEvent({ number }));
 }
 
-/** Everything the log holds of these categories, by paging through it after `since`. */
+/** All events of these categories in the log, read page by page after `since`. */
 export async function readLog(
   store: EventStore,
   since: string | null,
@@ -89,8 +89,8 @@ export interface Followed {
 }
 
 /**
- * Subscribes until `enough` says so of what has been delivered so far, then aborts and expects the iteration to end
- * without an error. `onBatch` is the consumer's own work on a batch.
+ * Subscribes until `enough` accepts the delivered events. Then it aborts and expects the iteration to end without an error. `onBatch` is
+ * the consumer's own work on a batch.
  */
 export async function follow(
   store: EventStore,
@@ -128,7 +128,7 @@ function expectStrictlyIncreasing(positions: readonly string[]): void {
   }
 }
 
-/** Appends one event after another to one stream; every one must be accepted. */
+/** Appends events one after another to one stream. Every append must succeed. */
 async function appendOneByOne(store: EventStore, stream: string, events: readonly NewEvent[]): Promise<void> {
   let expected: ExpectedRevision = 'no-stream';
   for (const event of events) {
@@ -138,7 +138,7 @@ async function appendOneByOne(store: EventStore, stream: string, events: readonl
   }
 }
 
-/** Appends at whatever the stream's end is by now, as a command handler does after a conflict. */
+/** Appends at the present end of the stream, as a command handler does after a conflict. */
 async function appendEventually(store: EventStore, stream: string, event: NewEvent): Promise<number> {
   for (let expected: ExpectedRevision = 'no-stream'; ;) {
     const answer: AppendOutcome = await store.append(stream, expected, [event]);
@@ -151,7 +151,7 @@ function bytesOf(event: NewEvent): number {
   return Buffer.byteLength(JSON.stringify(event.data)) + Buffer.byteLength(JSON.stringify(event.metadata));
 }
 
-/** An event of exactly so many bytes of data and metadata, of text that does not compress or share memory. */
+/** An event with exactly this number of bytes of data and metadata. Its text does not compress and shares no memory. */
 function eventOfBytes(bytes: number): NewEvent {
   const rest = bytesOf(newEvent({ text: '' }));
   return newEvent({
@@ -168,7 +168,7 @@ class Amount {
 const cyclic: Record<string, unknown> = {};
 cyclic['self'] = cyclic;
 
-/** What JSON would drop, change or refuse. */
+/** Values that JSON would drop, change or refuse. */
 const UNSAFE_VALUES: readonly (readonly [string, unknown])[] = [
   ['undefined', undefined],
   ['NaN', NaN],
@@ -186,7 +186,7 @@ const UNSAFE_VALUES: readonly (readonly [string, unknown])[] = [
   ['a key that is a symbol', { [Symbol('s')]: 1 }],
   ['a hole in an array', Array(1)],
   ['a property on an array', Object.assign([1], { extra: 2 })],
-  ['an object with its own idea of JSON', { toJSON: (): string => 'other' }],
+  ['an object with its own JSON form', { toJSON: (): string => 'other' }],
   ['an object that holds itself', cyclic],
 ];
 
@@ -208,7 +208,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
 
     if (harness.logStartsEmpty) {
       describe('a log just created', () => {
-        it('holds nothing and has no head', async () => {
+        it('holds no event and has no head', async () => {
           expect(await store.head()).toBeNull();
           expect(await store.readAll(null, 10)).toEqual([]);
           expect(await store.readStream(stream)).toEqual([]);
@@ -219,7 +219,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           expect(batches).toEqual([{ events: [], through: null, caughtUp: true }]);
         });
 
-        it('is delivered whole to an unfiltered subscriber from the beginning', async () => {
+        it('is delivered completely to an unfiltered subscriber from the beginning', async () => {
           const other = `${newCategory()}-${newId()}`;
           const events = newEvents(4);
           await appendOneByOne(store, stream, events.slice(0, 2));
@@ -257,7 +257,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(events).toEqual(byStream);
       });
 
-      it('is what was handed over, whatever the caller does to its object afterwards', async () => {
+      it('is the value at the append, even when the caller changes its object afterwards', async () => {
         const data = { status: 'before' };
         const pending = store.append(stream, 'no-stream', [newEvent(data)]);
         data.status = 'after';
@@ -282,14 +282,14 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.append(other, 'no-stream', newEvents(3))).toEqual({ outcome: 'appended', revision: 2 });
       });
 
-      it('goes on from the exact expected revision', async () => {
+      it('continues from the exact expected revision', async () => {
         await store.append(stream, 'no-stream', newEvents(2));
         expect(await store.append(stream, 1, newEvents(3))).toEqual({ outcome: 'appended', revision: 4 });
         expect((await store.readStream(stream)).map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4]);
       });
 
       it.each<[string, ExpectedRevision, ExpectedRevision]>([
-        ['no stream, when there is one', 'no-stream', 2],
+        ['no stream, although it exists', 'no-stream', 2],
         ['a revision too low', 1, 2],
         ['a revision too high', 3, 2],
         ['a revision far too high', Number.MAX_SAFE_INTEGER, 2],
@@ -300,7 +300,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(before));
       });
 
-      it('refuses a revision of a stream that does not exist, and says that it does not', async () => {
+      it('refuses a revision of a missing stream, and says that the stream does not exist', async () => {
         expect(await store.append(stream, 0, newEvents(2))).toEqual({ outcome: 'conflict', current: 'no-stream' });
         expect(await store.readStream(stream)).toEqual([]);
         expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
@@ -347,11 +347,11 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       });
 
       it.each<[string, (first: NewEvent, second: NewEvent) => NewEvent[]]>([
-        ['starts alike and ends otherwise', (first) => [first, newEvent()]],
-        ['repeats everything and adds something', (first, second) => [first, second, newEvent()]],
-        ['starts otherwise and ends alike', (_first, second) => [newEvent(), second]],
+        ['begins the same and ends differently', (first) => [first, newEvent()]],
+        ['repeats everything and adds an event', (first, second) => [first, second, newEvent()]],
+        ['begins differently and ends the same', (_first, second) => [newEvent(), second]],
         ['has the same events in another order', (first, second) => [second, first]],
-      ])('refuses a batch that %s, as a conflict', async (_case, change) => {
+      ])('refuses a batch that %s as a conflict', async (_case, change) => {
         const batch = newEvents(2);
         await store.append(stream, 'no-stream', batch);
         expect(await store.append(stream, 'no-stream', change(batch[0]!, batch[1]!))).toEqual({
@@ -361,7 +361,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(batch));
       });
 
-      it('takes the same event id in another stream for another event', async () => {
+      it('treats the same event id in another stream as another event', async () => {
         const batch = newEvents(2);
         const other = `${category}-${newId()}`;
         await store.append(stream, 'no-stream', batch);
@@ -369,7 +369,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(other))).toEqual(idsOf(batch));
       });
 
-      it('lets one of 64 writers at the same revision win, and tells the others who they lost to', async () => {
+      it('lets one of 64 writers at the same revision win, and gives the others the winning revision', async () => {
         const contenders = newEvents(64);
         const answers = await Promise.all(contenders.map((event) => store.append(stream, 'no-stream', [event])));
         const winners = contenders.filter((_event, index) => answers[index]?.outcome === 'appended');
@@ -380,7 +380,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(winners));
       });
 
-      it('gives 64 writers who try again on one stream a revision each, without gaps', async () => {
+      it('gives 64 writers that retry on one stream one revision each, without gaps', async () => {
         const events = newEvents(64);
         const revisions = await Promise.all(events.map((event) => appendEventually(store, stream, event)));
         expect([...revisions].sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_, revision) => revision));
@@ -389,7 +389,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         for (const [index, event] of events.entries()) expect(recorded[revisions[index]!]?.id).toBe(event.id);
       });
 
-      it('puts the events of 64 writers on many streams into the log completely, each at its own position', async () => {
+      it('puts all events of 64 writers on many streams into the log, each at its own position', async () => {
         const before = await store.head();
         const writers = Array.from({ length: 64 }, () => ({ stream: `${category}-${newId()}`, events: newEvents(6) }));
         await Promise.all(writers.map((writer) => appendOneByOne(store, writer.stream, writer.events)));
@@ -402,7 +402,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         }
       });
 
-      it('is seen by every read that starts after it answered', async () => {
+      it('is seen by every read that starts after its answer', async () => {
         await Promise.all(
           Array.from({ length: 16 }, async () => {
             const own = `${category}-${newId()}`;
@@ -419,10 +419,10 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       });
     });
 
-    describe('appends made together', () => {
+    describe('appends that are made together', () => {
       const others = (count: number): string[] => Array.from({ length: count }, () => `${category}-${newId()}`);
 
-      it('go to their streams, in the order given, and are answered with the revision of each', async () => {
+      it('go to their streams in the given order, and are answered with the revision of each', async () => {
         await store.append(stream, 'no-stream', newEvents(2));
         const before = await store.head();
         const [other = '', third = ''] = others(2);
@@ -478,7 +478,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.readStream(last)).toEqual([]);
       });
 
-      it('of many writers who want one stream are those of one, and the others lose nothing of their own but these', async () => {
+      it('of one writer win when many writers want one stream, and the others lose only the appends to that stream', async () => {
         const writers = others(32);
         const answers = await Promise.all(
           writers.map((own) =>
@@ -497,7 +497,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         }
       });
 
-      it('are refused before the first is stored when one of them cannot be, or two are to one stream', async () => {
+      it('are refused before the first is stored when one of them is invalid, or when two go to one stream', async () => {
         const [other = ''] = others(1);
         const first = { stream, expected: 'no-stream', events: newEvents(1) } as const;
         const unstorable = { stream: other, expected: 'no-stream', events: [] } as const;
@@ -508,7 +508,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       });
     });
 
-    describe('what cannot be stored', () => {
+    describe('values that cannot be stored', () => {
       it.each(UNSAFE_VALUES)('refuses %s in the data or metadata, and stores nothing', async (_case, value) => {
         const inData = newEvent({ deep: [{ value }] } as unknown as JsonObject);
         const inMetadata = newEvent({}, { metadata: { ...newEvent().metadata, value } as unknown as JsonObject });
@@ -560,8 +560,8 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
 
       it.each<[string, NewEvent[]]>([
         ['no events', []],
-        ['an id that is no UUID', [newEvent({}, { id: 'not-a-uuid' })]],
-        ['a UUID that would come back spelled otherwise', [newEvent({}, { id: newId().toUpperCase() })]],
+        ['an id that is not a UUID', [newEvent({}, { id: 'not-a-uuid' })]],
+        ['a UUID that would return in another spelling', [newEvent({}, { id: newId().toUpperCase() })]],
         ['an empty type', [newEvent({}, { type: '' })]],
         ['a type of the store’s own', [newEvent({}, { type: '$metadata' })]],
       ])('refuses %s', async (_case, events) => {
@@ -576,7 +576,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         );
       });
 
-      it('takes an event of the largest size and refuses one byte more', async () => {
+      it('accepts an event of the largest size and refuses one more byte', async () => {
         await expect(store.append(stream, 'no-stream', [eventOfBytes(MAX_EVENT_BYTES + 1)])).rejects.toBeInstanceOf(
           UnstorableEvent,
         );
@@ -592,7 +592,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         await expect(store.append(stream, 'no-stream', [event])).rejects.toBeInstanceOf(UnstorableEvent);
       });
 
-      it('takes an append of nearly the largest size and refuses a larger one whole', async () => {
+      it('accepts an append of almost the largest size and refuses a larger one completely', async () => {
         const fit = Array.from({ length: Math.floor(MAX_APPEND_BYTES / MAX_EVENT_BYTES) }, () =>
           eventOfBytes(MAX_EVENT_BYTES - 1_000),
         );
@@ -603,7 +603,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(fit));
       });
 
-      it('does not disturb the appends in flight beside it', async () => {
+      it('does not affect the appends in flight beside it', async () => {
         const unsafe = newEvent({ amount: 1n } as unknown as JsonObject);
         const attempts = Array.from({ length: 30 }, (_, index) => ({
           stream: `${category}-${newId()}`,
@@ -631,7 +631,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         all = await store.readStream(stream);
       });
 
-      it('gives a missing stream as no events, beside one whose name begins alike', async () => {
+      it('returns no events for a missing stream, beside one with the same beginning of its name', async () => {
         expect(await store.readStream(stream.slice(0, -1))).toEqual([]);
         expect(await store.readStream(`${stream}00`, { direction: 'backwards' })).toEqual([]);
         expect(all).toHaveLength(7);
@@ -657,7 +657,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.readStream(stream, { direction: 'backwards', from: 0 })).toEqual(all.slice(0, 1));
       });
 
-      it('reads a stream of more events than any page', async () => {
+      it('reads a stream with more events than any page', async () => {
         const long = `${category}-${newId()}`;
         for (let revision: ExpectedRevision = 'no-stream', batch = 0; batch < 5; batch++) {
           const answer: AppendOutcome = await store.append(long, revision, newEvents(300));
@@ -672,7 +672,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
     });
 
     describe('readAll', () => {
-      it('resumes after a position, exclusive, without gap or repetition', async () => {
+      it('resumes after a position, which is exclusive, without gap or repetition', async () => {
         const before = await store.head();
         const events = newEvents(25);
         for (const [index, event] of events.entries()) await store.append(`${category}-${index}`, 'no-stream', [event]);
@@ -683,7 +683,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         }
       });
 
-      it('gives no more than the limit', async () => {
+      it('returns no more than the limit', async () => {
         const before = await store.head();
         await store.append(stream, 'no-stream', newEvents(10));
         const page = await store.readAll(before, 4);
@@ -701,7 +701,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
     });
 
     describe('a subscription', () => {
-      it('says that it has caught up when everything stored has been delivered', async () => {
+      it('reports that it has caught up when all stored events are delivered', async () => {
         const before = await store.head();
         const events = newEvents(20);
         await store.append(stream, 'no-stream', events);
@@ -709,7 +709,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(seen.events)).toEqual(idsOf(events));
       });
 
-      it('says that it has caught up when there was nothing to deliver', async () => {
+      it('reports that it has caught up when there was nothing to deliver', async () => {
         await store.append(stream, 'no-stream', newEvents(2));
         const { position } = (await store.readStream(stream)).at(-1)!;
         const { events, batches } = await follow(store, { after: position, categories: [category] }, caughtUp);
@@ -717,14 +717,14 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(batches.at(-1)!.through! >= position).toBe(true);
       });
 
-      it('delivers no batch larger than asked', async () => {
+      it('delivers no batch larger than requested', async () => {
         const before = await store.head();
         await store.append(stream, 'no-stream', newEvents(23));
         const { batches } = await follow(store, { after: before, categories: [category], batchSize: 5 }, atLeast(23));
         expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(5);
       });
 
-      it('delivers the asked categories only, not those whose name begins alike', async () => {
+      it('delivers only the requested categories, and none with the same beginning of its name', async () => {
         const before = await store.head();
         const [second, alike, other] = [newCategory(), `${category}x`, newCategory()];
         const wanted: string[] = [];
@@ -739,7 +739,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(events)).toEqual(wanted);
       });
 
-      it('delivers every category when none is asked for, and never a stream of the store’s own', async () => {
+      it('delivers every category when none is requested, and never a stream of the store’s own', async () => {
         const before = await store.head();
         const other = newCategory();
         await store.append(stream, 'no-stream', newEvents(3));
@@ -763,7 +763,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(events).toEqual(await readLog(store, before, category));
       });
 
-      it('delivers what is appended while it waits', async () => {
+      it('delivers events that are appended while it waits', async () => {
         const before = await store.head();
         const events = newEvents(5);
         let live = false;
@@ -773,7 +773,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const seen = await follow(store, { after: before, categories: [category] }, atLeast(5), (batch) => {
           live ||= batch.caughtUp;
           delivered += batch.events.length;
-          // The next one only once the last has come through, and not before the consumer waits again.
+          // The next one is appended only after the last was delivered and the consumer waits again.
           if (!live || delivered < next || next === 5) return;
           const [expected, event]: [ExpectedRevision, NewEvent] = [next === 0 ? 'no-stream' : next - 1, events[next]!];
           next++;
@@ -783,7 +783,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await Promise.all(appends)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('appended'));
       });
 
-      it('resumes after any checkpoint with exactly what was not delivered up to it', async () => {
+      it('resumes after any checkpoint with exactly the undelivered events', async () => {
         const before = await store.head();
         const events = newEvents(30);
         for (const [index, event] of events.entries()) {
@@ -801,7 +801,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         }
       });
 
-      it('never offers a checkpoint beyond an event that the consumer has not been given', async () => {
+      it('never offers a checkpoint beyond an undelivered event', async () => {
         const before = await store.head();
         const total = 8 * 25;
         const writers = Array.from({ length: 8 }, () => ({ stream: `${category}-${newId()}`, events: newEvents(25) }));
@@ -827,7 +827,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(batches.reduce((sum, { events }) => sum + events.length, 0)).toBe(total);
       });
 
-      it('gives every subscriber everything', async () => {
+      it('delivers everything to every subscriber', async () => {
         const before = await store.head();
         const options = { after: before, categories: [category], batchSize: 10 };
         const subscribers = Array.from({ length: 4 }, () => follow(store, options, atLeast(60)));
@@ -837,7 +837,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           expect(idsOf(delivered)).toEqual(idsOf(events));
       });
 
-      it('holds little in memory for a consumer that does not come back for more', async () => {
+      it('holds little in memory for a consumer that asks for no more', async () => {
         const before = await store.head();
         const payload = 24_000_000;
         const count = payload / 40_000;
@@ -862,7 +862,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           return step.value.events.length;
         };
         let delivered = await take();
-        // A second consumer that reads everything shows that the store has had the time to push it all.
+        // A second consumer that reads everything shows that the store has had the time to push all events.
         let passed = 0;
         const done = new AbortController();
         for await (const { events } of store.subscribe({ ...options, signal: done.signal })) {
@@ -913,7 +913,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       const drop = harness.dropSubscriptions;
       if (drop !== 'cannot-drop') {
         it.each(['error', 'end'] as const)(
-          'stops when dropped by an %s, and taken up at its checkpoint misses nothing',
+          'stops when dropped by an %s, and misses no event when taken up at its checkpoint',
           async (how) => {
             const before = await store.head();
             const total = 90;
@@ -936,7 +936,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
                   through = batch.through;
                   if (delivered.length >= total) break;
                   if (!batch.caughtUp || delivered.length < appended) continue;
-                  // Appends before the drop and while nobody is subscribed.
+                  // Appends before the drop and while no subscription is open.
                   const answer: AppendOutcome = await store.append(
                     stream,
                     expected,
@@ -956,7 +956,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           },
         );
 
-        it('that is dropped by an error throws', async () => {
+        it('throws when it is dropped by an error', async () => {
           const subscription = follow(
             store,
             { after: await store.head(), categories: [category] },
@@ -970,12 +970,12 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       }
     });
 
-    describe('reachability', () => {
+    describe('availability', () => {
       it('answers a ping', async () => {
         await expect(store.ping()).resolves.toBeUndefined();
       });
 
-      it('refuses work after close instead of hanging, and lets close be repeated', async () => {
+      it('refuses work after close instead of hanging, and can be closed repeatedly', async () => {
         await store.append(stream, 'no-stream', newEvents(1));
         await store.close();
         await store.close();
@@ -985,7 +985,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
       });
 
-      it('has stored what it acknowledged, when closed amid appends', async () => {
+      it('has stored everything that it acknowledged when it is closed during appends', async () => {
         const writers = Array.from({ length: 20 }, () => `${category}-${newId()}`);
         const pending = writers.map((writer) => store.append(writer, 'no-stream', newEvents(2)));
         const [answers] = await Promise.all([Promise.allSettled(pending), store.close()]);

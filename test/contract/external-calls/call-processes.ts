@@ -1,4 +1,4 @@
-// Processes of the application and of workers around one Redis of their own, for the tests of external calls.
+// Processes of the application and of workers around one Redis, for the tests of external calls.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
@@ -14,18 +14,18 @@ import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
-/** What is set up: beside the first vendor for identity another. */
+/** The installed vendors: two for identity. */
 const VENDORS: Pick<Vendors, 'offering'> = {
   offering: (capability) => (capability === 'identity' ? ['idv', 'acme'] : []),
 };
 
-/** Calls to one vendor in one environment that a worker has under way at once. */
+/** The number of calls to one vendor in one environment that a worker runs at once. */
 export const SLOTS = 8;
 
 interface WorkerProcess {
-  /** Without it no caller waits in this process. */
+  /** Without it, no caller waits in this process. */
   readonly nearby?: NearbyCallers;
-  /** How much its clock is ahead. */
+  /** How far its clock is ahead. */
   readonly aheadMs?: number;
   readonly timeoutMs?: number;
   readonly concurrency?: number;
@@ -49,7 +49,7 @@ export class CallProcesses {
     return new CallProcesses(await RedisServer.start(), true);
   }
 
-  /** Around a Redis that outlives them, and that they leave empty. */
+  /** Uses a Redis that outlives the processes. They leave it empty. */
   static around(server: RedisServer): CallProcesses {
     return new CallProcesses(server, false);
   }
@@ -68,8 +68,8 @@ export class CallProcesses {
   }
 
   /**
-   * One process of the application. `share` is how many places an account has; 0 is no limit. A machine that stands still for a moment is no Redis
-   * that is away, unless a test is about just that and makes `redisAwayMs` short.
+   * One process of the application. `share` is the number of places of an account, and 0 means no limit. By default a stalled machine does
+   * not count as an absent Redis. A test about that shortens `redisAwayMs`.
    */
   async caller({
     timeoutMs = 5_000,

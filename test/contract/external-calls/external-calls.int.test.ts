@@ -1,4 +1,4 @@
-// External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
+// External calls through their queues. They are made at most once, the worker records them, and no account's calls block those of another.
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
@@ -75,7 +75,7 @@ describe('external calls', () => {
     },
   );
 
-  it('are not announced through Redis where caller and worker share a process', async () => {
+  it('are not announced through Redis when caller and worker share a process', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ nearby: calls });
     await (await look()).config('RESETSTAT');
@@ -83,7 +83,7 @@ describe('external calls', () => {
     expect(await (await look()).info('commandstats')).not.toContain('cmdstat_publish:');
   });
 
-  it('are not made of a person who was erased meanwhile', async () => {
+  it('are not made for a person who was erased in the meantime', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const one = { ...attempt(), subject: 'erased-meanwhile' };
     const made = make(calls, one);
@@ -94,7 +94,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are made and recorded also when the process that waits is gone', async () => {
+  it('are made and recorded also when the waiting process is gone', async () => {
     const gone = await caller({ timeoutMs: 60_000 });
     const one = attempt();
     const made = make(gone, one);
@@ -107,7 +107,7 @@ describe('external calls', () => {
   });
 
   it.each([true, false])(
-    'end with the word of their kind, and with none if it has none; in one process: %s',
+    'end with the result of their kind, or without one if it has none; in one process: %s',
     async (near) => {
       const calls = await caller({ timeoutMs: 60_000 });
       await worker(near ? { nearby: calls } : {});
@@ -117,14 +117,14 @@ describe('external calls', () => {
     },
   );
 
-  it('end with a word of their kind also when they could not be made, and with none when nobody heard in time', async () => {
+  it("end with a result also when they could not be made, and without one when the caller's time is up", async () => {
     expect(await (await caller({ timeoutMs: 100 })).make(hens, attempt(), CANARY)).toBeNull();
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ aheadMs: 60_001 });
     expect(await calls.make(hens, attempt(), CANARY)).toBe('nobody-asked');
   });
 
-  it('put references only into Redis, and leave nothing there', async () => {
+  it('put only references into Redis, and leave nothing there', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const redis = await look();
     const one = attempt();
@@ -148,7 +148,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([same.attemptId]);
   });
 
-  it('are not made when their input is gone, and nothing is recorded of them', async () => {
+  it('are not made when their input is gone, and nothing is recorded', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const redis = await look();
     const one = attempt();
@@ -167,7 +167,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are over before their attempt is settled, however long they were being prepared', async () => {
+  it('end before their attempt is settled, whatever the time of their preparation', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const redis = await look();
     const settleAfter = new Date(Date.now() + 30_000);
@@ -182,7 +182,7 @@ describe('external calls', () => {
     expect(await made).toBe('egg');
   });
 
-  it('are recorded as not asked when there is no time left before their attempt is settled', async () => {
+  it('are recorded as not asked when no time is left before their attempt is settled', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker();
     expect(await make(calls, { ...attempt(), settleAfter: new Date(Date.now() + 1_000) })).toBe('not-asked');
@@ -196,20 +196,20 @@ describe('external calls', () => {
     await server.startAgain();
   });
 
-  it('end for their caller when the time is up, and are recorded all the same', async () => {
+  it('end for their caller when the time is up, and are recorded nevertheless', async () => {
     const calls = await caller({ timeoutMs: 500 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
     await worker();
     const one = attempt();
     expect(await make(calls, one)).not.toBe('egg');
-    // The worker's own time is up with the caller's: the vendor's outcome is unknown.
+    // The worker's own time ends with the caller's, so the vendor's outcome is unknown.
     await until(() => hens.recorded.has(one.attemptId));
     expect(hens.recorded.get(one.attemptId)).toBe('timed-out');
     finish({ kind: 'egg' });
   });
 
-  it('whose end was not heard are found over after a reconnect', async () => {
+  it('are found to be over after a reconnect when their caller missed the end', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
@@ -218,12 +218,12 @@ describe('external calls', () => {
     const made = make(calls, one);
     await until(() => hens.asked.length === 1);
     const redis = await look();
-    // The caller cannot listen while the word is said.
+    // The caller cannot listen during the message.
     await redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
     finish({ kind: 'egg' });
     await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 0);
     await redis.call('ACL', 'SETUSER', 'default', 'allchannels');
-    // Redis cut the listener off when it lost its channels: by now it may be back without them, as a normal connection.
+    // Redis disconnected the listener when it lost its channels. It may be back without them by now, as a normal connection.
     for (const type of ['normal', 'pubsub']) await redis.call('CLIENT', 'KILL', 'TYPE', type);
     expect(await made).toBe('egg');
   });
@@ -248,13 +248,13 @@ describe('external calls', () => {
     const again = (by = calls): Promise<boolean> => by.makeAgain(hens, one, AbortSignal.timeout(30_000));
     const isOver = async (): Promise<boolean> =>
       (await look()).exists(`bull:identity-vendor-test:${one.attemptId}`).then((count) => count === 0);
-    /** Handed over while no worker is there. */
+    /** Hands the call over while no worker runs. */
     async function left(): Promise<void> {
       calls = await caller({ timeoutMs: 1_000 });
       expect(await make(calls, one)).toBeUndefined();
     }
 
-    it('are kept until two time limits before they are given up, and a worker that comes late leaves them to the settlement', async () => {
+    it('are kept until two time limits before they are given up, and a late worker leaves them to the settlement', async () => {
       await left();
       const [key = ''] = await (await look()).keys('sealed:*');
       expect(await (await look()).pttl(key)).toBeLessThanOrEqual(keptMs(1_000));
@@ -263,7 +263,7 @@ describe('external calls', () => {
       expect([hens.asked, hens.recorded.size]).toEqual([[], 0]);
     });
 
-    it('are made by the settlement once, under the id of their attempt, and leave nothing in Redis', async () => {
+    it('are made once by the settlement, under the id of their attempt, and leave nothing in Redis', async () => {
       await left();
       nest.settle = () => again();
       await worker();
@@ -274,7 +274,7 @@ describe('external calls', () => {
       expect(await (await look()).keys('sealed:*')).toEqual([]);
     });
 
-    it('are made by one of two settlements, and not by a worker that stood still meanwhile', async () => {
+    it('are made by one of two settlements, and not by a worker that stood still in the meantime', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       let goOn: () => void = () => undefined;
       const stoodStill = new Promise<void>((resolve) => (goOn = resolve));
@@ -292,7 +292,7 @@ describe('external calls', () => {
       expect(answer).toHaveBeenCalledTimes(1);
     });
 
-    it('are left to the settlement, with their input, by a worker that finds the log away before it asks', async () => {
+    it('are left to the settlement with their input by a worker that finds the log away before it asks', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       hens.beforeAsking = async () => {
         throw new Unavailable('the log is away');
@@ -330,7 +330,7 @@ describe('external calls', () => {
       expect(hens.recorded.get(one.attemptId)).toBe('egg');
     });
 
-    it('keep nothing when their kind finds that there is nothing to ask', async () => {
+    it('keep nothing when their kind has nothing to ask', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       jest.spyOn(hens, 'askAndRecord').mockResolvedValue('nothing-to-ask');
       await worker();
@@ -338,14 +338,14 @@ describe('external calls', () => {
       expect(await (await look()).keys('sealed:*')).toEqual([]);
     });
 
-    it('are not made of a person who was erased meanwhile', async () => {
+    it('are not made for a person who was erased in the meantime', async () => {
       await left();
       await processes.erase('person');
       expect(await again()).toBe(false);
       expect(hens.asked).toEqual([]);
     });
 
-    it('keep nothing once they were asked, whatever came of it', async () => {
+    it('keep nothing after the vendor was asked, whatever the outcome', async () => {
       calls = await caller({ timeoutMs: 1_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker();
@@ -355,13 +355,13 @@ describe('external calls', () => {
     });
   });
 
-  describe('of one account and of others', () => {
+  describe('of several accounts', () => {
     it('share no queue and no slot between live and test', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       hens.answer = ({ environment }) =>
         environment === 'test' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
       await worker({ drainMs: 1 });
-      // More than there are slots.
+      // More than the number of slots.
       const hanging = Array.from({ length: 20 }, () => make(calls, attempt('account', 'test')));
       await until(() => hens.asked.length === 8);
       expect(await make(calls, attempt('account', 'live'))).toBe('egg');
@@ -386,7 +386,7 @@ describe('external calls', () => {
       }
     });
 
-    it('leave places to other accounts, however many of one hang', async () => {
+    it('leave places to other accounts, however many calls of one account hang', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2 });
       const others = await caller({ timeoutMs: 60_000, share: 2 });
       hens.answer = ({ correlationId }) =>
@@ -418,7 +418,7 @@ describe('external calls', () => {
     };
     const RATE_LIMITED = { code: 'request.rate_limited', detail: { retryAfterSeconds: 1 } };
 
-    it('of one lineage hold half of the places of its account at most; others of the account find one', async () => {
+    it("hold at most half of the account's places for one lineage, and others of the account find one", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4 });
       const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
       for (const one of greedy) await calls.admit(hens, one);
@@ -427,7 +427,7 @@ describe('external calls', () => {
       await calls.admit(hens, attempt());
     });
 
-    it('of strangers leave an eighth of the places to the servers and session grants of the account', async () => {
+    it("leave an eighth of the places to the account's servers and session grants when strangers call", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 1 });
       const lineages = Array.from({ length: 20 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
       const admitted = (await Promise.allSettled(lineages)).filter(({ status }) => status === 'fulfilled');
@@ -436,7 +436,7 @@ describe('external calls', () => {
       await expect(calls.admit(hens, ofLineage('one more'))).rejects.toMatchObject(RATE_LIMITED);
     });
 
-    it('of strangers leave a place to a session grant', async () => {
+    it('leave a place to a session grant when strangers call', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, waitMs: 1 });
       const lineages = Array.from({ length: 5 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
       await Promise.allSettled(lineages);
@@ -444,7 +444,7 @@ describe('external calls', () => {
       await calls.admit(hens, { ...granted, context: { ...granted.context, grantId: 'grant' } });
     });
 
-    it('of a lineage wait for their turn, and go on when one before them is over', async () => {
+    it('wait for their turn within a lineage, and go on when an earlier call is over', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 60_000 });
       const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
       for (const one of greedy) await calls.admit(hens, one);
@@ -455,7 +455,7 @@ describe('external calls', () => {
       await waiting;
     });
 
-    it('that wait are bounded: no more of one lineage than there are slots', async () => {
+    it('wait only in a limited number: at most as many of one lineage as the number of slots', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, slots: 2, waitMs: 60_000 });
       const held = ofLineage('greedy');
       await calls.admit(hens, held);
@@ -470,7 +470,7 @@ describe('external calls', () => {
       await Promise.all(admitted);
     });
 
-    it('of four busy accounts leave slots to a fifth; an account that holds few goes before those that hold many', async () => {
+    it('leave slots to a fifth account when four are busy, because an account with few calls has priority', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 4, slots: 16 });
       const admitted = async (accountId: string): Promise<number> => {
         let count = 0;
@@ -515,7 +515,7 @@ describe('external calls', () => {
       }
     });
 
-    it('have no place while they wait for the log; others find one, or are not told that they are too many', async () => {
+    it('have no place while they wait for the log; others find a place, or are not refused as too many', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1, reservedWithinMs: 50 });
       const others = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
@@ -535,7 +535,7 @@ describe('external calls', () => {
       await others.admit(hens, attempt());
     });
 
-    it('free the place of a process that died when its time is up', async () => {
+    it('of a process that died free their place when its time is up', async () => {
       const calls = await caller({ timeoutMs: 200, share: 1 });
       await calls.admit(hens, attempt());
       await until(() =>
@@ -547,7 +547,7 @@ describe('external calls', () => {
     });
   });
 
-  describe('that nobody recorded the end of', () => {
+  describe('without a recorded end', () => {
     it('are settled by a worker, once however often they are found to be due', async () => {
       const calls = await caller();
       for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
@@ -557,7 +557,7 @@ describe('external calls', () => {
       expect(nest.settled).toEqual(['one']);
     });
 
-    it('are settled again after a failure, and while they are due', async () => {
+    it('are settled again after a failure while they are due', async () => {
       const calls = await caller();
       await worker();
       nest.settle = () => Promise.reject(new Error('an append failed'));
@@ -567,7 +567,7 @@ describe('external calls', () => {
       });
     });
 
-    it('keep neither callers nor the other environment nor another vendor waiting, however many of them hang', async () => {
+    it('block no callers, no other environment and no other vendor, however many of them hang', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       const ids = Array.from({ length: 20 }, (_, at) => `hangs-${at}`);
       let finish: () => void = () => undefined;
@@ -578,7 +578,7 @@ describe('external calls', () => {
       await worker({ drainMs: 1 });
       expect(await made).toBe('egg');
       await until(async () => (await calls.backlog('identity-vendor-test-settle')).waiting === 16);
-      // As many as half of the slots that callers have.
+      // Half of the number of slots for callers.
       expect(nest.settled).toEqual(ids.slice(0, 4));
       expect((await calls.backlog('identity-vendor-test-settle')).oldestWaitingMs).not.toBeNull();
       await calls.settle(nest.recovery, 'live', 'live');
@@ -590,7 +590,7 @@ describe('external calls', () => {
       expect(nest.settled).toHaveLength(22);
     });
 
-    it('are settled while callers hold every slot of the vendor, also if that is one', async () => {
+    it('are settled while callers hold every slot of the vendor, also if it has only one', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker({ concurrency: 1, drainMs: 1 });
@@ -601,7 +601,7 @@ describe('external calls', () => {
       void Promise.allSettled(hanging);
     });
 
-    it('are due again, and told of, when Redis is connected and silent', async () => {
+    it('are due again and reported when Redis is connected and silent', async () => {
       const calls = await caller({ redisAwayMs: 500 });
       // The queue is known by now.
       await calls.backlog('identity-vendor-test-settle');
@@ -613,7 +613,7 @@ describe('external calls', () => {
       }
     });
 
-    it('are given up by their worker when the time for the vendor is over', async () => {
+    it('are given up by their worker when the time for the vendor is up', async () => {
       const calls = await caller();
       let aborted = false;
       nest.settle = (_id, signal) =>

@@ -1,5 +1,5 @@
-// External calls while Redis is away, workers die, and something of another release is about: at most one call, and no caller is told
-// that nothing happened unless it is so.
+// External calls while Redis is away, workers die, and data of another release is present. Each call is made at most once. A caller learns
+// that nothing happened only when that is true.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
@@ -14,7 +14,7 @@ import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, until } from './hens.js';
 
 const QUEUE = 'identity-vendor-test';
-/** Nobody knows what the vendor did; its worker may have recorded just that. */
+/** The vendor's outcome is unknown. The worker may have recorded exactly that. */
 const OPEN = [undefined, 'timed-out'];
 
 describe('external calls', () => {
@@ -74,7 +74,7 @@ describe('external calls', () => {
       expect(await (await processes.connection()).keys('sealed:*')).toEqual([]);
     });
 
-    it('go on when the job was stored although the queue said otherwise', async () => {
+    it('go on when the job was stored although the queue reported an error', async () => {
       await worker();
       expect(await make()).toBe('egg');
       const { add } = Queue.prototype;
@@ -95,7 +95,7 @@ describe('external calls', () => {
       expect(OPEN).toContain(await made);
     });
 
-    it('end for their caller in time although it died and came back meanwhile', async () => {
+    it('end for their caller in time although Redis died and came back in the meantime', async () => {
       await worker();
       const finish = held();
       const made = make(attempt(), await processes.caller({ timeoutMs: 5_000 }));
@@ -107,7 +107,7 @@ describe('external calls', () => {
       expect(hens.asked).toHaveLength(1);
     });
 
-    it('end for their caller although it has lost the job', async () => {
+    it('end for their caller although Redis has lost the job', async () => {
       await worker();
       const finish = held();
       const made = make();
@@ -118,8 +118,8 @@ describe('external calls', () => {
     });
   });
 
-  describe('whose worker goes', () => {
-    it('are never made twice: a worker that finds the job of a dead one disposes of it', async () => {
+  describe('whose worker ends', () => {
+    it('are never made twice: a worker that finds the job of a dead worker discards it', async () => {
       const dying = await processes.connection();
       const patience = { lockDuration: 400, stalledInterval: 100 };
       await worker({ redis: dying, patience, drainMs: 1 });
@@ -134,7 +134,7 @@ describe('external calls', () => {
       expect(hens.asked).toEqual([one.attemptId]);
     });
 
-    it('are made by the settlement when it died before it asked', async () => {
+    it('are made by the settlement when the worker died before it asked', async () => {
       const dying = await processes.connection();
       hens.isMadeAgain = true;
       let goOn: () => void = () => undefined;
@@ -153,7 +153,7 @@ describe('external calls', () => {
       goOn();
     });
 
-    it('end before it is closed; what waits is left to others', async () => {
+    it('end before the worker is closed; waiting calls are left to others', async () => {
       const finish = held();
       const closing = await worker({ concurrency: 1 });
       const made = make();
@@ -169,14 +169,14 @@ describe('external calls', () => {
       expect(await waiting).toBe('egg');
     });
 
-    it('do not keep it from closing when Redis died meanwhile', async () => {
+    it('do not keep the worker from closing when Redis died in the meantime', async () => {
       held();
       const closing = await worker({ drainMs: 1 });
       const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
       await until(() => hens.asked.length === 1);
       await processes.server.kill9();
       await closing.stop();
-      // Nobody knows what the vendor did.
+      // The vendor's outcome is unknown.
       await made;
       expect(hens.recorded.get(hens.asked[0] ?? '')).toBe('timed-out');
     });
@@ -190,7 +190,7 @@ describe('external calls', () => {
     await others.close();
   });
 
-  it('are recorded as not asked when the vault is away, and their input cannot be opened', async () => {
+  it('are recorded as not asked when the vault is away and their input cannot be opened', async () => {
     const away = async (): Promise<never> => {
       throw new Unavailable('the vault is away');
     };
@@ -199,14 +199,14 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('that a worker does not know, of a newer release, are left open', async () => {
+  it('are left open when they belong to a newer release and the worker does not know them', async () => {
     await worker();
     hens = Object.assign(new Hens(), { operation: 'crow' });
     expect(await make()).toBeUndefined();
     expect(hens.asked).toEqual([]);
   });
 
-  it('whose input a process of an earlier release keeps are recorded as not asked', async () => {
+  it('are recorded as not asked when a process of an earlier release keeps their input', async () => {
     const ids = attempt();
     const [waiter, redis] = ['earlier-release', await processes.connection()];
     const heard: string[] = [];
@@ -223,7 +223,7 @@ describe('external calls', () => {
   });
 
   it.each(['idempotent', 'query'] as const)(
-    'are made for each who asks if they are %s, wherever',
+    'are made for each caller if they are %s, in every process',
     async (semantics) => {
       hens.semantics = semantics;
       await worker();
@@ -252,7 +252,7 @@ describe('external calls', () => {
     expect(JSON.stringify(await redis.xrange(events, '-', '+'))).not.toContain(CANARY);
   });
 
-  it('have inputs that are gone before the time is up', async () => {
+  it('have inputs that disappear before the time is up', async () => {
     const made = make(attempt(), await processes.caller({ timeoutMs: 2_000 }));
     const redis = await processes.connection();
     await until(async () => (await redis.keys('sealed:*')).length === 1);
@@ -262,7 +262,7 @@ describe('external calls', () => {
     expect(await redis.keys('sealed:*')).toEqual([]);
   });
 
-  it('are counted while they wait, and by when the oldest came', async () => {
+  it('are counted while they wait, with the age of the oldest', async () => {
     expect(await calls.backlog(QUEUE)).toEqual({ waiting: 0, oldestWaitingMs: null });
     const made = make();
     await until(async () => (await calls.backlog(QUEUE)).waiting === 1);

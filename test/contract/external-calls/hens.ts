@@ -1,4 +1,4 @@
-// What the tests of external calls ask and settle.
+// A kind of external call, and a kind of settlement, for the tests.
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
@@ -10,7 +10,7 @@ import { until as eventually } from '../../support/eventually.js';
 
 export const CANARY = 'canary-input';
 
-/** A vendor that answers as the test says, and an aggregate that remembers what was recorded. */
+/** A vendor that answers as the test says, and an aggregate that remembers the records. */
 export class Hens extends ExternalCall<string, string | null> {
   override readonly vendor = 'identity-vendor';
   override operation = 'lay';
@@ -19,7 +19,7 @@ export class Hens extends ExternalCall<string, string | null> {
   readonly asked: string[] = [];
   readonly recorded = new Map<string, string>();
   answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
-  /** What a worker does between the input and the vendor. */
+  /** The work of a worker between the input and the vendor. */
   beforeAsking: (call: VendorCall) => Promise<void> = async () => undefined;
   private readonly port = routedVendor(
     'identity-vendor',
@@ -27,7 +27,7 @@ export class Hens extends ExternalCall<string, string | null> {
     () => undefined,
   );
 
-  /** The word for whoever waits. */
+  /** The result for the waiting caller. */
   end: string | null = null;
 
   override async askAndRecord(call: VendorCall, { attemptId }: Attempt, input: string): Promise<string | null> {
@@ -42,14 +42,14 @@ export class Hens extends ExternalCall<string, string | null> {
     return 'nobody-asked';
   }
 
-  /** What is recorded of a call that was made: nothing while it is open. */
+  /** The record of a call that was made, or nothing while it is open. */
   async recordedBy(calls: ExternalCalls, one: Attempt): Promise<string | undefined> {
     await calls.make(this, one, CANARY);
     return this.recorded.get(one.attemptId);
   }
 }
 
-/** What the recovery has settled, and how long it takes. */
+/** The attempts that the recovery has settled, and the time that it takes. */
 export class Nest {
   readonly settled: string[] = [];
   settle: (id: string, signal: AbortSignal) => Promise<unknown> = async () => undefined;

@@ -1,4 +1,4 @@
-// Pulls of reports through their queues: recorded by a worker in another process, and nobody's pulls in the way of others'.
+// Pulls of reports through their queues. A worker in another process records them, and no account's pulls block those of another.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import { until } from '../../support/eventually.js';
@@ -13,7 +13,7 @@ describe('pulls of reports', () => {
 
   beforeEach(async () => {
     [house, calls] = [await House.build(), await CallProcesses.start()];
-    // Ahead of the queues' clock, which runs: no call is short of time.
+    // This clock is ahead of the queues' clock, which runs. No call is therefore short of time.
     house.clock.time = Date.now() + 60_000;
   });
   afterEach(async () => {
@@ -21,7 +21,7 @@ describe('pulls of reports', () => {
     await house.close();
   });
 
-  /** Processes that serve requests, and one that makes the calls. */
+  /** Processes that serve requests, and one process that makes the calls. */
   async function processes(share = 0): Promise<readonly [Process, Process]> {
     await calls.worker([new Process(house).pull], { drainMs: 1 });
     return [
@@ -51,14 +51,14 @@ describe('pulls of reports', () => {
     ['unavailable', 'service.unavailable'],
     ['timed-out', 'service.upstream_timeout'],
     ['unintelligible', 'service.unavailable'],
-  ] as const)('that the bureau leaves %s are answered from what was recorded', async (kind, code) => {
+  ] as const)('that the bureau leaves %s are answered from the record', async (kind, code) => {
     const [here] = await processes();
     const accountId = await house.account(1);
     house.bureau.answers = [{ kind }];
     expect(await outcome(here.open(house.session(accountId), house.as(accountId)))).toBe(code);
   });
 
-  it('that no worker can make are unavailable, and their credit goes back', async () => {
+  it('that no worker can make are unavailable, and their credit is returned', async () => {
     const [here] = await processes();
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
@@ -70,7 +70,7 @@ describe('pulls of reports', () => {
     await calls.server.startAgain();
   });
 
-  it('of one account leave places to other accounts, however many of them hang', async () => {
+  it('leave places to other accounts, however many pulls of one account hang', async () => {
     const [here, there] = await processes(2);
     const [greedy, modest] = [await house.account(), await house.account()];
     house.bureau.answers = [never, never, GIVEN];
@@ -86,7 +86,7 @@ describe('pulls of reports', () => {
     expect(await outcome(here.open(house.session(modest), house.as(modest)))).toBe('opened');
   });
 
-  it('of one report are one in the share of its account, however many read it at once', async () => {
+  it('count once in the share of their account, however many readers read one report at once', async () => {
     const [here, there] = await processes(1);
     const accountId = await house.account();
     const sessionId = house.session(accountId);
@@ -98,7 +98,7 @@ describe('pulls of reports', () => {
     expect(await outcome(here.open(house.session(accountId), house.as(accountId)))).toBe('opened');
   });
 
-  it('in test share no slot with those in live', async () => {
+  it('share no slot between test and live', async () => {
     const [here] = await processes();
     const accountId = await house.account(null, { provisionedForLive: true });
     house.bureau.answers = [...Array.from({ length: SLOTS }, () => never), GIVEN];

@@ -44,7 +44,7 @@ describe('idempotency records in Redis', () => {
     };
   });
 
-  /** As another process would have them: a connection of their own. */
+  /** Records as another process would have them, with their own connection. */
   const records = (times: Partial<IdempotencyTimes> = {}, keys = masterText): RedisIdempotencyRecords =>
     new RedisIdempotencyRecords(server.client(), vaults.open(keys), { waitAtMost: 5_000, ...times });
 
@@ -58,7 +58,7 @@ describe('idempotency records in Redis', () => {
   };
   const nothing = { waitAtMost: 0 };
 
-  it('has a new request executed and replays what came of it, in other processes too', async () => {
+  it('lets a new request be executed, and replays its reply in other processes too', async () => {
     const first = execution(await records().begin(request));
     expect(isId(first.scope)).toBe(true);
     expect(
@@ -90,7 +90,7 @@ describe('idempotency records in Redis', () => {
     expect(ttl).toBeLessThanOrEqual(ms);
   });
 
-  describe('with as many kept replies as a visitor or account may have', () => {
+  describe('at the limit of kept replies of a visitor or account', () => {
     let notKept: number;
     const limited = (most: Partial<MostKept> = {}): RedisIdempotencyRecords =>
       new RedisIdempotencyRecords(
@@ -108,7 +108,7 @@ describe('idempotency records in Redis', () => {
     it.each([
       [{ ofVisitor: 2 }, 'visitor-1'],
       [{ ofAccount: 2 }, null],
-    ])('executes further keys and keeps no reply of them, where the most are %j', async (most, visitor) => {
+    ])('lets further requests be executed and keeps no reply for them, with the limit %j', async (most, visitor) => {
       const all = limited(most);
       const keep = async (key: string, more: Partial<KeyedRequest> = {}): Promise<string> =>
         execution(await all.begin({ ...request, visitor, key, ...more })).keep(reply(key), 'person');
@@ -117,14 +117,14 @@ describe('idempotency records in Redis', () => {
         expect(await keep('three')).toBe('beyond-cap');
         expect(notKept).toBe(time);
       }
-      // The key binds no content, and nothing stays in Redis.
+      // The key is not bound to a content, and nothing stays in Redis.
       expect(await keep('three', { content: 'other' })).toBe('beyond-cap');
       expect(replayed(await all.begin({ ...request, visitor, key: 'one' }))).toBe('one');
       for (const others of [{ accountId: randomUUID() }, { environment: 'live' }, { visitor: 'visitor-2' }] as const)
         expect(await keep('elsewhere', { route: JSON.stringify(others), ...others })).toBe('kept');
     });
 
-    it('counts neither what is executing, nor what was released, nor what has run out', async () => {
+    it('does not count running executions, released keys and expired replies', async () => {
       const all = limited({ ofAccount: 1 });
       const begin = async (key: string): Promise<Execution> => execution(await all.begin({ ...request, key }));
       const [one, two, three] = [await begin('one'), await begin('two'), await begin('three')];
@@ -138,7 +138,7 @@ describe('idempotency records in Redis', () => {
       expect(await (await begin('five')).keep(reply('{}'), null)).toBe('kept');
     });
 
-    it('has twins execute once: those who wait get the reply, later ones execute', async () => {
+    it('lets one of several requests with the same key be executed: waiting ones get its reply, later ones are executed', async () => {
       const all = limited({ ofAccount: 1 });
       await execution(await all.begin(request)).keep(reply('{}'), null);
       const twins = { ...request, key: 'twins' };
@@ -154,7 +154,7 @@ describe('idempotency records in Redis', () => {
     });
   });
 
-  it('forgets a key whose first execution did nothing, and its content', async () => {
+  it('forgets a key and its content when its first execution did nothing', async () => {
     const redis = server.client();
     await redis.flushall();
     const first = execution(await records().begin(request));
@@ -167,11 +167,11 @@ describe('idempotency records in Redis', () => {
     expect(execution(await records().begin({ ...request, content: 'other' })).first).toBe(false);
   });
 
-  it('forgets a reply after its time', async () => {
+  it('forgets a reply after its lifetime', async () => {
     const short = records({ keepFor: 50 });
     await execution(await short.begin(request)).keep(reply('{}'), 'person');
     let beginning = await short.begin(request);
-    await until('its time is over', async () => {
+    await until('its lifetime is over', async () => {
       beginning = await short.begin(request);
       return beginning.kind !== 'replay';
     });
@@ -179,7 +179,7 @@ describe('idempotency records in Redis', () => {
     await execution(beginning).release(false);
   });
 
-  it('refuses the key for other content: while it is executed, after its reply and after a release', async () => {
+  it('refuses the key for other content: during the execution, after its reply and after a release', async () => {
     const other = { ...request, content: '{"ssn":"900551235"}' };
     const first = execution(await records().begin(request));
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
@@ -202,7 +202,7 @@ describe('idempotency records in Redis', () => {
     await Promise.all(executions.map((one) => one.release(false)));
   });
 
-  it('has one of many concurrent twins execute; the others wait and replay its reply', async () => {
+  it('lets one of many concurrent requests with the same key be executed; the others wait and replay its reply', async () => {
     const processes = Array.from({ length: 4 }, () => records());
     let executed = 0;
     const replies = await Promise.all(
@@ -220,7 +220,7 @@ describe('idempotency records in Redis', () => {
     expect(new Set(replies).size).toBe(1);
   });
 
-  it('lets exactly one waiting twin execute when the first released', async () => {
+  it('lets exactly one waiting request be executed after the first released the key', async () => {
     const first = execution(await records().begin(request));
     const waiting = Promise.all(
       Array.from({ length: 6 }, async () => {
@@ -233,13 +233,13 @@ describe('idempotency records in Redis', () => {
     expect((await waiting).sort()).toEqual(['execute', 'replay', 'replay', 'replay', 'replay', 'replay']);
   });
 
-  it('tells a twin that waited in vain', async () => {
+  it('reports busy to a request that waited without a result', async () => {
     const first = execution(await records().begin(request));
     expect(await records({ waitAtMost: 100 }).begin(request)).toEqual({ kind: 'busy' });
     await first.release(false);
   });
 
-  it('holds the lease for as long as the execution lives', async () => {
+  it('holds the lease as long as the execution lives', async () => {
     const first = execution(await records({ lease: 500 }).begin(request));
     expect(await records({ lease: 500, waitAtMost: 1_200 }).begin(request)).toEqual({ kind: 'busy' });
     await first.release(false);
@@ -255,7 +255,7 @@ describe('idempotency records in Redis', () => {
     return first;
   };
 
-  it('lets a twin take over from a process that died, with the same scope', async () => {
+  it('lets another request take over from a process that died, with the same scope', async () => {
     const first = await dead();
     const second = execution(await records().begin(request));
     expect([second.scope, second.first]).toEqual([first.scope, false]);
@@ -263,7 +263,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
-  it('gives a retry after a release a scope of its own, so that it does not find what the failed one left', async () => {
+  it('gives a retry after a release its own scope, so that it does not find the data of the failed one', async () => {
     const first = execution(await records().begin(request));
     await first.release(false);
     const second = execution(await records().begin(request));
@@ -271,7 +271,7 @@ describe('idempotency records in Redis', () => {
     await second.keep(reply('second'), 'person');
   });
 
-  it('never names again what an expired or lost record named, whatever comes under its key', async () => {
+  it('never reuses the scope of an expired or lost record, whatever comes under its key', async () => {
     const first = execution(await records().begin(request));
     await first.keep(reply('done'), 'person');
     for (const content of ['{"ssn":"900559999"}', request.content]) {
@@ -281,7 +281,7 @@ describe('idempotency records in Redis', () => {
     }
   });
 
-  it('does not let one that lost its lease overwrite, release or renew what the other does', async () => {
+  it('does not let an execution that lost its lease overwrite, release or renew the other one', async () => {
     const redis = server.client();
     await redis.flushall();
     const first = execution(await records({ lease: 60_000 }).begin(request));
@@ -297,7 +297,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
-  it('shows Redis neither key, content nor reply', async () => {
+  it('shows Redis no key, no content and no reply', async () => {
     const secretReply = '{"kbaQuestions":"Elm Street"}';
     request = { ...request, key: 'mary@example.test' };
     await execution(await records().begin(request)).keep(reply(secretReply), 'person');
@@ -323,26 +323,26 @@ describe('idempotency records in Redis', () => {
     expect(new Set(contents).size).toBe(contents.length);
   });
 
-  it('replays and recognises across a rotation of the master key', async () => {
+  it('replays and recognises requests across a rotation of the master key', async () => {
     await execution(await records().begin(request)).keep(reply('before'), 'person');
     const rotated = records({}, `${masterKey('k2')},${masterText}`);
     expect(replayed(await rotated.begin(request))).toBe('before');
     expect((await rotated.begin({ ...request, content: 'other' })).kind).toBe('reused');
   });
 
-  it('replays nothing that concerns a person who was erased, and has nothing executed again', async () => {
+  it('replays nothing about a person who was erased, and lets nothing be executed again', async () => {
     const vault = vaults.open(masterText);
     await execution(await records().begin(request)).keep(reply('before'), 'erased-later');
     await vault.erase('erased-later');
     expect(await records().begin(request)).toEqual({ kind: 'gone' });
-    // Erased while it was executed.
+    // The person was erased during the execution.
     const late = { ...request, key: randomUUID() };
     expect(await execution(await records().begin(late)).keep(reply('late'), 'erased-later')).toBe('kept');
     expect(await records().begin(late)).toEqual({ kind: 'gone' });
     expect((await records().begin({ ...late, content: 'other' })).kind).toBe('reused');
   });
 
-  it('has nothing executed again whose reply an earlier version kept, and takes nobody for erased', async () => {
+  it('does not execute a request again whose reply an earlier version kept, and does not report an erasure', async () => {
     await execution(await records().begin(request)).keep(reply('before'), null);
     const redis = server.client();
     for (const name of await redis.keys('idempotency:*'))
@@ -351,7 +351,7 @@ describe('idempotency records in Redis', () => {
     expect(await records().begin(request)).toEqual({ kind: 'reused' });
   });
 
-  it('replays nothing that was moved from another record or changed', async () => {
+  it('replays no reply that was moved from another record or changed', async () => {
     const redis = server.client();
     const other = { ...request, key: randomUUID() };
     await execution(await records().begin(request)).keep(reply('mine'), 'person');
@@ -380,8 +380,8 @@ describe('idempotency records in Redis', () => {
     expect(['replay', 'execute']).toContain((await again.begin({ ...request, key: randomUUID() })).kind);
   });
 
-  it('keeps a reply that could not be kept at once as soon as Redis is back, even if Redis has forgotten the execution', async () => {
-    // Of others' executions there may be records too, and they come back as well.
+  it('keeps a reply as soon as Redis is back when it could not at once, even if Redis has forgotten the execution', async () => {
+    // Records of other executions may come back as well.
     const before = server.client();
     const others = new Set(await before.keys('idempotency:*'));
     const first = execution(await records({ lease: 400, redisLimit: 400 }).begin(request));
@@ -394,7 +394,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('late');
   });
 
-  it('keeps a reply that a stopped Redis takes in the end', async () => {
+  it('keeps a reply that a stopped Redis accepts in the end', async () => {
     const first = execution(await records({ lease: 10_000, redisLimit: 400 }).begin(request));
     server.freeze();
     try {
@@ -405,7 +405,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('late');
   });
 
-  it('keeps the reply of an execution whose record Redis lost meanwhile', async () => {
+  it('keeps the reply of an execution whose record Redis lost in the meantime', async () => {
     const first = execution(await records().begin(request));
     await server.flush();
     expect(await first.keep(reply('kept'), 'person')).toBe('kept');

@@ -1,4 +1,4 @@
-// The HTTP adapter against servers that misbehave in ways the sandbox does not: a bare TCP server writes what the test says.
+// The HTTP adapter against servers that misbehave in other ways than the sandbox. A bare TCP server writes the bytes that the test chooses.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -24,7 +24,7 @@ const EXECUTED = {
 
 describe('after an ambiguous end', () => {
   it.each(AMBIGUOUS_ENDS)(
-    'asks once what became of the attempt and answers with it: the vendor %s',
+    'asks once for the outcome of the attempt and answers with it: the vendor %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket, _request, count) =>
         count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED)),
@@ -65,16 +65,16 @@ describe('after an ambiguous end', () => {
     ],
     ['answers 503', json(503, {})],
     ['answers nonsense', json(200, { state: 'perhaps' })],
-  ])('leaves it open when the vendor %s', async (_name, answer) => {
+  ])('leaves the outcome open when the vendor %s', async (_name, answer) => {
     const { url } = await misbehaving((socket, _request, count) =>
       count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
     );
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('spends one time limit on both', async () => {
+  it('spends one time limit on both calls', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
-      // With a limit of its own the question would be answered in time.
+      // With its own limit, the question would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
       else setTimeout(() => socket.write(json(200, EXECUTED)), 300);
     });
@@ -99,9 +99,9 @@ describe('the time limit', () => {
     expect(await adapter(url, 200).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('covers waiting for a connection that never stands, of which nothing was sent', async () => {
+  it('covers the wait for a connection that is never established, without any request sent', async () => {
     const { url, requests } = await misbehaving(() => {});
-    // Half of the limit is for connecting; the other half is far longer than a busy machine stands still.
+    // Half of the limit is for connecting. The other half is far longer than a busy machine stalls.
     expect(await adapter(url.replace('http:', 'https:'), 1_200).register(newCall(), person('Smith'))).toEqual({
       kind: 'unavailable',
     });
@@ -119,13 +119,13 @@ describe('the time limit', () => {
     closeLater(() => vendor.close());
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => vendor.register(newCall(), person('Smith'))));
     expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
-    // Those whose time was over before it was their turn were never sent.
+    // Requests whose time was up before their turn were never sent.
     expect(requests.length).toBeLessThan(20);
   });
 });
 
-describe('a call whose time is over before the limit', () => {
-  it('leaves neither request nor connection behind, and nothing that closing waits for', async () => {
+describe('a call whose time is up before the limit', () => {
+  it('leaves no request and no connection behind, and nothing that closing waits for', async () => {
     const { url, requests } = await misbehaving(() => {});
     const vendor = new IdvIdentityVendor({
       baseUrl: url,
@@ -184,25 +184,25 @@ describe('an answer that cannot be used', () => {
     ['not an object', json(200, [CONFIRMED])],
     ['a success other than 200', json(201, CONFIRMED)],
     ['an internal error', json(500, { error: { code: 'internal_error' } })],
-    ['a code that is no number', json(422, { error: { code: '18' } })],
+    ['a code that is not a number', json(422, { error: { code: '18' } })],
     ['an unknown code', json(422, { error: { code: 31_337 } })],
     ['confirmed without a token', json(200, { ...CONFIRMED, UserToken: undefined })],
-    ['confirmed with a token without end', json(200, { ...CONFIRMED, UserToken: 'x'.repeat(4_001) })],
+    ['confirmed with an endless token', json(200, { ...CONFIRMED, UserToken: 'x'.repeat(4_001) })],
     ['confirmed with an empty token', json(200, { ...CONFIRMED, UserToken: '' })],
-    ['confirmed, but no success', json(200, { ...CONFIRMED, success: false })],
-    ['authenticated that is no boolean', json(200, { ...CONFIRMED, userAuthenticated: 'true' })],
-    ['a guard that is no boolean', json(200, { ...CONFIRMED, duplicateGuard: 'yes' })],
+    ['confirmed without success', json(200, { ...CONFIRMED, success: false })],
+    ['authenticated as another type than boolean', json(200, { ...CONFIRMED, userAuthenticated: 'true' })],
+    ['a guard of another type than boolean', json(200, { ...CONFIRMED, duplicateGuard: 'yes' })],
     ['the form of an earlier version', json(200, { outcome: 'confirmed', sessionToken: 'vs_1' })],
     ['a challenge without a session', json(200, { ...CHALLENGE, authSession: null })],
     ['a challenge without a method', json(200, { ...CHALLENGE, otpEnabled: false, kiqEnabled: false, kba: null })],
-    ['a challenge that does not say about codes', json(200, { ...CHALLENGE, otpEnabled: undefined })],
-    ['a challenge that does not say about questions', json(200, { ...CHALLENGE, kiqEnabled: undefined })],
-    ['questions promised and not asked', json(200, { ...CHALLENGE, kba: null })],
-    ['questions asked and not taken', json(200, { ...CHALLENGE, kiqEnabled: false })],
+    ['a challenge without a statement about codes', json(200, { ...CHALLENGE, otpEnabled: undefined })],
+    ['a challenge without a statement about questions', json(200, { ...CHALLENGE, kiqEnabled: undefined })],
+    ['promised questions that are missing', json(200, { ...CHALLENGE, kba: null })],
+    ['questions although none are accepted', json(200, { ...CHALLENGE, kiqEnabled: false })],
     ['no questions', json(200, { ...CHALLENGE, kba: { sessionId: 'q', questions: [] } })],
-    ['answers not numbered in order', json(200, questions([[1, [2, 1]]]))],
+    ['answers that are not numbered in order', json(200, questions([[1, [2, 1]]]))],
     [
-      'two questions of one id',
+      'two questions with one id',
       json(
         200,
         questions([
@@ -219,11 +219,11 @@ describe('an answer that cannot be used', () => {
   });
 
   it.each([
-    ['what only a registration can be refused for', json(422, { error: { code: 407 } })],
+    ['a refusal that only a registration can have', json(422, { error: { code: 407 } })],
     ['an answer of another operation', json(200, CHALLENGE)],
     ['confirmed without a token', json(200, { ...CONFIRMED, UserToken: undefined })],
-    ['attempts that are no count', json(422, { ...WRONG, attemptsRemaining: -1 })],
-    ['wrong, but not said so', json(422, { ...WRONG, userAuthenticated: undefined })],
+    ['attempts that are not a count', json(422, { ...WRONG, attemptsRemaining: -1 })],
+    ['wrong without a statement that it is wrong', json(422, { ...WRONG, userAuthenticated: undefined })],
   ])('is unintelligible to a code: %s', async (_name, response) => {
     const { url } = await misbehaving((socket) => void socket.write(response));
     expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unintelligible' });
@@ -247,10 +247,10 @@ describe('an answer that cannot be used', () => {
   }
 });
 
-describe('the answer behind a verdict', () => {
+describe('the answer with a verdict', () => {
   const http = (status: number, body: string): string =>
     `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  /** Numbers and spaces that do not outlive being parsed and written again. */
+  /** Numbers and spaces that do not survive parsing and writing. */
   const odd = `${JSON.stringify(CONFIRMED).slice(0, -1)},\n "much": 12345678901234567890 , "one":1.0,"é":"\\u00e9"}`;
   const reply = { status: 200, body: odd, code: null, field: null, message: null };
 
@@ -259,13 +259,13 @@ describe('the answer behind a verdict', () => {
     expect(await replying(url).register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed', reply });
   });
 
-  it('is so when the outcome is asked for, too', async () => {
+  it('is passed on byte for byte when the outcome is requested, too', async () => {
     const past = { ...EXECUTED, answer: { status: 200, body: odd } };
     const { url } = await misbehaving((socket) => void socket.write(http(200, JSON.stringify(past))));
     expect(await replying(url).outcomeOf(newCall())).toMatchObject({ kind: 'registration', verdict: { reply } });
   });
 
-  it('is there of a refusal that means nothing to the service', async () => {
+  it('is there for a refusal that has no meaning to the service', async () => {
     const body = '{"error":{"code":31337,"field":"address.zip"}}';
     const { url } = await misbehaving((socket) => void socket.write(http(422, body)));
     expect(await replying(url).register(newCall(), person('Smith'))).toEqual({
@@ -280,15 +280,15 @@ describe('the answer behind a verdict', () => {
     ['turned away', http(503, '{"error":{"code":"down"}}')],
     ['the credential refused', http(401, '{"error":{"code":"unauthorized"}}')],
     ['a key that is closed', http(409, '{"error":{"code":"key_closed"}}')],
-    ['a key that is in use', http(409, '{"error":{"code":"call_in_progress"}}')],
-    ['a key that was used for something else', http(409, '{"error":{"code":"idempotency_key_reused"}}')],
-  ])('is none that anybody is told: %s', async (_name, response) => {
+    ['a key in use', http(409, '{"error":{"code":"call_in_progress"}}')],
+    ['a key that was used for another call', http(409, '{"error":{"code":"idempotency_key_reused"}}')],
+  ])('is not passed on: %s', async (_name, response) => {
     const { url } = await misbehaving((socket) => void socket.write(response));
     expect(await replying(url).register(newCall(), person('Smith'))).not.toHaveProperty('reply');
   });
 });
 
-describe('an answer that leaves something out', () => {
+describe('an incomplete answer', () => {
   it('is read with a token of up to 4,000 characters', async () => {
     const UserToken = 'x'.repeat(4_000);
     const { url } = await misbehaving((socket) => void socket.write(json(200, { ...CONFIRMED, UserToken })));
@@ -298,7 +298,7 @@ describe('an answer that leaves something out', () => {
     });
   });
 
-  it('is read without what the service does not need', async () => {
+  it('is read without the parts that the service does not need', async () => {
     const bodies = [CONFIRMED, CHALLENGE].map(({ crossCoreFullResponse: _, clientReferenceId: __, ...body }) =>
       json(200, { ...body, unheardOf: [1], crossCoreFullResponse: 'whatever', clientReferenceId: 7 }),
     );
@@ -312,7 +312,7 @@ describe('an answer that leaves something out', () => {
     });
   });
 
-  it('is wrong without a count, and a lock without a readable time', async () => {
+  it('counts as wrong without a count, and as a lock without a readable time', async () => {
     const bodies = [json(422, WRONG), json(423, { ...WRONG, unblockAt: 'tomorrow' })];
     const { url } = await misbehaving((socket, _request, count) => void socket.write(bodies[count - 1]!));
     const vendor = adapter(url);
@@ -320,7 +320,7 @@ describe('an answer that leaves something out', () => {
     expect(await vendor.verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'locked', unblockAt: null });
   });
 
-  it('has its unblock time told in UTC with milliseconds', async () => {
+  it('gives its unblock time in UTC with milliseconds', async () => {
     const { url } = await misbehaving(
       (socket) => void socket.write(json(423, { ...WRONG, unblockAt: '2026-01-02T03:04:05+02:00' })),
     );
@@ -345,11 +345,11 @@ describe('re-authentication', () => {
   it.each<[string, string, (vendor: IdvIdentityVendor) => Promise<unknown>, object]>([
     ['confirmed without a challenge', json(200, CONFIRMED), begun, { kind: 'confirmed' }],
     ['an unknown number', json(500, error(1010)), begun, { kind: 'refused-otherwise' }],
-    ['what a registration is refused for', json(400, error(407)), begun, { kind: 'refused-otherwise' }],
+    ['a refusal that only a registration has', json(400, error(407)), begun, { kind: 'refused-otherwise' }],
     ['no number', json(418, {}), begun, { kind: 'refused-otherwise' }],
     ['the session is over', json(504, error(3009)), begun, { kind: 'session-over' }],
     ['a refusal of the person', json(422, error(18)), begun, { kind: 'refused', reason: 'FRAUD_REPORTED' }],
-    ['down by its own number', json(503, error(258)), begun, { kind: 'unavailable' }],
+    ['down with its own number', json(503, error(258)), begun, { kind: 'unavailable' }],
     ['a challenge without a session', json(200, { ...CHALLENGE, authSession: '' }), begun, { kind: 'unintelligible' }],
     ['not JSON', json(500, {}).replace('{}', 'no'), begun, { kind: 'unintelligible' }],
     ['it holds', json(200, { authenticated: true }), standing, { kind: 'standing', authenticated: true }],
@@ -358,10 +358,10 @@ describe('re-authentication', () => {
     ['down', json(503, {}), standing, { kind: 'unavailable' }],
     ['a word', json(200, 'gone'), expired, { kind: 'expired' }],
     ['null', json(200, null), expired, { kind: 'expired' }],
-    ['no JSON at all', json(200, {}).replace('{}', 'ok'), expired, { kind: 'unintelligible' }],
+    ['not JSON', json(200, {}).replace('{}', 'ok'), expired, { kind: 'unintelligible' }],
     ['an unknown person', json(500, error(1010)), expired, { kind: 'refused-otherwise' }],
     ['another success', json(202, null), expired, { kind: 'unintelligible' }],
-  ])('is told %s', async (_name, response, ask, verdict) => {
+  ])('is reported as %s', async (_name, response, ask, verdict) => {
     expect(await answered(response, ask)).toEqual(verdict);
   });
 
@@ -381,14 +381,14 @@ describe('re-authentication', () => {
   });
 });
 
-describe('a vendor that turns the call away', () => {
+describe('a vendor that refuses the call', () => {
   it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
     expect(requests).toHaveLength(1);
   });
 
-  it('is unavailable when nobody listens, and when the name is unknown', async () => {
+  it('is unavailable when no server listens, and when the name is unknown', async () => {
     const server = createServer();
     await listen(server);
     const url = urlOf(server);
@@ -400,7 +400,7 @@ describe('a vendor that turns the call away', () => {
     });
   });
 
-  it('is unavailable to an adapter that was closed', async () => {
+  it('is unavailable to a closed adapter', async () => {
     const vendor = new IdvIdentityVendor({ baseUrl: 'http://127.0.0.1:9', credential: 'x', timeoutMs: 1_000 });
     await vendor.close();
     expect(await vendor.register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
@@ -420,7 +420,7 @@ describe('the request', () => {
     expect(JSON.parse(request!.body)).toEqual({ code: '123456' });
   });
 
-  it('says of a person all that was given, and leaves out what was not', async () => {
+  it('sends every given field of a person, and leaves out the others', async () => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(200, CONFIRMED)));
     const phoneless = { userType: 'PMC', jscPayload: 'js' } as const;
     await adapter(url).register(newCall(), phoneless);
@@ -458,7 +458,7 @@ describe('the request', () => {
     closeLater(() => new Promise((resolve) => server.close(resolve)));
     const vendor = adapter(urlOf(server));
     for (let count = 0; count < 20; count += 1) await vendor.register(newCall(), person('Smith'));
-    // The next call may begin before the pool has seen the last one end; it takes two connections then, never more.
+    // The next call may begin before the pool has seen the last one end. It then takes two connections, never more.
     expect(connections).toBeLessThanOrEqual(2);
   });
 });
@@ -482,11 +482,11 @@ describe('when the vendor wants to be asked again', () => {
     ['503 Down', 'soon', undefined],
     ['503 Down', '-5', undefined],
     ['403 Forbidden', '7', undefined],
-  ])('%s with Retry-After %s is told as %s', async (status, retryAfter, seconds) => {
+  ])('%s with Retry-After %s is reported as %s', async (status, retryAfter, seconds) => {
     expect(await told(`${status}\r\nretry-after: ${retryAfter}`)).toEqual([[status.slice(0, 3), seconds]]);
   });
 
-  it('a 503 without Retry-After tells none', async () => {
+  it('a 503 without Retry-After reports no time', async () => {
     expect(await told('503 Down')).toEqual([['503', undefined]]);
   });
 });

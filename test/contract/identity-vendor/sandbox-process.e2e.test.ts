@@ -1,4 +1,4 @@
-// The sandbox as a process: what main.ts promises whoever starts, stops and kills it.
+// The sandbox as a process: the promises of main.ts about its start, its stop and its death.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function start(
   return { child, url: String(firstLine.url), firstLine };
 }
 
-/** Resolves with the exit code, null when the process died of the signal. */
+/** Resolves with the exit code, or null when the process died of the signal. */
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const exit = once(child, 'exit') as Promise<[number | null]>;
@@ -58,7 +58,7 @@ it('says in one line that it listens, and where', async () => {
   await vendor.close();
 });
 
-it('plays every vendor in one process: the income vendor knows whom the identity vendor confirmed', async () => {
+it('plays every vendor in one process: the income vendor knows the persons that the identity vendor confirmed', async () => {
   const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
   const options = { baseUrl: url, credential: 'sandbox-vendor-key', timeoutMs: 5_000 };
   const [identity, bureau, income] = [
@@ -81,7 +81,7 @@ it('plays every vendor in one process: the income vendor knows whom the identity
   await Promise.all([identity.close(), bureau.close(), income.close()]);
 });
 
-it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although somebody still waits for an answer', async (signal) => {
+it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although a client still waits for an answer', async (signal) => {
   const { child, url } = await start({
     SANDBOX_PORT: '0',
     DATA_DIR: mkdtempSync(join(folder, 'data-')),
@@ -114,7 +114,7 @@ it('ends with a message when it cannot listen', async () => {
   expect(second.exitCode ?? (await once(second, 'exit'))[0]).toBe(1);
 });
 
-it('remembers every call it answered when it is killed under load', async () => {
+it('remembers every answered call when it is killed under load', async () => {
   const env = { SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) };
   const answered = new Map<VendorCall, string>();
   for (let round = 0; round < 3; round += 1) {

@@ -1,4 +1,4 @@
-// The sandbox identity vendor as such, over HTTP: its strictness, its idempotency, its counting and its memory.
+// The sandbox identity vendor itself, over HTTP: its strictness, its idempotency, its counts and its memory.
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,7 +151,7 @@ describe('strictness', () => {
     [504, [2500, 3009, 3011]],
   ];
   it.each(table.flatMap(([status, codes]) => codes.map((code) => [status, code] as const)))(
-    '%i with %i, when a middle name asks for it',
+    '%i with %i, when a middle name selects it',
     async (status, code) => {
       const key = newId();
       const reply = await register({ middleName: `Upstream${code}` }, key);
@@ -174,7 +174,7 @@ describe('strictness', () => {
     expect((await post('/identity/v1/registrations?debug=1', JO)).status).toBe(400);
   });
 
-  it('refuses step-up answers that cannot be answers, without using an attempt', async () => {
+  it('refuses malformed step-up answers without using an attempt', async () => {
     const otp = (await register({ lastName: 'Otptest' })).body.authSession;
     const kba = (await register({ lastName: 'Kbatest' })).body.authSession;
     const four = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: 5 }));
@@ -207,7 +207,7 @@ describe('strictness', () => {
     });
   });
 
-  it('repeats a plain request id and makes up another one', async () => {
+  it('repeats a plain request id and makes up a new one otherwise', async () => {
     expect(
       (await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'abc-1' })).headers.get('x-request-id'),
     ).toBe('abc-1');
@@ -240,7 +240,7 @@ describe('the body of an answer about an identity', () => {
     })),
   });
 
-  it('has the documented fields at a registration, and no token of a person before the identity is confirmed', async () => {
+  it("has the documented fields at a registration, and no person's token before the identity is confirmed", async () => {
     const keys = [newId(), newId(), newId(), newId()] as const;
     expect((await register({}, keys[0])).body).toEqual(body(keys[0], { userAuthenticated: true, UserToken: token }));
     expect((await register({ lastName: 'Alreadytest' }, keys[1])).body).toEqual(
@@ -302,7 +302,7 @@ describe('personas that break HTTP', () => {
     expect(await counts(key)).toEqual({ key, received: 1, executed: 0, billed: 0 });
   });
 
-  it('Timeouttest stays in progress, then counts as not executed for ever', async () => {
+  it('Timeouttest stays in progress, then permanently counts as not executed', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { silentMs: 400 });
     const key = newId();
     const hanging = register({ lastName: 'Timeouttest' }, key, other).then(
@@ -320,7 +320,7 @@ describe('personas that break HTTP', () => {
 });
 
 describe('idempotency', () => {
-  it('repeats the first answer, executing nothing', async () => {
+  it('repeats the first answer without executing anything', async () => {
     const key = newId();
     const first = await register({}, key);
     const second = await register({}, key);
@@ -364,7 +364,7 @@ describe('idempotency', () => {
     expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 0 });
   });
 
-  it('executes one of many simultaneous twins', async () => {
+  it('executes one of many simultaneous identical calls', async () => {
     const key = newId();
     const replies = await Promise.all(Array.from({ length: 20 }, () => register({}, key)));
     const tokens = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.UserToken));
@@ -433,7 +433,7 @@ describe('reports', () => {
     expect([reply.status, reply.body.error.code]).toEqual([status, code]);
   });
 
-  it('need a session in which the person was confirmed', async () => {
+  it('need a session with a confirmed person', async () => {
     expect(await report('vs_unknown')).toMatchObject({ status: 504, body: { error: { code: 710 } } });
     expect(await report(await tokenOf({ lastName: 'Otptest' }))).toMatchObject({
       status: 401,
@@ -441,7 +441,7 @@ describe('reports', () => {
     });
   });
 
-  it('are billed once a key, repeated word for word, and never given to another session', async () => {
+  it('are billed once for each key, repeated word for word, and never given to another session', async () => {
     const [session, other] = [await tokenOf(), await tokenOf({ ssn: '666443211' })];
     const key = newId();
     const first = await report(session, key);
@@ -455,11 +455,11 @@ describe('reports', () => {
     await report(await tokenOf({ lastName: 'Frozentest' }));
     const totals = (await ask('GET', '/control/calls')).body;
     expect(totals.operations.report).toEqual({ received: 4, executed: 2, billed: 1 });
-    // A report may be asked for again.
+    // A report may be requested again.
     expect(totals.receivedTwice).toEqual([]);
   });
 
-  it('fall with the outage and lose their answers like other calls', async () => {
+  it('are down in an outage and lose their answers like other calls', async () => {
     const session = await tokenOf();
     const key = newId();
     await ask('POST', '/control/outage', { seconds: 60 });
@@ -482,7 +482,7 @@ describe('reports', () => {
 });
 
 describe('an authentication', () => {
-  it('holds as long as the sandbox was told, from the confirmation or the last right answer', async () => {
+  it('holds as long as the sandbox was configured, from the confirmation or the last right answer', async () => {
     let now = Date.parse('2026-01-02T03:04:05.000Z');
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now, authenticationMs: 60_000 });
     const { UserToken: userToken } = (await register({ userType: 'AGENT' }, newId(), other)).body;
@@ -511,14 +511,14 @@ describe('an authentication', () => {
     ['no device', {}, 'device.jsc'],
     ['no fingerprint', { device: {} }, 'device.jsc'],
     ['a fingerprint over 4,000 characters', { device: { jsc: 'x'.repeat(4_001) } }, 'device.jsc'],
-    ['an address that is none', { device: { jsc: 'x' }, ipAddress: '1.2.3' }, 'ipAddress'],
+    ['an invalid address', { device: { jsc: 'x' }, ipAddress: '1.2.3' }, 'ipAddress'],
   ])('is not begun with %s: 400/1004', async (_name, more, field) => {
     const { UserToken: userToken } = (await register()).body;
     const reply = await post('/identity/v1/authentications', { userToken, ...more });
     expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 1004, field]);
   });
 
-  it('is begun without a device for an organization, where nobody sits at one', async () => {
+  it('is begun without a device for an organization, because no person uses one', async () => {
     const { UserToken: userToken } = (await register({ userType: 'PMC' })).body;
     const reply = await post('/identity/v1/authentications', { userToken, device: {} });
     expect([reply.status, reply.body.kiqEnabled]).toEqual([200, true]);
@@ -526,7 +526,7 @@ describe('an authentication', () => {
 });
 
 describe('controls', () => {
-  it('counts per operation and names keys that were received twice, without a credential', async () => {
+  it('counts by operation and names keys that were received twice, without a credential', async () => {
     const repeated = newId();
     const { authSession } = (await register({ lastName: 'Choicetest' }, repeated)).body;
     await register({ lastName: 'Choicetest' }, repeated);
@@ -559,7 +559,7 @@ describe('controls', () => {
     expect((await ask('POST', '/control/outage', { seconds: 'long' })).status).toBe(400);
   });
 
-  it('meets the next call with the fault that was asked for, and executes nothing of it', async () => {
+  it('answers the next call with the requested fault, and executes nothing of it', async () => {
     const key = newId();
     const fault = (name: string): Promise<Reply> => ask('POST', '/control/fault', { fault: name });
     await fault('down');
@@ -575,7 +575,7 @@ describe('controls', () => {
     expect((await register({}, key)).status).toBe(200);
   });
 
-  it('lifts the freeze of those who have the SSN and are confirmed by now; a key keeps its answer, and a restart changes nothing', async () => {
+  it('lifts the freeze of confirmed persons with the SSN; a key keeps its answer, and a restart changes nothing', async () => {
     const frozen = (ssn: string, more: object = {}): Promise<string> =>
       register({ lastName: 'Frozentest', ssn, ...more }).then(({ body }) => body.UserToken);
     const pull = async (session: string, key = newId(), at?: RunningSandbox): Promise<number> =>
@@ -605,7 +605,7 @@ describe('controls', () => {
     expect([await pull(one, newId(), again), await pull(unknown, newId(), again)]).toEqual([200, 9193]);
   });
 
-  it('loses as many answers as asked, of calls that it did execute', async () => {
+  it('loses the requested number of answers to executed calls', async () => {
     await ask('POST', '/control/lost-answers', { calls: 1 });
     const key = newId();
     await expect(register({}, key)).rejects.toThrow();
@@ -619,7 +619,7 @@ describe('controls', () => {
 });
 
 describe('locks', () => {
-  it('come after as many wrong answers as the sandbox was told', async () => {
+  it('come after the configured number of wrong answers', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { attempts: 2 });
     const { authSession } = (await register({ lastName: 'Choicetest' }, newId(), other)).body;
     const answer = (): Promise<Reply> =>
@@ -648,7 +648,7 @@ describe('locks', () => {
 describe('memory', () => {
   let left: string;
 
-  /** What a killed process leaves: the files as they are while the sandbox runs. */
+  /** The files of a killed process, copied while the sandbox runs. */
   async function afterKill(tail = '', of = folder): Promise<RunningSandbox> {
     left = mkdtempSync(join(folder, 'left-'));
     cpSync(join(of, 'sandbox'), join(left, 'sandbox'), { recursive: true });
@@ -659,7 +659,7 @@ describe('memory', () => {
   it.each([
     ['killed', ''],
     ['killed while it wrote a line', '{"is":"executed","key":"torn","opera'],
-  ])('survives that the process is %s', async (_name, tail) => {
+  ])('survives when the process is %s', async (_name, tail) => {
     const keys = { report: newId(), step: newId(), refused: newId(), closed: newId(), flaky: newId(), wrong: newId() };
     const { body: step } = await register({ lastName: 'Choicetest' }, keys.step);
     await register({ lastName: 'Sanctiontest' }, keys.refused);
@@ -714,7 +714,7 @@ describe('memory', () => {
     expect((await slow).status).toBe(200);
   });
 
-  it('knows after a kill who is authenticated, who not any more, and what they are asked', async () => {
+  it('knows after a kill which persons are authenticated or no longer authenticated, and their questions', async () => {
     const [one, other] = [(await register()).body.UserToken, (await register()).body.UserToken];
     await post('/identity/v1/authentications/expire', { userToken: one });
     const begun = { userToken: one, device: { jsc: 'fingerprint' } };
@@ -727,7 +727,7 @@ describe('memory', () => {
     expect(await holds(one)).toBe(true);
   });
 
-  it('knows sessions of earlier versions, whose token names challenge and person alike', async () => {
+  it('knows sessions of earlier versions, which have one token for challenge and person', async () => {
     const subject = { file: 7, score: 700, fileCode: null };
     const entry = (token: string, persona: string, verified: boolean): string =>
       `${JSON.stringify({
@@ -749,11 +749,11 @@ describe('memory', () => {
     expect(await report('vs_open')).toMatchObject({ status: 200 });
   });
 
-  it('stops at a line in the middle that is not its own', async () => {
+  it('stops at a line in the middle that it did not write', async () => {
     await expect(afterKill('scribble\n')).rejects.toThrow();
   });
 
-  it('keeps no personal data, no code and no answers', async () => {
+  it('keeps no personal data, no codes and no answers', async () => {
     const { authSession } = (
       await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })
     ).body;

@@ -1,5 +1,5 @@
-// The contract suite of src/ports/identity-vendor.ts: every adapter passes it against the sandbox vendor. One test for
-// every persona and every upstream code.
+// The contract suite of src/ports/identity-vendor.ts. Every adapter passes it against the sandbox vendor. It has one test for every persona
+// and every upstream code.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { withoutReplies } from '../../support/replies.js';
@@ -13,15 +13,15 @@ import type {
 } from '../../../src/ports/identity-vendor.js';
 
 export interface IdentityVendorHarness {
-  /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite. */
+  /** An adapter whose calls end within the time limit. The vendor stays the same for the whole suite. */
   open(options: { readonly timeoutMs: number }): Promise<IdentityVendor>;
-  /** What the vendor counted for an attempt. */
+  /** The vendor's counts for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
   /** Lets the vendor execute the next call and lose its answer on the way. */
   loseNextAnswer(): Promise<void>;
   /** Takes the vendor down (every call 503) or brings it back. */
   outage(seconds: number): Promise<void>;
-  /** Closes every adapter given out, and the vendor. */
+  /** Closes the vendor and every adapter that was given out. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export const RIGHT_CODE = '123456';
 export const RIGHT_ANSWERS = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id }));
 const WRONG_ANSWERS = RIGHT_ANSWERS.map(({ questionId }) => ({ questionId, answerId: 5 }));
 
-/** Of an answer, which says by what the vendor knows the person from then on. */
+/** Reads an answer that names the vendor's token for the person. */
 const CONFIRMED = { kind: 'confirmed', personToken: expect.stringMatching(/^.{16,}$/) };
 
 const CODES: readonly (readonly [code: number, verdict: RegistrationVerdict])[] = [
@@ -140,7 +140,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         'Incomeerrortest',
         'Slowincometest',
         'Otptester',
-      ])('confirms %s outright', async (lastName) => {
+      ])('confirms %s at once', async (lastName) => {
         const verdict = await vendor.register(newCall(), person(lastName));
         expect(verdict).toEqual({ kind: 'confirmed', vendorSession: expect.stringMatching(/^.{16,}$/) });
       });
@@ -153,7 +153,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ).toMatchObject({ kind: 'confirmed' });
       });
 
-      it('takes every optional field', async () => {
+      it('accepts every optional field', async () => {
         const everything = person('Smith', {
           middleName: 'Q',
           email: 'jo@example.test',
@@ -164,7 +164,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.register(newCall(), everything)).toMatchObject({ kind: 'confirmed' });
       });
 
-      it('misses the SSN of a consumer', async () => {
+      it('reports the missing SSN of a consumer', async () => {
         const { ssn: _, ...withoutSsn } = person('Smith');
         expect(await vendor.register(newCall(), withoutSsn)).toEqual({ kind: 'input-refused', input: 'ssn-missing' });
       });
@@ -175,17 +175,17 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ['Choicetest', true, true],
         ['Lockedtest', true, false],
         ['Expiredtest', true, false],
-      ])('steps %s up', async (lastName, otp, kba) => {
+      ])('requires a step-up for %s', async (lastName, otp, kba) => {
         const verdict = await stepUp(lastName);
         expect({ otp: verdict.otp, kba: verdict.kba !== null }).toEqual({ otp, kba });
         expect(verdict).not.toHaveProperty('duplicateGuard');
       });
 
-      it.each(['OTPTEST', 'otptest', 'OtpTest'])('knows the persona in any letter case: %s', async (lastName) => {
+      it.each(['OTPTEST', 'otptest', 'OtpTest'])('recognises the persona in any letter case: %s', async (lastName) => {
         expect(await vendor.register(newCall(), person(lastName))).toMatchObject({ kind: 'step-up' });
       });
 
-      it('asks Kbatest four questions of five answers, numbered in the order presented', async () => {
+      it('asks Kbatest four questions with five answers, numbered in the order shown', async () => {
         const { kba } = await stepUp('Kbatest');
         expect(kba?.map(({ id, answers }) => [id, answers.map((answer) => answer.id)])).toEqual(
           [1, 2, 3, 4].map((id) => [id, [1, 2, 3, 4, 5]]),
@@ -205,14 +205,14 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.register(newCall(), person(lastName))).toEqual({ kind: 'refused', reason });
       });
 
-      it('does not take the address of Addresstest', async () => {
+      it('does not accept the address of Addresstest', async () => {
         expect(await vendor.register(newCall(), person('Addresstest'))).toEqual({
           kind: 'input-refused',
           input: 'address',
         });
       });
 
-      it('turns the duplicate guard on for Alreadytest', async () => {
+      it('applies the duplicate guard to Alreadytest', async () => {
         expect(await vendor.register(newCall(), person('Alreadytest'))).toMatchObject({
           kind: 'confirmed',
           duplicateGuard: true,
@@ -240,7 +240,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ['Resettest', { kind: 'unavailable' }],
         ['Redirecttest', { kind: 'unintelligible' }],
         ['Garbledtest', { kind: 'unintelligible' }],
-      ])('answers for %s with a value, having sent the request once', async (lastName, verdict) => {
+      ])('returns a value for %s after one request', async (lastName, verdict) => {
         const call = newCall();
         expect(await vendor.register(call, person(lastName))).toEqual(verdict);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
@@ -276,7 +276,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ],
         ['no phone', { phoneNumber: undefined }, { input: 'phone' }, 13, 'person.phone'],
         ['a phone in another form', { phoneNumber: '+1 202' }, { input: 'phone' }, 13, 'person.phone'],
-        ['an e-mail address that is none', { email: 'jo' }, { input: 'email' }, 13, 'person.email'],
+        ['an invalid e-mail address', { email: 'jo' }, { input: 'email' }, 13, 'person.email'],
         ['no address', { address: undefined }, { input: 'address' }, 627, 'address.street'],
         [
           'no street',
@@ -288,9 +288,9 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ['no city', { address: { street: '1', state: 'IL', zip: '62701' } }, { input: 'address' }, 407, 'address.city'],
         ['no state', { address: { street: '1', city: 'S', zip: '62701' } }, { input: 'address' }, 407, 'address.state'],
         ['no zip', { address: { street: '1', city: 'S', state: 'IL' } }, { input: 'zip' }, 49, 'address.postalCode'],
-        ['an IP address that is none', { ipAddress: 'here' }, { input: 'format' }, 13, 'device.ipAddress'],
-        ['a product that is no number', { productId: 1.5 }, { input: 'unspecified' }, 708, null],
-        ['text for a number', { ssn: 666443210 }, { input: 'ssn' }, 708, 'person.ssn'],
+        ['an invalid IP address', { ipAddress: 'here' }, { input: 'format' }, 13, 'device.ipAddress'],
+        ['a product that is not a number', { productId: 1.5 }, { input: 'unspecified' }, 708, null],
+        ['text instead of a number', { ssn: 666443210 }, { input: 'ssn' }, 708, 'person.ssn'],
       ])('refuses %s with the right number, naming the field', async (_name, more, verdict, code, field) => {
         const applicant = person('Smith', more as Partial<Applicant>);
         const { reply, ...refused } = await replying.register(newCall(), applicant);
@@ -308,7 +308,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('takes what only servers send, and does without what only browsers do', async () => {
+      it('accepts fields that only servers send, and does not need fields that only browsers send', async () => {
         const {
           phoneType: _,
           termsAcceptedAt: __,
@@ -355,7 +355,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual(locked);
       });
 
-      it('takes the right code after a wrong one', async () => {
+      it('accepts the right code after a wrong one', async () => {
         const { vendorSession } = await stepUp('Otptest');
         await vendor.verifyOtp(newCall(), vendorSession, '000000');
         expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(CONFIRMED);
@@ -399,7 +399,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
       });
 
-      it('says that a session is over once it was confirmed, and when it never was', async () => {
+      it('reports a session as over after its confirmation, and when it never existed', async () => {
         const { vendorSession } = await stepUp('Otptest');
         await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE);
         expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'session-over' });
@@ -412,7 +412,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
     });
 
-    describe('an upstream code that is asked for in a step', () => {
+    describe('an upstream code that is selected for a step', () => {
       const session = async (lastName: string, middleName: string): Promise<string> => {
         const verdict = await vendor.register(newCall(), person(lastName, { middleName }));
         if (!('vendorSession' in verdict)) throw new Error(`expected a session, got ${verdict.kind}`);
@@ -435,7 +435,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         [3009, { kind: 'session-over', reply: { status: 504 } }],
         [3001, { kind: 'unavailable', reply: { status: 500 } }],
         [407, { kind: 'unintelligible', reply: { status: 400 } }],
-      ])('is %i to every answer', async (code, verdict) => {
+      ])('is %i for every answer', async (code, verdict) => {
         const otp = await session('Otptest', `Upstream${code}AtAnswers`);
         expect(await replying.verifyOtp(newCall(), otp, RIGHT_CODE)).toMatchObject(verdict);
         expect(await replying.resendOtp(newCall(), otp)).toMatchObject({ kind: 'sent' });
@@ -443,7 +443,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await replying.verifyKba(newCall(), kba, RIGHT_ANSWERS)).toMatchObject(verdict);
       });
 
-      it('is said to a resend only', async () => {
+      it('is given only for a resend', async () => {
         const otp = await session('Otptest', 'Upstream720AtResend');
         expect(await replying.resendOtp(newCall(), otp)).toMatchObject({
           kind: 'unavailable',
@@ -458,13 +458,13 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         [720, 'unavailable', 503],
         [3001, 'unavailable', 500],
         [3009, 'session-over', 504],
-      ])('is %i to a re-authentication: %s, %i', async (code, kind, status) => {
+      ])('is %i for a re-authentication: %s, %i', async (code, kind, status) => {
         const token = await session('Smith', `Upstream${code}AtAuth`);
         const verdict = await replying.reauthenticate(newCall(), token, { jscPayload: 'fingerprint' });
         expect(verdict).toMatchObject({ kind, reply: { status, code } });
       });
 
-      it('is said to the answers of a re-authentication, not to those of the registration', async () => {
+      it('is given for the answers of a re-authentication, not for those of the registration', async () => {
         const registered = await session('Otptest', 'Upstream3009AtAuthAnswers');
         const confirmed = await vendor.verifyOtp(newCall(), registered, RIGHT_CODE);
         if (confirmed.kind !== 'confirmed') throw new Error('expected a confirmation');
@@ -481,7 +481,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
     describe('re-authentication', () => {
       const DEVICE: Device = { jscPayload: 'fingerprint' };
 
-      /** By what the vendor knows somebody whose identity is confirmed. */
+      /** The vendor's token for a person whose identity is confirmed. */
       async function confirmed(lastName: string, more: Partial<Applicant> = {}): Promise<string> {
         const registered = await vendor.register(newCall(), person(lastName, more));
         if (registered.kind === 'confirmed') return registered.vendorSession;
@@ -513,15 +513,18 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ['Smith', 'CONSUMER', true, false],
         ['Smith', 'PMC', false, true],
         ['Choicetest', 'PMC', false, true],
-      ] as const)('challenges %s, %s, although the old one still holds', async (lastName, userType, otp, kba) => {
-        const token = await confirmed(lastName, { userType });
-        expect(await standing(token)).toBe(true);
-        const challenge = await challenged(token);
-        expect([challenge.otp, challenge.kba?.length ?? 0]).toEqual([otp, kba ? 4 : 0]);
-        expect(challenge.vendorSession).not.toBe(token);
-      });
+      ] as const)(
+        'challenges %s, %s, although the earlier authentication is still valid',
+        async (lastName, userType, otp, kba) => {
+          const token = await confirmed(lastName, { userType });
+          expect(await standing(token)).toBe(true);
+          const challenge = await challenged(token);
+          expect([challenge.otp, challenge.kba?.length ?? 0]).toEqual([otp, kba ? 4 : 0]);
+          expect(challenge.vendorSession).not.toBe(token);
+        },
+      );
 
-      it('begins where a challenge is met: by code or by answers', async () => {
+      it('begins after a challenge was passed: by code or by answers', async () => {
         const [otp, kba] = [await confirmed('Otptest'), await confirmed('Kbatest')];
         for (const token of [otp, kba])
           expect(await vendor.expireAuthentication(newCall(), token)).toEqual({ kind: 'expired' });
@@ -547,7 +550,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(kinds).toEqual(['wrong', 'wrong', 'locked', 'locked']);
       });
 
-      it('takes every field of the device', async () => {
+      it('accepts every field of the device', async () => {
         const token = await confirmed('Smith');
         const device: Device = {
           ...DEVICE,
@@ -570,7 +573,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await replying.expireAuthentication(newCall(), 'whatever')).toMatchObject(unknown);
       });
 
-      it('tells until when an authentication holds, and that it was ended, in answers that can be passed on', async () => {
+      it('shows until when an authentication is valid, and that it was ended, in answers that can be passed on', async () => {
         const token = await confirmed('Smith');
         const { reply } = await replying.authenticationStatus(newCall(), token);
         const { authenticated, authenticatedAt, expiresAt } = JSON.parse(reply!.body);
@@ -584,7 +587,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(JSON.parse(ended!.body)).toEqual({ authenticated: false, authenticatedAt: null, expiresAt: null });
       });
 
-      it('is begun once an attempt, and its outcome can be asked for', async () => {
+      it('is begun once for each attempt, and its outcome can be requested', async () => {
         const token = await confirmed('Kbatest');
         const call = newCall();
         await harness.loseNextAnswer();
@@ -617,8 +620,8 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
     });
 
-    describe('the answer behind a verdict', () => {
-      it('is there of registrations, answers and resends, and still known when the outcome is asked for', async () => {
+    describe('the answer with a verdict', () => {
+      it('is there for registrations, answers and resends, and still known when the outcome is requested', async () => {
         const calls = { register: newCall(), wrong: newCall(), resend: newCall(), right: newCall() };
         const registered = await replying.register(calls.register, person('Otptest'));
         if (registered.kind !== 'step-up') throw new Error('expected a step-up');
@@ -637,7 +640,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         }
       });
 
-      it('has the number of a refusal, and the field where the vendor names one', async () => {
+      it('has the number of a refusal, and the field when the vendor names one', async () => {
         const code = async (middleName: string): Promise<unknown> =>
           (await replying.register(newCall(), person('Smith', { middleName }))).reply;
         expect(await code('Upstream18')).toMatchObject({ status: 422, code: 18, field: null });
@@ -671,13 +674,13 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('does not take the verdict of one call for another with the same attempt id', async () => {
+      it('does not confuse the verdicts of two calls with the same attempt id', async () => {
         const call = newCall();
         await vendor.register(call, person('Smith'));
         expect(await vendor.register(call, person('Jones'))).toEqual({ kind: 'unintelligible' });
       });
 
-      it('tells what became of a registration, an answer and a resend', async () => {
+      it('reports the outcome of a registration, an answer and a resend', async () => {
         const calls = {
           register: newCall(),
           wrong: newCall(),
@@ -704,7 +707,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('never executes an attempt after it was told that it was not executed', async () => {
+      it('never executes an attempt that it has reported as not executed', async () => {
         const call = newCall();
         expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
         expect(await vendor.register(call, person('Smith'))).toEqual({ kind: 'unavailable' });
@@ -712,7 +715,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
       });
 
-      it('learns the verdict although the answer was lost, without asking for it twice', async () => {
+      it('learns the verdict although the answer was lost, without a second execution', async () => {
         const call = newCall();
         await harness.loseNextAnswer();
         const verdict = await vendor.register(call, person('Otptest'));
@@ -724,7 +727,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await harness.calls(answer.attemptId)).toEqual({ received: 1, executed: 1 });
       });
 
-      it('answers unavailable while the vendor is down, and goes on by itself afterwards', async () => {
+      it('answers unavailable while the vendor is down, and works again afterwards', async () => {
         const { vendorSession } = await stepUp('Otptest');
         const call = newCall();
         await harness.outage(60);

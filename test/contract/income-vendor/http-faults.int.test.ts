@@ -1,4 +1,4 @@
-// The HTTP adapter against servers that misbehave in ways the sandbox does not, and against answers that lie.
+// The HTTP adapter against servers that misbehave in other ways than the sandbox, and against false answers.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
@@ -14,7 +14,7 @@ const COMPLETED = recordedAnswer('voie', 'inquiry-completed');
 const { report: REPORT } = COMPLETED;
 const completed = (report: unknown): string => json(200, { ...COMPLETED, report });
 
-/** Both calls, with an answer that succeeds. */
+/** Both calls with a successful answer. */
 const CALLS: readonly (readonly [
   name: string,
   make: (vendor: VoieIncomeVendor) => Promise<{ kind: string }>,
@@ -40,13 +40,16 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
     expect(requests[1]!.headers.get('idempotency-key')).toBe(requests[0]!.headers.get('idempotency-key'));
   });
 
-  it.each(AMBIGUOUS_ENDS)('is sent twice at most, and claims nothing: the vendor always %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket) => respond(socket));
-    expect(await make(adapter(url))).toEqual({ kind: 'timed-out' });
-    expect(requests).toHaveLength(2);
-  });
+  it.each(AMBIGUOUS_ENDS)(
+    'is sent at most twice, and claims no outcome: the vendor always %s',
+    async (_name, respond) => {
+      const { url, requests } = await misbehaving((socket) => respond(socket));
+      expect(await make(adapter(url))).toEqual({ kind: 'timed-out' });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
-  it('ends at the time limit when the vendor never answers, or drips', async () => {
+  it('ends at the time limit when the vendor never answers, or answers byte by byte', async () => {
     const silent = await misbehaving(() => {});
     expect(await make(adapter(silent.url, 300))).toEqual({ kind: 'timed-out' });
     const dripping = await misbehaving((socket) => {
@@ -57,13 +60,13 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
     expect(await make(adapter(dripping.url, 300))).toEqual({ kind: 'timed-out' });
   });
 
-  it.each([401, 403, 429, 503])('is unavailable when it is turned away: %i', async (status) => {
+  it.each([401, 403, 429, 503])('is unavailable when the vendor refuses the call: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
     expect(await make(adapter(url))).toEqual({ kind: 'unavailable' });
     expect(requests).toHaveLength(1);
   });
 
-  it('is unavailable when nobody listens', async () => {
+  it('is unavailable when no server listens', async () => {
     const server = createServer();
     await listen(server);
     const url = urlOf(server);
@@ -91,7 +94,7 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
   });
 });
 
-describe('an answer that lies', () => {
+describe('a false answer', () => {
   it.each([{}, { inquiryId: '' }, { inquiryId: 7 }, { inquiryId: 'two words' }, { inquiryId: 'x'.repeat(256) }])(
     'starts nothing: %j',
     async (body) => {
@@ -127,7 +130,7 @@ describe('an answer that lies', () => {
     expect(await adapter(url).outcomeOf(newCall(), 'inq_1')).toEqual({ kind: 'unintelligible' });
   });
 
-  it('passes on what the port names and nothing beside it', async () => {
+  it('is passed on with the fields of the port and no others', async () => {
     const more = { ssn: '666443210' };
     const report = { ...withIncome(more), ...more, employers: [{ ...REPORT.employers[0], ...more }] };
     const { url } = await misbehaving((socket) => void socket.write(completed(report)));
@@ -151,7 +154,7 @@ describe('the request', () => {
     ]);
   });
 
-  it('asks for one inquiry, whatever it is called', async () => {
+  it('asks for one inquiry, whatever its name', async () => {
     const { url, requests } = await misbehaving(
       (socket) => void socket.write(json(200, { inquiryId: 'a/../b?c', status: 'in-progress' })),
     );

@@ -1,4 +1,4 @@
-// The sandbox income vendor as such, over HTTP: its strictness, its pace, its controls and its memory.
+// The sandbox income vendor itself, over HTTP: its strictness, its pace, its controls and its memory.
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,7 +125,7 @@ describe('an inquiry', () => {
     expect(await told(id)).toEqual(over);
   });
 
-  it('takes as long as it was told when it began', async () => {
+  it('takes as long as was configured at its beginning', async () => {
     const before = await started();
     expect((await ask('POST', '/control/income/pace', { milliseconds: 5_000 })).body).toEqual({ milliseconds: 5_000 });
     const after = await started();
@@ -137,7 +137,7 @@ describe('an inquiry', () => {
 });
 
 describe('controls', () => {
-  it('list the inquiries, decide one, and change no ending', async () => {
+  it('list the inquiries, decide one, and do not change an ending', async () => {
     const [slow, done] = [await started('vs_slow', 'BANKING'), await started()];
     now += 1_000;
     expect((await ask('GET', '/control/income/inquiries')).body).toEqual({
@@ -183,7 +183,7 @@ describe('controls', () => {
 });
 
 describe('memory', () => {
-  it('survives that the process is killed, and holds no token of a person', async () => {
+  it('survives a kill of the process, and holds no token of a person', async () => {
     const keys = { smith: newId() };
     const smith = (await inquire({ route: 'PAYROLL', identitySession: 'vs_smith' }, keys.smith)).body.inquiryId;
     const slow = await started('vs_slow');

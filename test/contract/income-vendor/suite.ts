@@ -1,22 +1,22 @@
-// The contract suite of src/ports/income-vendor.ts: every adapter passes it against the sandbox vendor. One test for every persona.
+// The contract suite of src/ports/income-vendor.ts. Every adapter passes it against the sandbox vendor. It has one test for every persona.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { IncomeOutcome, IncomeRoute, IncomeVendor } from '../../../src/ports/income-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
 export interface IncomeVendorHarness {
-  /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite and takes no time for an inquiry. */
+  /** An adapter whose calls end within the time limit. The vendor stays the same for the whole suite, and its inquiries take no time. */
   open(options: { readonly timeoutMs: number }): Promise<IncomeVendor>;
-  /** Registers a person with the identity vendor and gives the token. */
+  /** Registers a person with the identity vendor and returns the token. */
   register(lastName: string, ssn?: string): Promise<string>;
-  /** What the vendor counted for an attempt. */
+  /** The vendor's counts for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
-  /** From now on inquiries take so long. */
+  /** Sets the duration of inquiries from now on. */
   pace(milliseconds: number): Promise<void>;
   decide(inquiry: string, ending: 'completed' | 'NO_MATCH' | 'VENDOR_ERROR'): Promise<void>;
   loseNextAnswer(): Promise<void>;
   outage(seconds: number): Promise<void>;
-  /** Closes every adapter given out, and the vendor. */
+  /** Closes the vendor and every adapter that was given out. */
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         expect(await outcome('BANKING', null)).toEqual(COMPLETED);
       });
 
-      it('about a session that nobody knows matches nobody', async () => {
+      it('about an unknown session matches no person', async () => {
         expect(await outcome('PAYROLL', 'vs_unknown')).toEqual(NO_MATCH);
         expect(await outcome('BANKING', 'vs_unknown')).toEqual(NO_MATCH);
       });
@@ -86,7 +86,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         ['completed', COMPLETED],
         ['NO_MATCH', NO_MATCH],
         ['VENDOR_ERROR', VENDOR_ERROR],
-      ] as const)('may be decided by hand: %s', async (ending, verdict) => {
+      ] as const)('can be decided by hand: %s', async (ending, verdict) => {
         const inquiry = await started('PAYROLL', await harness.register('Slowincometest'));
         await harness.decide(inquiry, ending);
         expect(await vendor.outcomeOf(newCall(), inquiry)).toEqual(verdict);
@@ -107,7 +107,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         return verdict.report;
       }
 
-      it('adds up: paystubs of a year make the income', async () => {
+      it('adds up: the paystubs of a year make the income', async () => {
         const paychecks = { WEEKLY: 52, BIWEEKLY: 26, SEMIMONTHLY: 24, MONTHLY: 12 };
         for (let person = 0; person < 20; person += 1) {
           const { employers, income, paystubs } = await reportOf(
@@ -134,14 +134,14 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         }
       });
 
-      it('is the same for the same person, and another for another', async () => {
+      it('is the same for the same person, and differs for another', async () => {
         const vendorSession = await harness.register('Smith');
         const first = await reportOf('PAYROLL', vendorSession);
         expect(await reportOf('PAYROLL', await harness.register('Smith'))).toEqual(first);
         expect(await reportOf('PAYROLL', await harness.register('Smith', '666443999'))).not.toEqual(first);
       });
 
-      it('of banking knows the same income, but no title and no first day', async () => {
+      it('has the same income by banking, but no title and no first day', async () => {
         const vendorSession = await harness.register('Smith');
         const banking = await reportOf('BANKING', vendorSession);
         expect(banking.income).toEqual((await reportOf('PAYROLL', vendorSession)).income);
@@ -157,7 +157,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
       });
 
-      it('does not take one attempt for another', async () => {
+      it('does not confuse two attempts', async () => {
         const call = newCall();
         await started('PAYROLL', null, call);
         expect(await vendor.start(call, 'BANKING', null)).toEqual({ kind: 'unintelligible' });
@@ -166,7 +166,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         });
       });
 
-      it('knows the inquiry although the answer was lost', async () => {
+      it('finds the inquiry although the answer was lost', async () => {
         const call = newCall();
         await harness.loseNextAnswer();
         const inquiry = await started('PAYROLL', null, call);
@@ -174,7 +174,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
       });
 
-      it('is unavailable while the vendor is down, and goes on afterwards with the same attempt', async () => {
+      it('is unavailable while the vendor is down, and the same attempt succeeds afterwards', async () => {
         const inquiry = await started('PAYROLL', null);
         const call = newCall();
         await harness.outage(60);

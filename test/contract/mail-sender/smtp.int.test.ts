@@ -62,7 +62,7 @@ async function serve(
   return { received, host: `127.0.0.1:${(server.server.address() as AddressInfo).port}` };
 }
 
-/** A server of bytes, for what no mail server would do. */
+/** A server that sends raw bytes, for behaviour that no mail server has. */
 async function serveBytes(
   talk: (socket: Socket) => void,
 ): Promise<{ readonly host: string; readonly closed: Promise<unknown> }> {
@@ -73,7 +73,7 @@ async function serveBytes(
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', settle);
-    // Or nobody would notice that the other side hangs up.
+    // Without this, the socket would not notice that the other side hangs up.
     socket.resume();
     talk(socket);
   });
@@ -103,7 +103,7 @@ async function expectUnavailable(sending: Promise<void>): Promise<void> {
 }
 
 describe('the mail sender', () => {
-  it('hands the mail to the server, with the sender, a fixed message id, and the text as it is', async () => {
+  it('passes the mail to the server with the sender, a fixed message id, and the unchanged text', async () => {
     const { received, host } = await serve();
     const sender = new SmtpMailSender({ url: `smtp://${host}`, from: FROM });
     await sender.send(MAIL);
@@ -121,7 +121,7 @@ describe('the mail sender', () => {
     }
   });
 
-  it('sends to that one address only, whatever else is written into it', async () => {
+  it('sends only to that address, whatever else is written into it', async () => {
     const { received, host } = await serve();
     const sender = new SmtpMailSender({ url: `smtp://${host}`, from: FROM });
     for (const to of [`${TO}\r\nBcc: other@example.test`, `${TO}, other@example.test`])
@@ -140,7 +140,7 @@ describe('the mail sender', () => {
       authOptional: false,
       onAuth: ({ username, password }, _session, done) => done(null, password === 'hunter2' ? { user: username } : {}),
     });
-    // That certificates are checked is the next test.
+    // The next test checks certificates.
     await new SmtpMailSender({ url: `smtps://robot:hunter2@${host}?tls.rejectUnauthorized=false`, from: FROM }).send(
       MAIL,
     );
@@ -150,7 +150,7 @@ describe('the mail sender', () => {
     );
   });
 
-  it('trusts no certificate that does not verify', async () => {
+  it('trusts no certificate that fails verification', async () => {
     const { received, host } = await serve({
       ...new CertificateAuthority().issue({ hosts: ['127.0.0.1'] }),
       secure: true,
@@ -159,7 +159,7 @@ describe('the mail sender', () => {
     expect(received).toEqual([]);
   });
 
-  it('keeps credentials to itself where no TLS is offered', async () => {
+  it('sends no credentials when the server does not offer TLS', async () => {
     const seen: string[] = [];
     const { host } = await serve({
       allowInsecureAuth: true,
@@ -169,18 +169,21 @@ describe('the mail sender', () => {
     expect(seen).toEqual([]);
   });
 
-  it('counts a recipient whom the server refuses for good as done', async () => {
+  it('counts a recipient that the server refuses permanently as done', async () => {
     const { received, host } = await serve({ onRcptTo: (_address, _session, done) => done(refusing(550)) });
     await new SmtpMailSender({ url: `smtp://${host}`, from: FROM }).send(MAIL);
     expect(received).toEqual([]);
   });
 
-  it.each([421, 450, 451, 452, 503])('is unavailable when the recipient is put off with %d', async (code) => {
-    const { host } = await serve({ onRcptTo: (_address, _session, done) => done(refusing(code)) });
-    await expectUnavailable(new SmtpMailSender({ url: `smtp://${host}`, from: FROM }).send(MAIL));
-  });
+  it.each([421, 450, 451, 452, 503])(
+    'is unavailable when the recipient is refused temporarily with %d',
+    async (code) => {
+      const { host } = await serve({ onRcptTo: (_address, _session, done) => done(refusing(code)) });
+      await expectUnavailable(new SmtpMailSender({ url: `smtp://${host}`, from: FROM }).send(MAIL));
+    },
+  );
 
-  it('is unavailable when the sender or the text is refused: that is no fault of the recipient', async () => {
+  it("is unavailable when the sender or the text is refused, which is not the recipient's fault", async () => {
     const sender = await serve({ onMailFrom: (_address, _session, done) => done(refusing(550)) });
     await expectUnavailable(new SmtpMailSender({ url: `smtp://${sender.host}`, from: FROM }).send(MAIL));
     const text = await serve({
@@ -189,7 +192,7 @@ describe('the mail sender', () => {
     await expectUnavailable(new SmtpMailSender({ url: `smtp://${text.host}`, from: FROM }).send(MAIL));
   });
 
-  it('is unavailable when nobody listens, nobody answers properly, or the connection breaks', async () => {
+  it('is unavailable when no server listens, the answer is not SMTP, or the connection breaks', async () => {
     const { host } = await serve();
     await closing.pop()?.();
     await expectUnavailable(new SmtpMailSender({ url: `smtp://${host}`, from: FROM }).send(MAIL));
@@ -201,7 +204,7 @@ describe('the mail sender', () => {
 
   it.each([
     ['says nothing', (_socket: Socket) => undefined],
-    ['greets and then says nothing', (socket: Socket) => void socket.write('220 hello\r\n')],
+    ['greets and then stays silent', (socket: Socket) => void socket.write('220 hello\r\n')],
     ['never ends its greeting', (socket: Socket) => void drip(socket, '220-still here\r\n')],
   ])('has one time limit over everything, also for a server that %s, and hangs up', async (_what, talk) => {
     const { host, closed } = await serveBytes(talk);

@@ -1,11 +1,11 @@
-// Stands between the adapter and the processor and spoils exchanges, before or after the processor has executed the call.
+// A proxy between the adapter and the processor that spoils exchanges, before or after the processor has executed the call.
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { bodyOf, listen, urlOf } from './harness.js';
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Lets the processor execute the call; what it answered. */
+  /** Lets the processor execute the call, and returns its answer. */
   forward(): Promise<{ readonly status: number; readonly text: string }>;
 }
 
@@ -106,7 +106,7 @@ export const FAULTS = {
       message: 'nonsense',
     }),
   'answers 404 with JSON without an error': (exchange) => json(exchange.response, 404, { message: 'no route' }),
-  'answers 404 with an error of somebody else': (exchange) => json(exchange.response, 404, { error: 'not found' }),
+  'answers 404 with a foreign error': (exchange) => json(exchange.response, 404, { error: 'not found' }),
   'answers 200 with an error': (exchange) =>
     json(exchange.response, 200, { error: { type: 'card_error', code: 'card_declined', message: 'No.' } }),
   'answers 200 with nothing': (exchange) => json(exchange.response, 200, {}),
@@ -117,7 +117,7 @@ export const FAULTS = {
     const { text } = await exchange.forward();
     json(exchange.response, 200, { ...JSON.parse(text), id: 'pi_000000', metadata: { transaction_id: 'txn_other' } });
   },
-  'answers 200 with an amount that is none': async (exchange) => {
+  'answers 200 with an invalid amount': async (exchange) => {
     const { text } = await exchange.forward();
     json(exchange.response, 200, { ...JSON.parse(text), amount_received: '25.00' });
   },
@@ -140,7 +140,7 @@ export const FAULTS = {
     json(exchange.response, 401, {
       error: { type: 'invalid_request_error', message: 'Invalid API key: sk_test_****' },
     }),
-  'names a code that is no code': (exchange) =>
+  'names an invalid code': (exchange) =>
     json(exchange.response, 400, {
       error: { type: 'invalid_request_error', code: 'Jo Q. Example, jo@example.test', message: 'x' },
     }),
@@ -149,7 +149,7 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 
 export class FaultProxy {
-  /** Headers of every request, in order. */
+  /** The headers of every request, in order. */
   readonly seen: IncomingMessage['headers'][] = [];
   /** The form of the last request. */
   form = new URLSearchParams();
@@ -195,7 +195,7 @@ export class FaultProxy {
     return urlOf(this.server);
   }
 
-  /** From now on, or for the next requests only. */
+  /** Sets the fault from now on, or only for the next requests. */
   play(name: FaultName, times = Number.POSITIVE_INFINITY): void {
     this.fault = FAULTS[name];
     this.times = times;

@@ -1,4 +1,4 @@
-// A processor of the sandbox in this process, a receiver for its events, and what tests do as browser and as operator.
+// A processor of the sandbox in this process, a receiver for its events, and the actions of tests as browser and as operator.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,10 +17,10 @@ export interface ReceivedEvent {
   readonly event: any;
 }
 
-/** Takes events and answers what the test says, 200 by default. */
+/** Takes events and answers as the test says, by default with 200. */
 export class Receiver {
   readonly received: ReceivedEvent[] = [];
-  /** Statuses of the next answers; 200 when there is none left. */
+  /** The statuses of the next answers. When none is left, the answer is 200. */
   readonly answers: number[] = [];
   private readonly waiting = new Set<() => void>();
 
@@ -57,7 +57,7 @@ export class Receiver {
       .map(({ event }) => event.type);
   }
 
-  /** Resolves when what was received so far is enough. */
+  /** Resolves when the requests until now are enough. */
   async until(enough: () => boolean): Promise<void> {
     if (enough()) return;
     await new Promise<void>((resolve) => {
@@ -94,7 +94,7 @@ export class ProcessorUnderTest {
     return this.sandbox.url;
   }
 
-  /** Ends the process's part of it and starts again from the journal, at another address. */
+  /** Stops the processor and starts it again from the journal, at another address. */
   async restart(between: () => unknown = () => {}): Promise<void> {
     await this.sandbox.close();
     await between();
@@ -107,7 +107,7 @@ export class ProcessorUnderTest {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** A form-encoded POST, as the merchant unless `headers` say otherwise. */
+  /** A form-encoded POST with the merchant's key, unless `headers` say otherwise. */
   post(
     path: string,
     form: Readonly<Record<string, string>> = {},
@@ -133,7 +133,7 @@ export class ProcessorUnderTest {
     return response.json();
   }
 
-  /** As the browser does: with the client secret and no key of the merchant. */
+  /** Acts as the browser does: with the client secret and without a key of the merchant. */
   confirm(intent: { readonly id: string; readonly clientSecret: string }, paymentMethod: string): Promise<WireReply> {
     return this.post(
       `/v1/payment_intents/${intent.id}/confirm`,
@@ -142,7 +142,7 @@ export class ProcessorUnderTest {
     );
   }
 
-  /** An intent of the merchant's. */
+  /** An intent of the merchant. */
   async newIntent(
     form: Readonly<Record<string, string>> = {},
     headers: Readonly<Record<string, string>> = {},

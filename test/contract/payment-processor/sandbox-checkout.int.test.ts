@@ -43,7 +43,7 @@ const journal = (): Promise<string> => readFile(join(sandbox.folder, 'processor.
 const PAY = { payment_method: 'pm_card_visa' };
 
 describe('a checkout session', () => {
-  it('is open for a day, at an address, and has no intent yet', async () => {
+  it('is open for a day, has an address, and has no intent yet', async () => {
     const session = await stripe.checkout.sessions.create(wanted());
     expect(session).toMatchObject({
       id: expect.stringMatching(/^cs_test_/),
@@ -56,7 +56,7 @@ describe('a checkout session', () => {
       url: `${sandbox.url}/checkout/${session.id}`,
       client_reference_id: 'ref-1',
       metadata: { renter_id: 'r-1' },
-      // Taken, and not kept.
+      // Accepted, but not stored.
       customer_email: null,
     });
     expect(session.expires_at - session.created).toBe(86_400);
@@ -73,7 +73,7 @@ describe('a checkout session', () => {
     ],
     ['nothing to pay', wanted({ line_items: [] }), 'line_items'],
     ['no success address', wanted({ success_url: '' }), 'success_url'],
-    ['an address that is none', wanted({ cancel_url: 'javascript:alert(1)' }), 'cancel_url'],
+    ['an invalid address', wanted({ cancel_url: 'javascript:alert(1)' }), 'cancel_url'],
     [
       'a fee above the amount',
       wanted({ payment_intent_data: { application_fee_amount: 2_501, transfer_data: { destination: 'acct_1' } } }),
@@ -93,7 +93,7 @@ describe('a checkout session', () => {
     expect((await page('/checkout/cs_test_1')).status).toBe(404);
   });
 
-  it('expires on demand, and takes no payment any more', async () => {
+  it('expires on demand, and then accepts no payment', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     expect(await stripe.checkout.sessions.expire(id)).toMatchObject({ status: 'expired', url: null });
     await expect(stripe.checkout.sessions.expire(id)).rejects.toMatchObject({ statusCode: 400 });
@@ -107,7 +107,7 @@ describe('a checkout session', () => {
 });
 
 describe('the checkout page', () => {
-  it('shows what is paid for, and takes it as text', async () => {
+  it("shows the payment's subject as plain text", async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     const { status, headers, text } = await page(`/checkout/${id}`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -116,7 +116,7 @@ describe('the checkout page', () => {
     expect(text).not.toContain('<b>');
   });
 
-  it('pays once, tells, and leads back with the session id', async () => {
+  it('pays once, sends events, and leads back with the session id', async () => {
     const transaction = `txn_${Date.now()}`;
     const { id } = await stripe.checkout.sessions.create(
       wanted({
@@ -156,7 +156,7 @@ describe('the checkout page', () => {
     ]);
   });
 
-  it('stays after a decline, for another try on the same intent', async () => {
+  it('stays open after a decline, for another try on the same intent', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     const declined = await press(id, { payment_method: 'pm_card_chargeDeclined' });
     expect(declined.status).toBe(402);
@@ -173,22 +173,22 @@ describe('the checkout page', () => {
     ['4000-0000-0000-0002', '12/34', '123', 402, 'Your card was declined.'],
     ['4000 0000 0000 9995', '12/34', '123', 402, 'Your card was declined.'],
     ['4000 0000 0000 0069', '12/34', '123', 402, 'Your card was declined.'],
-    ['4012 8888 8888 1881', '12/34', '123', 402, 'none of the test cards'],
-    ['', '12/34', '123', 402, 'none of the test cards'],
+    ['4012 8888 8888 1881', '12/34', '123', 402, 'not one of the test cards'],
+    ['', '12/34', '123', 402, 'not one of the test cards'],
     ['4242 4242 4242 4242', '12/24', '123', 402, 'in the past'],
     ['4242 4242 4242 4242', '13/34', '123', 402, 'date is incomplete'],
     ['4242 4242 4242 4242', '12/34', '12', 402, 'security code is incomplete'],
-  ])('takes a card that is typed in: %j, %j, %j: %i', async (number, expiry, cvc, status, said) => {
+  ])('accepts a typed card: %j, %j, %j: %i', async (number, expiry, cvc, status, said) => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     const reply = await press(id, { number, expiry, cvc });
     expect(reply.status).toBe(status);
     if (said !== null) expect(reply.text).toContain(said.replaceAll("'", '&#39;'));
-    // What was typed is nowhere: neither on the page again nor in the journal.
+    // The typed text is on no later page and not in the journal.
     if (number.startsWith('4012')) expect(reply.text + (await journal())).not.toMatch(/8888\D?1881/);
     expect((await stripe.checkout.sessions.retrieve(id)).status).toBe(status === 303 ? 'complete' : 'open');
   });
 
-  it('says that it is paid, or not open any more, and takes nothing then', async () => {
+  it('says that it is paid or no longer open, and then accepts no payment', async () => {
     const [paid, expired] = await Promise.all([1, 2].map(() => stripe.checkout.sessions.create(wanted())));
     await press(paid!.id, PAY);
     await stripe.checkout.sessions.expire(expired!.id);
@@ -202,14 +202,14 @@ describe('the checkout page', () => {
     ['jpy', 3_500, '¥3,500'],
     ['kwd', 35_000, 'KWD 35.000'],
     ['isk', 350_000, 'ISK 3,500'],
-  ])('shows what is charged: %s', async (currency, unit_amount, shown) => {
+  ])('shows the amount: %s', async (currency, unit_amount, shown) => {
     const { id } = await stripe.checkout.sessions.create(
       wanted({ line_items: [{ quantity: 1, price_data: { currency, unit_amount, product_data: { name: 'x' } } }] }),
     );
     expect((await page(`/checkout/${id}`)).text).toContain(`Pay ${shown.replace(' ', '\u00a0')}`);
   });
 
-  it('works without script', async () => {
+  it('works without scripts', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     expect((await page(`/checkout/${id}`)).text).not.toMatch(/<script|javascript:| on[a-z]+=/i);
   });
@@ -221,7 +221,7 @@ describe('the checkout page', () => {
     expect((await stripe.checkout.sessions.retrieve(id)).status).toBe('open');
   });
 
-  it('is there after a restart', async () => {
+  it('survives a restart', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     await sandbox.restart();
     stripe = sdk();

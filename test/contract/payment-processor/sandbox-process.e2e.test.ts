@@ -1,4 +1,4 @@
-// The sandbox's processor as part of the process: where its events go by default, and that a kill loses nothing it answered for.
+// The sandbox's processor as part of the process: the default address for its events, and that a kill loses nothing that it answered for.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url
 }
 
 it.each(['PORT', 'INTERNAL_PORT'])(
-  'sends its events to %s of the service, and after kill -9 those that it could not send',
+  'sends its events to %s of the service, and after kill -9 also the events that it could not send',
   async (name) => {
     const service = createServer();
     await listen(service);

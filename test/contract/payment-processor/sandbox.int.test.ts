@@ -1,4 +1,4 @@
-// The sandbox's payment processor on the wire: keys, intents, who may do what, money, and what survives a restart.
+// The sandbox's payment processor on the wire: keys, intents, permissions, money, and the data that survives a restart.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 
 const intent = (id: string): Promise<any> => sandbox.get(`/v1/payment_intents/${id}`).then(({ body }) => body);
-/** As a browser sends one. */
+/** A request as a browser sends it. */
 const CARD = {
   'payment_method_data[type]': 'card',
   'payment_method_data[card][number]': '4242424242424242',
@@ -32,7 +32,7 @@ describe('a caller', () => {
     ['no key', {}],
     ['another key', { authorization: 'Bearer sk_test_other' }],
     ['a publishable key', { authorization: 'Bearer pk_test_1' }],
-  ])('with %s is turned away: 401', async (_name, headers) => {
+  ])('is refused with %s: 401', async (_name, headers) => {
     for (const { status, body } of [
       await sandbox.post('/v1/payment_intents', { amount: '2500', currency: 'usd' }, headers),
       await sandbox.get('/v1/payment_intents/pi_1', headers),
@@ -46,7 +46,7 @@ describe('a caller', () => {
     }
   });
 
-  it('may show the key as a user name, as curl -u does', async () => {
+  it('may use the key as a user name, as curl -u does', async () => {
     const basic = Buffer.from(`${SECRET_KEY}:`).toString('base64');
     expect(
       (
@@ -59,7 +59,7 @@ describe('a caller', () => {
     ).toBe(200);
   });
 
-  it('gets a Request-Id with every answer, and errors in one shape for what is not there', async () => {
+  it('gets a Request-Id with every answer, and errors of one shape for unknown objects', async () => {
     for (const reply of [
       await sandbox.get('/v1/nothing'),
       await sandbox.post('/v1/nothing'),
@@ -97,7 +97,7 @@ describe('a browser', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('may show a publishable key beside it, and retrieve the intent', async () => {
+  it('may add a publishable key, and retrieve the intent', async () => {
     const { id, clientSecret } = await sandbox.newIntent();
     const { status, body } = await sandbox.get(`/v1/payment_intents/${id}?client_secret=${clientSecret}`, {
       authorization: 'Bearer pk_test_sandbox_processor',
@@ -105,14 +105,14 @@ describe('a browser', () => {
     expect([status, body.id, body.metadata]).toEqual([200, id, undefined]);
   });
 
-  it('gets nowhere with the client secret of another intent: 400', async () => {
+  it('is refused with the client secret of another intent: 400', async () => {
     const [own, other] = [await sandbox.newIntent(), await sandbox.newIntent()];
     const { status, body } = await sandbox.confirm({ id: own.id, clientSecret: other.clientSecret }, 'pm_card_visa');
     expect([status, body.error.param]).toEqual([400, 'client_secret']);
     expect((await intent(own.id)).status).toBe('requires_payment_method');
   });
 
-  it("gets nowhere with a publishable key that is not the sandbox's: 401", async () => {
+  it("is refused with a publishable key that is not the sandbox's: 401", async () => {
     const { id, clientSecret } = await sandbox.newIntent();
     for (const { status, body } of [
       await sandbox.get(`/v1/payment_intents/${id}?client_secret=${clientSecret}&key=pk_test_1`, {}),
@@ -126,7 +126,7 @@ describe('a browser', () => {
     expect((await intent(id)).status).toBe('requires_payment_method');
   });
 
-  it('confirms with a card, once a key, and the card is not kept', async () => {
+  it('confirms with a card, once for each key, and the card is not stored', async () => {
     const { id, clientSecret } = await sandbox.newIntent();
     const key = randomUUID();
     const confirm = (more: Record<string, string> = {}): ReturnType<typeof sandbox.post> =>
@@ -149,7 +149,7 @@ describe('a browser', () => {
     ['exp_month', '13', 'invalid_expiry_month', undefined],
     ['exp_year', '2020', 'invalid_expiry_year', undefined],
     ['cvc', '12', 'invalid_cvc', undefined],
-  ])('with a card whose %s is %s is refused: 402 %s', async (field, value, code, declineCode) => {
+  ])('is refused with a card whose %s is %s: 402 %s', async (field, value, code, declineCode) => {
     const { id, clientSecret } = await sandbox.newIntent();
     const form = { ...CARD, client_secret: clientSecret, [`payment_method_data[card][${field}]`]: value };
     const { status, body, text } = await sandbox.post(`/v1/payment_intents/${id}/confirm`, form, {});
@@ -157,7 +157,7 @@ describe('a browser', () => {
     expect(text).not.toMatch(/4242\D?4242/);
   });
 
-  it('is told of a refusal no more than of a success', async () => {
+  it('learns as little from a refusal as from a success', async () => {
     const created = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
     const declined = await sandbox.confirm(created, 'pm_card_chargeDeclined');
     await sandbox.confirm(created, 'pm_card_visa');
@@ -192,7 +192,7 @@ describe('an idempotency key', () => {
     expect((await sandbox.control('calls')).receivedTwice).toContain(key);
   });
 
-  it('does not mind in which order the same parameters come', async () => {
+  it('accepts the same parameters in any order', async () => {
     const key = randomUUID();
     const first = await sandbox.post(
       '/v1/payment_intents',
@@ -242,7 +242,7 @@ describe('an idempotency key', () => {
     expect((await sandbox.control(`charges?intent=${id}`)).charges).toHaveLength(1);
   });
 
-  it('stays free after parameters that were wrong, and after an outage', async () => {
+  it('stays unused after wrong parameters, and after an outage', async () => {
     const key = randomUUID();
     expect((await sandbox.newIntent({ amount: 'much' }, asMerchant(key))).reply.status).toBe(400);
     await sandbox.control('outage', { seconds: 60 });
@@ -275,7 +275,7 @@ describe('an intent', () => {
       undefined,
       'application_fee_amount',
     ],
-    ['a fee for nobody', { application_fee_amount: '100' }, undefined, 'application_fee_amount'],
+    ['a fee without a recipient', { application_fee_amount: '100' }, undefined, 'application_fee_amount'],
     [
       'an unknown destination',
       { 'transfer_data[destination]': 'acct_missing' },
@@ -298,7 +298,7 @@ describe('an intent', () => {
     if (code !== undefined) expect(body.error.code).toBe(code);
   });
 
-  it('takes fee and destination, and shows them to the merchant', async () => {
+  it('accepts fee and destination, and shows them to the merchant', async () => {
     const { reply } = await sandbox.newIntent({
       currency: 'USD',
       application_fee_amount: '2500',
@@ -347,7 +347,7 @@ describe('an intent', () => {
     ['pm_card_chargeDeclinedExpiredCard', 'expired_card', undefined],
     ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', 'incorrect_cvc'],
     ['pm_card_chargeDeclinedProcessingError', 'processing_error', undefined],
-  ])('is declined by %s: 402, and open again', async (method, code, declineCode) => {
+  ])('is declined by %s with 402, and is open again', async (method, code, declineCode) => {
     const created = await sandbox.newIntent();
     const { status, body } = await sandbox.confirm(created, method);
     expect([status, body.error.type, body.error.code, body.error.decline_code]).toEqual([
@@ -387,7 +387,7 @@ describe('an intent', () => {
   it.each([
     ['pm_usBankAccount', 'payment_intent.succeeded', 'succeeded', 2_500, 1],
     ['pm_usBankAccount_insufficientFunds', 'payment_intent.payment_failed', 'requires_payment_method', 0, 0],
-  ])('takes a while with %s, and then tells: %s', async (method, type, status, received, succeeded) => {
+  ])('is processed slowly with %s, and then reports: %s', async (method, type, status, received, succeeded) => {
     const created = await sandbox.newIntent();
     expect((await sandbox.confirm(created, method)).body.status).toBe('processing');
     expect(await intent(created.id)).toMatchObject({ status: 'processing', amount_received: 0 });
@@ -396,7 +396,7 @@ describe('an intent', () => {
     expect(await sandbox.control(`charges?intent=${created.id}`)).toMatchObject({ charges: [{}], succeeded });
   });
 
-  it('needs a payment method to be confirmed: 400', async () => {
+  it('needs a payment method for its confirmation: 400', async () => {
     const { id } = await sandbox.newIntent();
     expect((await sandbox.post(`/v1/payment_intents/${id}/confirm`)).body.error).toMatchObject({
       code: 'parameter_missing',
@@ -407,7 +407,7 @@ describe('an intent', () => {
     expect((await sandbox.post(`/v1/payment_intents/${named.id}/confirm`)).body.status).toBe('succeeded');
   });
 
-  it('is changed while it is open', async () => {
+  it('can be changed while it is open', async () => {
     const { id } = await sandbox.newIntent({ 'metadata[a]': '1', 'metadata[b]': '2' });
     const { body } = await sandbox.post(`/v1/payment_intents/${id}`, {
       amount: '3100',
@@ -431,7 +431,7 @@ describe('an intent', () => {
       'canceled',
       ({ id }: any) => sandbox.post(`/v1/payment_intents/${id}/cancel`, { cancellation_reason: 'abandoned' }),
     ],
-  ])('is neither changed nor canceled when it is %s: 400', async (status, finish) => {
+  ])('can be neither changed nor canceled when it is %s: 400', async (status, finish) => {
     const created = await sandbox.newIntent();
     await finish(created);
     for (const path of ['', '/cancel']) {
@@ -446,7 +446,7 @@ describe('an intent', () => {
 });
 
 describe('a refund', () => {
-  it('gives back a part, then the rest, then nothing', async () => {
+  it('returns a part, then the rest, then nothing', async () => {
     const created = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_refunds' });
     const refund = (form: Record<string, string>): ReturnType<typeof sandbox.post> =>
       sandbox.post('/v1/refunds', { payment_intent: created.id, ...form });
@@ -472,8 +472,8 @@ describe('a refund', () => {
   });
 });
 
-describe('a refund that the bank sends back', () => {
-  it('is failed, told twice, and no part of what was given back; without one 409', async () => {
+describe('a refund that the bank returns', () => {
+  it('has failed, is reported twice, and does not count as refunded; without one 409', async () => {
     const created = await sandbox.newIntent();
     await sandbox.confirm(created, 'pm_card_visa');
     const fail = (): Promise<any> => sandbox.control('refunds/fail', { intent: created.id });
@@ -494,7 +494,7 @@ describe('a refund that the bank sends back', () => {
 });
 
 describe('after a restart', () => {
-  it('everything is as it was, and a payment under way is settled', async () => {
+  it('everything is the same, and a payment under way is settled', async () => {
     const key = randomUUID();
     const first = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_restart' }, asMerchant(key));
     const underWay = await sandbox.newIntent();

@@ -1,4 +1,4 @@
-// The SDK adapter behind a proxy that spoils exchanges: what each operation says, and that asking again makes nothing twice.
+// The SDK adapter behind a proxy that spoils exchanges: the verdict of each operation, and that a repeated call makes nothing twice.
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
@@ -14,9 +14,9 @@ const TIMEOUT_MS = 200;
 
 let sandbox: ProcessorUnderTest;
 let proxy: FaultProxy;
-/** With a limit longer than a test may take: who waits for it without need fails. */
+/** Its limit is longer than a test may take. A call that waits for it without need fails the test. */
 let adapter: StripePaymentProcessor;
-/** For what ends with the limit. */
+/** For calls that end with the limit. */
 let impatient: StripePaymentProcessor;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
 };
 
-/** While the fault lasts. */
+/** The verdicts while the fault lasts. */
 const VERDICTS: readonly (readonly [fault: FaultName, verdict: Partial<IntentVerdict>])[] = [
   ['delivers the call twice', { kind: 'intent' }],
   ['sends a notice to print in a header', { kind: 'intent' }],
@@ -84,17 +84,17 @@ const VERDICTS: readonly (readonly [fault: FaultName, verdict: Partial<IntentVer
   ['redirects the call elsewhere', { kind: 'unintelligible' }],
   ['answers 400 with JSON without an error', { kind: 'unintelligible' }],
   ['answers 404 with JSON without an error', { kind: 'unintelligible' }],
-  ['answers 404 with an error of somebody else', { kind: 'unintelligible' }],
+  ['answers 404 with a foreign error', { kind: 'unintelligible' }],
   ['answers 200 with an error', { kind: 'unintelligible' }],
   ['answers 200 with nothing', { kind: 'unintelligible' }],
   ['answers 200 with null', { kind: 'unintelligible' }],
   ['answers 200 with another object', { kind: 'unintelligible' }],
   ['answers 200 with another intent', { kind: 'unintelligible' }],
-  ['answers 200 with an amount that is none', { kind: 'unintelligible' }],
+  ['answers 200 with an invalid amount', { kind: 'unintelligible' }],
   ['answers 200 with an unknown status', { kind: 'unintelligible' }],
   ['answers 201', { kind: 'unintelligible' }],
   ['knows neither the key nor the account', { kind: 'refused', code: 'invalid_request_error' }],
-  ['names a code that is no code', { kind: 'refused', code: 'unlisted' }],
+  ['names an invalid code', { kind: 'refused', code: 'unlisted' }],
 ];
 
 describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) => {
@@ -122,7 +122,7 @@ describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) 
     'cuts the answer off',
     'answers 500 after the call was executed',
     'is a gateway that lost the processor',
-  ] as const)('%s once, learns what came of it within the same call', async (fault) => {
+  ] as const)('%s once, and the same call learns the outcome', async (fault) => {
     proxy.play('passes');
     const { ask } = await OPERATIONS[operation]!();
     const call = newCall();
@@ -146,14 +146,14 @@ it('is never unavailable after a try that may have been executed', async () => {
   await processor.close();
 });
 
-describe('a creation that the processor answers with a failure each time, as it does with one that it keeps', () => {
+describe('a creation that the processor always answers with a failure, as it does when it keeps one', () => {
   const page = { successUrl: 'https://a.test', cancelUrl: 'https://a.test', description: null, email: null, notes: {} };
   const creations: Readonly<Record<string, (call: VendorCall) => Promise<{ readonly kind: string }>>> = {
     intent: (call) => adapter.createIntent(call, aCharge(), newNames()),
     checkout: (call) => adapter.createCheckout(call, aCharge(), { ...page, reference: newId(), sessionId: newId() }),
   };
 
-  it.each(Object.keys(creations))('is not made where it is not found: %s', async (kind) => {
+  it.each(Object.keys(creations))('is not made when it is not found: %s', async (kind) => {
     proxy.play('passes');
     const call = newCall();
     await sandbox.control('kept-failures', { calls: 1 });
@@ -161,18 +161,18 @@ describe('a creation that the processor answers with a failure each time, as it 
     expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(1);
   });
 
-  it.each(Object.keys(creations))('is what it made where it is found: %s', async (kind) => {
+  it.each(Object.keys(creations))('is the created object when it is found: %s', async (kind) => {
     proxy.play('answers 500 after the call was executed', 4);
     expect(await creations[kind]!(newCall())).toMatchObject({ kind });
   });
 
-  it('is not known where it cannot be looked for', async () => {
+  it('is unknown when it cannot be looked up', async () => {
     proxy.play('answers 500');
     expect(await creations.intent!(newCall())).toEqual({ kind: 'timed-out' });
   });
 });
 
-it('says of what cannot be put into a request that it is not made, and sends nothing', async () => {
+it('reports a call that no request can express as not made, and sends nothing', async () => {
   proxy.play('passes');
   expect(await adapter.createIntent(newCall(), aCharge(), { ...newNames(), sessionId: '\ud83d' })).toEqual({
     kind: 'not-made',
@@ -183,7 +183,7 @@ it('says of what cannot be put into a request that it is not made, and sends not
   expect(proxy.seen).toEqual([]);
 });
 
-it('asks for no way to pay that leaves the page', async () => {
+it('requests only payment methods that stay on the page', async () => {
   proxy.play('passes');
   intentOf(await adapter.createIntent(newCall(), aCharge(), newNames()));
   expect(Object.fromEntries(proxy.form)).toMatchObject({
@@ -192,7 +192,7 @@ it('asks for no way to pay that leaves the page', async () => {
   });
 });
 
-it('is unavailable when nobody listens, when the name is unknown, and when no connection stands in time', async () => {
+it('is unavailable when no server listens, the name is unknown, or no connection is established in time', async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -210,7 +210,7 @@ it('is unavailable when nobody listens, when the name is unknown, and when no co
   expect(await ask('http://processor.invalid')).toEqual({ kind: 'unavailable' });
 });
 
-it('keeps to the limit while a call waits for a free connection', async () => {
+it('keeps the limit while a call waits for a free connection', async () => {
   proxy.play('never answers, and executes nothing');
   const processor = new StripePaymentProcessor({
     secretKey: SECRET_KEY,
@@ -220,12 +220,12 @@ it('keeps to the limit while a call waits for a free connection', async () => {
   });
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => processor.retrieveIntent(newCall(), 'pi_1')));
   expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
-  // Those whose time was over before it was their turn were never sent.
+  // Calls whose time was up before their turn were never sent.
   expect(proxy.seen.length).toBeLessThan(20);
   await processor.close();
 });
 
-it('leaves nothing behind of calls whose time is over before the limit: neither requests nor what closing waits for', async () => {
+it('leaves nothing behind of calls whose time is up early: no requests, and nothing that closing waits for', async () => {
   proxy.play('never answers, and executes nothing');
   const processor = new StripePaymentProcessor({
     secretKey: SECRET_KEY,
@@ -244,7 +244,7 @@ it('leaves nothing behind of calls whose time is over before the limit: neither 
   expect(proxy.seen).toHaveLength(1);
 });
 
-it('ends the calls of the signal that says so, and no others', async () => {
+it('ends the calls of an aborted signal, and no others', async () => {
   proxy.play('never answers, and executes nothing', 2);
   const [over, other] = [new AbortController(), new AbortController()];
   const ask = (signal: AbortSignal) => adapter.retrieveIntent({ ...newCall(), signal }, 'pi_1');
@@ -257,7 +257,7 @@ it('ends the calls of the signal that says so, and no others', async () => {
   expect(await second).toEqual({ kind: 'timed-out' });
 });
 
-it('says who it is and which call it makes, and nothing about itself', async () => {
+it('sends its credential and the request id, and nothing about itself', async () => {
   proxy.play('passes');
   const call = newCall();
   await adapter.createIntent(call, aCharge(), newNames());
@@ -293,13 +293,13 @@ it('keeps a path of the address as prefix', async () => {
     baseUrl: `${sandbox.url}/control/`,
     timeoutMs: 10_000,
   });
-  // There is nothing of the processor below it, which shows that it was asked there.
+  // The processor has nothing below that path. The answer shows that the request went there.
   expect(await processor.retrieveIntent(newCall(), 'pi_1')).toEqual({ kind: 'unintelligible' });
   await processor.close();
   expect(proxy.seen).toEqual([]);
 });
 
-it.each(['429 Busy', '503 Down'])('tells when the processor wants to be asked again: %s', async (status) => {
+it.each(['429 Busy', '503 Down'])('reports when the processor wants to be asked again: %s', async (status) => {
   const server = createServer(
     (socket) =>
       void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\n{}`)),

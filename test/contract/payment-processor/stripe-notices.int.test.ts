@@ -1,4 +1,4 @@
-// Which of the processor's events are believed, and what of them.
+// The processor's events that are believed, and the fields that are taken from them.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
@@ -61,7 +61,7 @@ describe('an event of the sandbox', () => {
   });
 });
 
-describe('what an event is about', () => {
+describe('the subject of an event', () => {
   it.each([
     ['an intent', { id: 'pi_1', object: 'payment_intent' }, 'pi_1'],
     ['a charge of an intent', { id: 'ch_1', object: 'charge', payment_intent: 'pi_1' }, 'pi_1'],
@@ -73,7 +73,7 @@ describe('what an event is about', () => {
     ['a refund of an intent', { id: 're_1', object: 'refund', payment_intent: 'pi_1' }, 'pi_1'],
     ['a charge without an intent', { id: 'ch_1', object: 'charge', payment_intent: null }, null],
     ['a customer', { id: 'cus_1', object: 'customer' }, null],
-    ['an intent whose id is none', { id: '../refunds', object: 'payment_intent' }, null],
+    ['an intent with an invalid id', { id: '../refunds', object: 'payment_intent' }, null],
     ['nothing', null, null],
   ])('%s', (_name, object, intentId) => {
     expect(read(event(object))).toEqual({ ...NOTICE, intentId });
@@ -88,28 +88,28 @@ describe('what an event is about', () => {
     ],
     ['a refund', { id: 're_1', object: 'refund', payment_intent: 'pi_1', metadata: { transaction_id: 'txn_1' } }, null],
     [
-      'an intent that says something else',
+      'an intent with another type of value',
       { id: 'pi_1', object: 'payment_intent', metadata: { transaction_id: 1 } },
       null,
     ],
-  ])('names the transaction where %s says it', (_name, object, transactionId) => {
+  ])('names the transaction when %s names it', (_name, object, transactionId) => {
     expect(read(event(object))).toEqual({ ...NOTICE, transactionId });
   });
 
   it.each([
     ['ours', { id: 'cs_test_1', metadata: { transaction_id: 'chk_1' } }, 'cs_test_1', 'chk_1'],
-    ['of somebody else', { id: 'cs_test_1', metadata: null, payment_intent: 'pi_1' }, 'cs_test_1', null],
-    ['one whose id is none', { id: '../refunds' }, null, null],
+    ['of another system', { id: 'cs_test_1', metadata: null, payment_intent: 'pi_1' }, 'cs_test_1', null],
+    ['with an invalid id', { id: '../refunds' }, null, null],
   ])('a hosted checkout session: %s', (_name, object, checkoutSessionId, transactionId) => {
     const session = event({ ...object, object: 'checkout.session' });
     expect(read(session)).toEqual({ ...NOTICE, intentId: null, checkoutSessionId, transactionId });
   });
 
-  it('is a pointer only, for a connected account too', () => {
+  it('is only a pointer, for a connected account too', () => {
     expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { account: 'acct_other' }))).toEqual(NOTICE);
   });
 
-  it('says whose money it is about', () => {
+  it('names the account whose money it is about', () => {
     expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: true }))).toEqual({
       ...NOTICE,
       environment: 'live',
@@ -157,7 +157,7 @@ describe('an event is not believed', () => {
     expect(notices.read(Buffer.from(SUCCEEDED), undefined, NOW)).toBeNull();
   });
 
-  it('when there is no secret, or an empty one', () => {
+  it('when the secret is missing or empty', () => {
     expect(new StripeWebhookEvents([]).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED), NOW)).toBeNull();
     expect(new StripeWebhookEvents(['']).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED, ''), NOW)).toBeNull();
   });
@@ -174,7 +174,7 @@ describe('an event is not believed', () => {
     ],
     ['an event without data', JSON.stringify({ id: 'evt_1', object: 'event', type: 'x' })],
     ['an event without an id', event({ id: 'pi_1', object: 'payment_intent' }, { id: undefined })],
-    ['an event whose id is a sentence', event({ id: 'pi_1', object: 'payment_intent' }, { id: 'evt_ was here' })],
+    ['an event with a sentence as its id', event({ id: 'pi_1', object: 'payment_intent' }, { id: 'evt_ was here' })],
     ['an event without a type', event({ id: 'pi_1', object: 'payment_intent' }, { type: 7 })],
   ])('%s, although signed', (_name, body) => {
     expect(read(body)).toBeNull();

@@ -1,4 +1,4 @@
-// What every adapter of the payment processor's port must do, whatever lies between it and the processor.
+// The contract of the payment processor's port for every adapter, whatever is between the adapter and the processor.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
@@ -15,20 +15,20 @@ import type { VendorCall } from '../../../src/ports/vendor-call.js';
 /** The adapter, and the processor as its operator sees it. */
 export interface PaymentProcessorHarness {
   open(options: { readonly timeoutMs: number }): Promise<PaymentProcessor>;
-  /** As the consumer's browser does. Resolves with the HTTP status. */
+  /** Acts as the consumer's browser. Resolves with the HTTP status. */
   confirm(intent: PaymentIntent, paymentMethod: string): Promise<number>;
   authenticate(intent: PaymentIntent): Promise<number>;
   cancel(intentId: string): Promise<void>;
-  /** As the consumer does on the hosted page. Resolves with the HTTP status. */
+  /** Acts as the consumer on the hosted page. Resolves with the HTTP status. */
   pay(session: CheckoutSession, paymentMethod: string): Promise<number>;
   refund(intentId: string, amountCents: number): Promise<void>;
-  /** The bank sends the newest refund back. */
+  /** The bank returns the newest refund. */
   failRefund(intentId: string): Promise<void>;
-  /** The processor refuses the next refund, and keeps that under its key. */
+  /** The processor refuses the next refund, and keeps the refusal under its key. */
   refuseNextRefund(): Promise<void>;
-  /** Resolves once the processor has told that the intent succeeded. */
+  /** Resolves after the processor has reported that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
-  /** Every intent of a transaction, as the processor keeps it. */
+  /** Every intent of a transaction, as the processor stores it. */
   intentsOf(transactionId: string): Promise<
     readonly {
       id: string;
@@ -38,7 +38,7 @@ export interface PaymentProcessorHarness {
       metadata: Record<string, string>;
     }[]
   >;
-  /** Of the successful charge of a transaction: what was given back, and which parts of a destination charge came back. */
+  /** The refund of the successful charge of a transaction: its amount, and the returned parts of a destination charge. */
   refundOf(
     transactionId: string,
   ): Promise<{ readonly refunded: number; readonly takenBack?: { readonly transfer: boolean; readonly fee: boolean } }>;
@@ -103,7 +103,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       intentOf(await processor.retrieveIntent(newCall(), id));
 
     describe('creating an intent', () => {
-      it('gives an open intent that carries our names', async () => {
+      it('returns an open intent that carries our names', async () => {
         const names = newNames();
         expect(await create(aCharge(), names)).toEqual({
           id: expect.stringMatching(/^pi_/),
@@ -124,7 +124,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         });
       });
 
-      it('notes the fee only, when the platform keeps all', async () => {
+      it('only notes the fee when the platform keeps all', async () => {
         const names = newNames();
         await create(aCharge(), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -132,7 +132,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('is a destination charge with a fee, when an account is connected', async () => {
+      it('is a destination charge with a fee when an account is connected', async () => {
         const names = newNames();
         await create(aCharge({ connectedAccount: 'acct_1' }), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -140,7 +140,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('leaves all to the connected account, when there is no fee', async () => {
+      it('leaves all to the connected account when there is not a fee', async () => {
         const names = newNames();
         await create(aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 0 }), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -148,7 +148,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('gives the same intent to a repeated call, and creates one', async () => {
+      it('returns the same intent to a repeated call, and creates one', async () => {
         const [call, names] = [newCall(), newNames()];
         const first = intentOf(await processor.createIntent(call, aCharge(), names));
         expect(intentOf(await processor.createIntent(call, aCharge(), names))).toEqual(first);
@@ -165,7 +165,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
       });
 
-      it('is refused when the key is used for something else', async () => {
+      it('is refused when the key is used for another call', async () => {
         const [call, names] = [newCall(), newNames()];
         await processor.createIntent(call, aCharge(), names);
         expect(await processor.createIntent(call, aCharge({ amountCents: 9_900 }), names)).toEqual({
@@ -179,7 +179,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ['less than the minimum', aCharge({ amountCents: 49, applicationFeeCents: 0 }), 'amount_too_small', 'amount'],
         ['more than the maximum', aCharge({ amountCents: 100_000_000 }), 'amount_too_large', 'amount'],
         [
-          'part of a unit that is counted whole',
+          'a fraction of a unit that is counted whole',
           aCharge({ amountCents: 2_550, currency: 'isk' }),
           'parameter_invalid_integer',
           'amount',
@@ -202,8 +202,8 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       });
     });
 
-    describe('what became of an intent', () => {
-      it('succeeded once a card was charged', async () => {
+    describe('the state of an intent', () => {
+      it('is succeeded after a card was charged', async () => {
         const intent = await create();
         expect(await harness.confirm(intent, 'pm_card_visa')).toBe(200);
         expect(await retrieve(intent.id)).toEqual({ ...intent, status: 'succeeded', receivedCents: 2_500 });
@@ -223,7 +223,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await harness.chargesOf(names.transactionId)).toBe(1);
       });
 
-      it('waits for the consumer, and succeeds once they authenticated', async () => {
+      it('waits for the consumer, and succeeds after the authentication', async () => {
         const intent = await create();
         await harness.confirm(intent, 'pm_card_authenticationRequired');
         expect(await retrieve(intent.id)).toMatchObject({ status: 'requires_action', receivedCents: 0 });
@@ -231,7 +231,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500 });
       });
 
-      it('is under way while the bank takes its time', async () => {
+      it('is processing while the bank is slow', async () => {
         const intent = await create();
         await harness.confirm(intent, 'pm_usBankAccount');
         expect(await retrieve(intent.id)).toMatchObject({ status: 'processing', receivedCents: 0 });
@@ -239,7 +239,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500 });
       });
 
-      it('tells what was refunded', async () => {
+      it('includes refunds', async () => {
         const intent = await create();
         await harness.confirm(intent, 'pm_card_visa');
         await harness.refund(intent.id, 700);
@@ -250,7 +250,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         });
       });
 
-      it('was canceled', async () => {
+      it('is canceled after a cancellation', async () => {
         const intent = await create();
         await harness.cancel(intent.id);
         expect(await retrieve(intent.id)).toMatchObject({ status: 'canceled', receivedCents: 0 });
@@ -262,7 +262,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
     });
 
     describe('changing an intent', () => {
-      it('changes amount and noted fee of an open one', async () => {
+      it('changes amount and noted fee of an open intent', async () => {
         const names = newNames();
         const intent = await create(aCharge(), names);
         expect(
@@ -275,7 +275,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('changes the fee of a destination charge, down to none', async () => {
+      it('changes the fee of a destination charge, also to none', async () => {
         const names = newNames();
         const intent = await create(aCharge({ connectedAccount: 'acct_1' }), names);
         await processor.changeIntent(
@@ -308,7 +308,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ['succeeded', (intent: PaymentIntent) => harness.confirm(intent, 'pm_card_visa')],
         ['is under way', (intent: PaymentIntent) => harness.confirm(intent, 'pm_usBankAccount')],
         ['was canceled', (intent: PaymentIntent) => harness.cancel(intent.id)],
-      ])('is refused once it %s', async (_name, finish) => {
+      ])('is refused after it %s', async (_name, finish) => {
         const intent = await create();
         await finish(intent);
         expect(await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100 }))).toEqual({
@@ -318,7 +318,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(intent.id)).toMatchObject({ amountCents: 2_500 });
       });
 
-      it('is refused: a fee for an account that the intent was not created for', async () => {
+      it('is refused: a fee for an account for which the intent was not created', async () => {
         const intent = await create();
         expect(await processor.changeIntent(newCall(), intent.id, aCharge({ connectedAccount: 'acct_1' }))).toEqual({
           kind: 'refused',
@@ -326,7 +326,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         });
       });
 
-      it('does not find an unknown one', async () => {
+      it('does not find an unknown intent', async () => {
         expect(await processor.changeIntent(newCall(), 'pi_0123456789', aCharge())).toEqual({ kind: 'not-found' });
       });
     });
@@ -346,7 +346,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
           aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 0 }),
           { transfer: true, fee: false },
         ],
-      ])('gives back all of a charge %s', async (_whose, charge, takenBack) => {
+      ])('refunds the whole charge %s', async (_whose, charge, takenBack) => {
         const names = newNames();
         const { id } = await paid(charge, names);
         expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'refunded' });
@@ -354,11 +354,11 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(id)).toMatchObject({ status: 'succeeded', refundedCents: 2_500 });
       });
 
-      // A change that was wanted last may never have reached the processor.
+      // The last requested change may never have reached the processor.
       it.each([
         [0, { transfer: true, fee: false }],
         [100, { transfer: true, fee: true }],
-      ])('gives back the parts that the intent has in the end, with a fee of %s', async (fee, takenBack) => {
+      ])('refunds the parts that the intent finally has, with a fee of %s', async (fee, takenBack) => {
         const names = newNames();
         const charge = aCharge({ connectedAccount: 'acct_1', applicationFeeCents: fee === 0 ? 100 : 0 });
         const intent = await create(charge, names);
@@ -368,7 +368,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await harness.refundOf(names.transactionId)).toMatchObject({ refunded: 2_500, takenBack });
       });
 
-      it('says nothing given back once the bank has sent the refund back, and a further refund is told', async () => {
+      it('reports no refund after the bank has returned it, and then reports a further refund', async () => {
         const { id } = await paid(aCharge());
         await processor.refundIntent(newCall(), id);
         await harness.failRefund(id);
@@ -377,14 +377,14 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
 
-      it('gives back what is left after a part was given back', async () => {
+      it('refunds the rest after a part was refunded', async () => {
         const { id } = await paid(aCharge());
         await harness.refund(id, 700);
         expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'refunded' });
         expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
 
-      it('gives back once under one key, also when the answer is lost', async () => {
+      it('refunds once under one key, also when the answer is lost', async () => {
         const { id } = await paid(aCharge());
         const call = newCall();
         await harness.loseNextAnswer();
@@ -404,7 +404,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await processor.refundIntent(newCall(), id)).toEqual({ kind: 'refunded' });
       });
 
-      it('refuses what was given back already, and what was never paid', async () => {
+      it('refuses an intent that is already refunded, and one that was never paid', async () => {
         const { id } = await paid(aCharge());
         await harness.refund(id, 2_500);
         expect(await processor.refundIntent(newCall(), id)).toEqual({
@@ -428,7 +428,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         sessionOf(await processor.retrieveCheckout(newCall(), id));
       const intentId: unknown = expect.stringMatching(/^pi_/);
 
-      it('is open at an address, and not paid', async () => {
+      it('is open, has an address, and is not paid', async () => {
         const session = await open();
         expect(session).toEqual({
           id: expect.stringMatching(/^cs_/),
@@ -462,7 +462,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('notes the fee only, when the platform keeps all, and needs neither description nor mail address', async () => {
+      it('only notes the fee when the platform keeps all, and needs neither description nor mail address', async () => {
         const page = aPage({ description: null, email: null, notes: {} });
         await harness.pay(await open(page), 'pm_card_visa');
         expect(await harness.intentsOf(page.reference)).toMatchObject([
@@ -478,12 +478,12 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await look(session)).toMatchObject({ status: 'complete' });
       });
 
-      it('can be paid by nobody once it was expired', async () => {
+      it('can no longer be paid after it was expired', async () => {
         const [call, page] = [newCall(), aPage()];
         const session = await open(page);
         const expired = { ...session, status: 'expired', url: null };
         expect(sessionOf(await processor.expireCheckout(call, session.id))).toEqual(expired);
-        // Asked again under the same key it says the same.
+        // A repeated call under the same key gets the same answer.
         expect(sessionOf(await processor.expireCheckout(call, session.id))).toEqual(expired);
         expect(await harness.pay(session, 'pm_card_visa')).toBe(400);
         expect(await look(session)).toEqual(expired);
@@ -518,7 +518,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ['email', 'email_invalid', { email: 'o\u2019neil@example.com' }],
         ['successUrl', 'url_invalid', { successUrl: 'https://' }],
         ['cancelUrl', 'url_invalid', { cancelUrl: 'https://' }],
-      ])('is refused for a %s of the caller that is not taken, and it is said which', async (part, code, wrong) => {
+      ])('is refused for an invalid %s of the caller, which the verdict names', async (part, code, wrong) => {
         const verdict = await processor.createCheckout(newCall(), aCharge(), { ...aPage(), ...wrong });
         expect(verdict).toEqual({ kind: 'refused', code, part });
       });
@@ -542,7 +542,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       });
     });
 
-    describe('trouble', () => {
+    describe('a fault of the processor', () => {
       it('is a value: unavailable while the processor is down, and the same call works afterwards', async () => {
         const [call, names] = [newCall(), newNames()];
         const intent = await create();
@@ -555,7 +555,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
       });
 
-      it('makes one intent of a call whose answer was lost', async () => {
+      it('makes one intent when the answer of a call was lost', async () => {
         const [call, names] = [newCall(), newNames()];
         await harness.loseNextAnswer();
         await processor.createIntent(call, aCharge(), names);
@@ -564,13 +564,13 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect((await harness.calls(call.attemptId)).executed).toBe(1);
       });
 
-      it('times out within its limit on a processor that is too slow, which nevertheless executes the call', async () => {
+      it('times out within its limit when the processor is too slow, which nevertheless executes the call', async () => {
         const [call, names] = [newCall(), newNames()];
         const impatient = await harness.open({ timeoutMs: 200 });
         await harness.slow(500);
         expect(await impatient.createIntent(call, aCharge(), names)).toEqual({ kind: 'timed-out' });
         await harness.slow(0);
-        // Still being executed, and then answered, under the same key.
+        // The call is still running. It is then answered under the same key.
         expect(await processor.createIntent(call, aCharge(), names)).toMatchObject({ kind: 'intent' });
         expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
       });

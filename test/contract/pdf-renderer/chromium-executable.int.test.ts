@@ -1,4 +1,4 @@
-// Which browser is taken of those on the machine.
+// The choice among the browsers on the machine.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ describe('the browser that prints', () => {
   }
   const found = (): string | null => findChromium(null, `${join(root, 'sbin')}:${join(root, 'bin')}`);
 
-  it('is the headless shell of Debian, itself and not its start script, before any other', () => {
+  it("is Debian's headless shell itself, not its start script, before any other", () => {
     program('bin/chromium');
     program('sbin/google-chrome');
     program('bin/chromium-headless-shell');
@@ -30,14 +30,14 @@ describe('the browser that prints', () => {
     expect(findChromium(null, join(root, 'bin'), BROWSERS)).toBe(join(root, 'bin/chromium'));
   });
 
-  it('is no headless shell whose start script is not on the path', () => {
+  it('is not a headless shell whose start script is not on the path', () => {
     program('lib/chromium/chromium-headless-shell');
     expect(found()).toBeNull();
     program('other/chromium-headless-shell');
     expect(found()).toBeNull();
   });
 
-  it('is Chromium before what is made from it, wherever they lie', () => {
+  it('is Chromium before the browsers that are based on it, wherever they are', () => {
     program('sbin/microsoft-edge');
     program('sbin/google-chrome');
     expect(found()).toBe(join(root, 'sbin/google-chrome'));
@@ -45,7 +45,7 @@ describe('the browser that prints', () => {
     expect(found()).toBe(chromium);
   });
 
-  it('is the one that is named, or none', () => {
+  it('is the named one, or none', () => {
     program('bin/chromium');
     expect(findChromium(program('mine'), join(root, 'bin'))).toBe(join(root, 'mine'));
     expect(findChromium(join(root, 'no-such'), join(root, 'bin'))).toBeNull();

@@ -26,7 +26,7 @@ import {
 } from '../../support/browsers.js';
 import { until } from '../../support/eventually.js';
 
-/** An image of a size that nothing else has, so that it is known again in a PDF. */
+/** An image of a unique size, so that a PDF with it can be recognised. */
 const IMAGE = pngOf(37, 41);
 const IMAGE_URL = `data:image/png;base64,${IMAGE.toString('base64')}`;
 const IMAGE_IN_PDF = /\/Width 37\s+\/Height 41/;
@@ -42,7 +42,7 @@ function pngOf(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits of red, green and blue.
+  // Eight bits each of red, green and blue.
   header.set([8, 2], 8);
   const rows = Buffer.concat(
     Array.from({ length: height }, (_, row) => Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, row * 5)])),
@@ -66,14 +66,14 @@ function crc32(bytes: Buffer): number {
 
 describe('PDFs from Chromium', () => {
   let renderers: ChromiumPdfRenderer[] = [];
-  /** Of the tests that look at what is printed only: a browser takes longer to start than to print. */
+  /** Shared by tests that only check printed pages, because a browser takes longer to start than to print. */
   let printer: ChromiumPdfRenderer | null = null;
   const open = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer => {
     const renderer = aRenderer(options);
     renderers.push(renderer);
     return renderer;
   };
-  /** Alone, so that every browser that is seen is its own. */
+  /** Opens a renderer alone, so that every observed browser belongs to it. */
   const openAlone = async (options: Partial<ChromiumPdfRendererOptions> = {}): Promise<ChromiumPdfRenderer> => {
     await printer?.close();
     printer = null;
@@ -101,7 +101,7 @@ describe('PDFs from Chromium', () => {
     expect(others).toEqual([]);
     await Promise.all([renderer.render(mark('two'), 'live'), renderer.render(mark('three'), 'live')]);
     expect(await browsers()).toEqual([pid]);
-    // A page's process is told to end; it may take a moment.
+    // The process of a page was told to end, which may take a moment.
     await noPageIsLeft();
     const profile = /--user-data-dir=(\S+)/.exec((await browserProcesses())[0]!.command)![1]!;
     expect(existsSync(profile)).toBe(true);
@@ -120,7 +120,7 @@ describe('PDFs from Chromium', () => {
     expect(pdf).toMatch(IMAGE_IN_PDF);
   });
 
-  it('has the title of a served page; of a foreign one the title says that it is no report', async () => {
+  it('keeps the title of a served page; the title of a foreign page says that it is not a report', async () => {
     const titled = '<title>Report</title>';
     const titleOf = async (html: string, source?: PageSource): Promise<string | undefined> =>
       /\/Title \((.*)\)/.exec(textOf(await (printer ??= aRenderer()).render(html, 'live', source)))?.[1];
@@ -129,17 +129,17 @@ describe('PDFs from Chromium', () => {
       expect([page, await titleOf(page)]).toEqual([page, 'Not a report: this page was given to be printed']);
   });
 
-  it('prints two megabytes and any text', async () => {
+  it('prints two megabytes and arbitrary text', async () => {
     const rows = `<p>ä € 漢字 \u{1F600}</p>`.repeat(500);
     expect(marksIn(textOf(await print(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
   });
 
-  it('prints what only shows on paper and what a page brings along, though no screen is laid out for it', async () => {
+  it("prints parts that only show on paper, and the page's own resources, although no screen is laid out", async () => {
     const shown = `<style>:root{display:block!important} div{background:url(${IMAGE_URL});width:37px;height:41px} @media screen{div{background:none}}</style><div></div>`;
     expect(textOf(await print(`<!doctype html>${shown}${mark('end')}`))).toMatch(IMAGE_IN_PDF);
   });
 
-  it('keeps no PDF that is larger than it may be', async () => {
+  it('returns no PDF above its size limit', async () => {
     const small = aRenderer({ mostBytes: 60_000 });
     try {
       const circles = (many: number): Promise<RenderedPdf> =>
@@ -179,7 +179,7 @@ describe('PDFs from Chromium', () => {
     }
   });
 
-  describe('and the network', () => {
+  describe('without a network', () => {
     let server: Server;
     let connections = 0;
     let origin = '';
@@ -199,7 +199,7 @@ describe('PDFs from Chromium', () => {
       server.close();
     });
 
-    it('reaches nobody, whatever the page asks for', async () => {
+    it('reaches no server, whatever the page requests', async () => {
       const asks = [origin, origin.replace('127.0.0.1', 'localhost')].map(
         (
           host,
@@ -217,12 +217,12 @@ describe('PDFs from Chromium', () => {
       const pdf = textOf(await renderer.render(`<!doctype html>${asks.join('')}${mark('original')}`, 'live'));
       expect(marksIn(pdf)).toContain('original');
       expect(marksIn(pdf)).not.toContain('from-network');
-      // What the browser might still do on its own, it does before it ends.
+      // Anything that the browser still does on its own happens before it ends.
       await renderer.close();
       expect(connections).toBe(0);
     });
 
-    it('prints the page itself when it wants to go elsewhere, or to itself again', async () => {
+    it('prints the page itself when it redirects elsewhere, or to itself', async () => {
       for (const target of [`http://${origin}/`, 'http://page.invalid/', '', 'data:text/html,elsewhere']) {
         const pdf = textOf(await print(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`));
         expect([target, marksIn(pdf)]).toEqual([target, ['original']]);
@@ -237,7 +237,7 @@ describe('PDFs from Chromium', () => {
     expect(printed.map((pdf) => marksIn(textOf(pdf)))).toEqual(names.map((name) => [name]));
   });
 
-  it('ends also what writes the PDF of a page that takes too long, once the page beside it is printed', async () => {
+  it('also ends the PDF process of a page that takes too long, after the page beside it is printed', async () => {
     const renderer = await openAlone({ limitMs: 20_000 });
     await renderer.render('', 'live');
     const spoilt = await browsers();
@@ -247,21 +247,21 @@ describe('PDFs from Chromium', () => {
     ]);
     expect([marksIn(textOf(beside)), late]).toEqual([['beside'], { kind: 'timed-out' }]);
     await until(
-      'the browser and what writes its PDFs are gone',
+      'the browser and its PDF process are gone',
       async () =>
         !(await browsers()).some((pid) => spoilt.includes(pid)) &&
         !(await processesBelow(process.pid)).some(({ command }) => command.includes('PrintCompositor')),
     );
   });
 
-  it('prints again in a new browser what was under way when the browser was killed', async () => {
+  it('prints a page again in a new browser when its browser was killed', async () => {
     const renderer = await openAlone({ limitMs: 25_000 });
     const rendering = renderer.render(`${'<p>x</p>'.repeat(10_000)}${mark('end')}`, 'live');
     kill9(await browserWithPage());
     expect(marksIn(textOf(await rendering))).toEqual(['end']);
   });
 
-  it('says that it is unavailable when browsers keep dying under a page, and works again afterwards', async () => {
+  it('is unavailable when browsers keep dying under a page, and works again afterwards', async () => {
     const renderer = await openAlone();
     const rendering = renderer.render(SPINNING, 'live');
     const first = await browserWithPage();
@@ -274,7 +274,7 @@ describe('PDFs from Chromium', () => {
     expect(await browsers()).toEqual([]);
   });
 
-  it('prints a page of live while those of test have neither a turn nor a place left', async () => {
+  it('prints a live page while test pages have used up their turns and places', async () => {
     const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
     const spinning = renderer.render(SPINNING, 'test');
     expect(await renderer.render(mark('one-too-many'), 'test')).toEqual({ kind: 'unavailable' });
@@ -282,7 +282,7 @@ describe('PDFs from Chromium', () => {
     expect(await spinning).toEqual({ kind: 'timed-out' });
   });
 
-  it('prints a served page while foreign ones have neither a turn nor a place left', async () => {
+  it('prints a served page while foreign pages have used up their turns and places', async () => {
     const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
     const spinning = renderer.render(SPINNING, 'live', 'foreign');
     expect(await renderer.render(mark('one-too-many'), 'live', 'foreign')).toEqual({ kind: 'unavailable' });
@@ -290,23 +290,23 @@ describe('PDFs from Chromium', () => {
     expect(await spinning).toEqual({ kind: 'timed-out' });
   });
 
-  it('survives a page whose process dies', async () => {
+  it("survives the death of a page's process", async () => {
     const renderer = await openAlone();
     const rendering = renderer.render(SPINNING, 'live');
     let done = false;
     void rendering.finally(() => (done = true));
     while (!done) for (const pid of await pages()) kill9(pid);
-    // A process that dies with its page open looks like one that took too much memory; before that, like a browser that does not work;
-    // while the page is being opened the browser tells nothing of it, and the time runs out.
+    // A process that dies with its page open looks as if it took too much memory. Before that, it looks like a browser that does not work.
+    // While the page is being opened, the browser reports nothing, and the time runs out.
     expect(['unavailable', 'too-large', 'timed-out']).toContain((await rendering).kind);
     expect(marksIn(textOf(await renderer.render(mark('again'), 'live')))).toEqual(['again']);
   });
 
-  it('runs in the sandbox of the browser, never as root, and is gone again after it was tried', async () => {
+  it("runs in the browser's sandbox, never as root, and is gone after its trial", async () => {
     const renderer = await openAlone();
     await renderer.check();
     await renderer.close();
-    // A process that is told to end may take a moment.
+    // The process was told to end, which may take a moment.
     await until('the browser is gone', async () => (await browsers()).length === 0);
     const next = open();
     const rendering = next.render(SPINNING, 'live');
@@ -323,7 +323,7 @@ describe('PDFs from Chromium', () => {
     for (const { pid } of chromium.filter(({ pid }) => existsSync(`/proc/${pid}/status`)))
       expect(status(pid, 'Uid')).not.toContain('0');
     const [page = 0] = await pages();
-    // Filtered system calls, and process ids and users of its own.
+    // The page runs with filtered system calls and in its own namespaces of process ids and users.
     expect(status(page, 'Seccomp')).toEqual(['2']);
     expect(status(page, 'NSpid').length).toBeGreaterThan(1);
     kill9((await browsers())[0]!);
@@ -331,7 +331,7 @@ describe('PDFs from Chromium', () => {
     await rendering;
   });
 
-  it('gives the browser nothing of our environment but where programs are', async () => {
+  it('gives the browser no environment of the service except the places of programs', async () => {
     if (!existsSync('/proc/self/environ')) return;
     const renderer = await openAlone();
     await renderer.render('', 'live');
@@ -340,7 +340,7 @@ describe('PDFs from Chromium', () => {
       .split('\0')
       .filter(Boolean)
       .map((entry) => entry.split('=')[0]!);
-    // The variables of the service hold secrets; what else is here comes from a start script of the browser.
+    // The service's variables hold secrets. The others here come from a start script of the browser.
     expect(given).toEqual(expect.arrayContaining(['PATH', 'HOME']));
     for (const name of Object.keys(process.env))
       if (!['PATH', 'HOME', 'LANG', 'TMPDIR', 'PWD', 'SHLVL', '_', 'LD_LIBRARY_PATH'].includes(name))
@@ -351,7 +351,7 @@ describe('PDFs from Chromium', () => {
     expect(existsSync(home)).toBe(false);
   });
 
-  it('says so, and why, where there is no browser, or none that starts', async () => {
+  it('gives the reason when there is not a browser, or none that starts', async () => {
     const reasons: unknown[] = [];
     const notStarted = (error: unknown): void => void reasons.push(error);
     expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'), 'live')).toEqual({
@@ -367,7 +367,7 @@ describe('PDFs from Chromium', () => {
     expect(reasons).toEqual(Array.from({ length: 4 }, () => expect.any(Error)));
   });
 
-  it('does not take a browser that a script has started and waits for, and says so', async () => {
+  it('does not accept a browser that a start script has started and waits for, and says so', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'started-'));
     chmodSync(folder, 0o755);
     const script = join(folder, 'start');
@@ -384,7 +384,7 @@ describe('PDFs from Chromium', () => {
 });
 
 describe('the turns of pages', () => {
-  it('are as many at once as allowed, in the order of coming, also after a failure', async () => {
+  it('are at most the allowed number at once, in the order of arrival, also after a failure', async () => {
     const turns = new PageTurns(2, 3);
     const begun: number[] = [];
     const ends: (() => void)[] = [];

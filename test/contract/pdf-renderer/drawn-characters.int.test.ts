@@ -1,4 +1,4 @@
-// A character for which no font is installed is told on the page (docs/operations/install.md).
+// The page names characters for which no font is installed (docs/operations/install.md).
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { processorMs } from '../../support/measuring.js';
 const ascii = (character: string): boolean => /^[\x20-\x7e]$/.test(character);
 
 describe('a page', () => {
-  it('with characters that no font can draw says which, once each', () => {
+  it('with characters that no font can draw names each of them once', () => {
     const page = withNoteOfMissing('<p>\uac00\uac00 &#x1f600; &#44033;&#xac02</p>', ascii);
     expect(page).toContain('no font is installed here: U+AC00, U+1F600, U+AC01, U+AC02.');
   });
@@ -26,24 +26,24 @@ describe('a page', () => {
   );
 });
 
-it('without fontconfig nothing is known, and nothing is said', async () => {
+it('without fontconfig no character is known, and no page names one', async () => {
   expect(await knownCharacters('/nowhere')).toBeNull();
 });
 
-/** Scripts in which people write their names today, by the names that Unicode gives them. */
+/** Scripts in which people write their names today, by their Unicode names. */
 const SCRIPTS =
   'Adlam Arabic Armenian Balinese Bamum Batak Bengali Bopomofo Canadian_Aboriginal Chakma Cham Cherokee Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hanifi_Rohingya Hebrew Hiragana Javanese Kannada Katakana Kayah_Li Khmer Lao Latin Lepcha Limbu Lisu Malayalam Mandaic Meetei_Mayek Miao Mongolian Myanmar New_Tai_Lue Newa Nko Nyiakeng_Puachue_Hmong Ol_Chiki Oriya Osage Saurashtra Sinhala Sundanese Syloti_Nagri Syriac Tai_Le Tai_Tham Tai_Viet Tamil Telugu Thaana Thai Tibetan Tifinagh Vai Wancho Yi';
 
 const letters = Array.from({ length: 0x1f000 }, (_, code) => String.fromCodePoint(code));
 
-it('the image has fonts for every script; where they are installed, each script has a font', async () => {
+it('the image has fonts for every script; on machines with these fonts, each script has a font', async () => {
   const image = readFileSync(new URL('../../../Dockerfile', import.meta.url), 'utf8');
   expect(image).toMatch(/fontconfig fonts-liberation fonts-noto-core fonts-noto-cjk/);
   const families = (() => {
     try {
       return execFileSync('fc-list', [':', 'family'], { encoding: 'utf8' });
     } catch {
-      // No fontconfig here: the image has it.
+      // This machine has no fontconfig, but the image has it.
       return '';
     }
   })();
@@ -56,11 +56,11 @@ it('the image has fonts for every script; where they are installed, each script 
   expect(SCRIPTS.split(' ').filter((script) => !drawn(script))).toEqual([]);
 });
 
-// What is looked up before a page is printed is outside of the time that the page has.
-it('a page of every character is looked up in time, however many ranges the fonts have', async () => {
+// This look-up runs before printing, outside the time limit of the page.
+it('a page of every character is looked up in time, whatever the number of font ranges', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fonts-'));
   try {
-    // Every other character beyond the first ones.
+    // Every second character beyond the first ones.
     const ranges = Array.from({ length: 10_000 }, (_, at) => (0x4e00 + 2 * at).toString(16)).join(' ');
     writeFileSync(join(folder, 'fc-list'), `#!/bin/sh\necho '20-7e ${ranges}'\n`, { mode: 0o755 });
     const isKnown = (await knownCharacters(folder)) ?? (() => true);

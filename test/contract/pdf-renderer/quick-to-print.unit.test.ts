@@ -51,7 +51,7 @@ describe('a page made quick to print', () => {
   });
 
   it.each(['<', '<!--', '<a', '<style', '<style>', '<!--><', '<?', ' ', `${'x'.repeat(1_999)} `, '<!-->'])(
-    'takes no longer than it must over two megabytes of %#',
+    'takes no longer than necessary for two megabytes of %#',
     (part) => {
       const html = part.repeat(2_000_000 / part.length);
       expect(processorMs(() => quickToPrint(html))).toBeLessThan(1_000);

@@ -35,7 +35,7 @@ describe('rate limiter in Redis', () => {
     await server.stop();
   });
 
-  it('allows as many uses as the limit says, and counts those it refuses', async () => {
+  it('allows uses up to the limit, and counts the refused ones too', async () => {
     const key = randomUUID();
     const verdicts = [];
     for (let use = 0; use < 5; use++) verdicts.push(await one.hit(key, 3, 60));
@@ -56,7 +56,7 @@ describe('rate limiter in Redis', () => {
     expect(new Set(verdicts.map(({ remaining }) => remaining)).size).toBe(60);
   });
 
-  it('gives back what was set aside once, whoever asks for it and however often', async () => {
+  it('returns uses that were set aside once, however often any process asks', async () => {
     const [name, key, shared] = [randomUUID(), randomUUID(), randomUUID()];
     const uses = [
       { key, limit: 5, windowSeconds: 3_600 },
@@ -74,11 +74,11 @@ describe('rate limiter in Redis', () => {
     await redis.del(sharedKey);
     await one.setAside(name, uses);
     expect(await redis.pttl(`rate:set-aside:${name}`)).toBeGreaterThan(3_500_000);
-    // Which key was used is not told.
+    // The stored value does not reveal the key.
     expect(await redis.get(`rate:set-aside:${name}`)).not.toContain(key);
   });
 
-  it('forgets what was set aside, and says once whether it was there', async () => {
+  it('forgets uses that were set aside, and says once whether they were there', async () => {
     const name = randomUUID();
     await one.setAside(name, [{ key: randomUUID(), limit: 5, windowSeconds: 3_600 }]);
     expect([await one.forgetSetAside(name), await two.forgetSetAside(name)]).toEqual([true, false]);
@@ -91,7 +91,7 @@ describe('rate limiter in Redis', () => {
     expect((await one.hit(b, 1, 60)).allowed).toBe(true);
   });
 
-  it('tells the whole seconds until the window ends', async () => {
+  it('reports the whole seconds until the window ends', async () => {
     const key = randomUUID();
     expect((await one.hit(key, 1, 60)).resetSeconds).toBe(60);
     await redis.pexpire(stored(key), 30_900);
@@ -108,7 +108,7 @@ describe('rate limiter in Redis', () => {
     expect(await redis.pttl(stored(key))).toBeLessThanOrEqual(5_000);
   });
 
-  it('starts anew when the window has ended', async () => {
+  it('starts again when the window has ended', async () => {
     const key = randomUUID();
     expect((await one.hit(key, 1, 60)).allowed).toBe(true);
     expect((await two.hit(key, 1, 60)).allowed).toBe(false);
@@ -125,12 +125,12 @@ describe('rate limiter in Redis', () => {
     expect(await redis.pttl(stored(key))).toBeGreaterThan(0);
   });
 
-  it('keeps no key as it is', async () => {
+  it('stores no key in plain text', async () => {
     await one.hit('203.0.113.9', 1, 60);
     expect(await redis.keys('*203.0.113.9*')).toEqual([]);
   });
 
-  it('takes one of each or of none, and names what refuses for longest', async () => {
+  it('takes one of each or none, and names the longest refusal', async () => {
     const [hour, day, off] = [
       { key: randomUUID(), limit: 2, windowSeconds: 3_600 },
       { key: randomUUID(), limit: 3, windowSeconds: 86_400 },
@@ -138,7 +138,7 @@ describe('rate limiter in Redis', () => {
     ];
     expect([await one.take([hour, day, off]), await two.take([hour, day, off])]).toEqual([null, null]);
     expect(await one.take([hour, day])).toEqual({ key: hour.key, retryAfterSeconds: 3_600 });
-    // The refused one counted nowhere.
+    // The refused take counted nowhere.
     expect([await one.take([day]), await one.take([day])]).toEqual([null, { key: day.key, retryAfterSeconds: 86_400 }]);
     expect(await one.take([hour, day])).toEqual({ key: day.key, retryAfterSeconds: 86_400 });
     expect(await redis.pttl(stored(hour.key))).toBeGreaterThan(3_500_000);
@@ -149,13 +149,13 @@ describe('rate limiter in Redis', () => {
     expect(await redis.exists(stored(off.key))).toBe(0);
   });
 
-  it('lets no more through at once than are left', async () => {
+  it('allows no more simultaneous uses than are left', async () => {
     const use = { key: randomUUID(), limit: 6, windowSeconds: 3_600 };
     const taken = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? one : two).take([use])));
     expect(taken.filter((refusal) => refusal === null)).toHaveLength(6);
   });
 
-  it('takes back what was given back, and never makes up a use', async () => {
+  it('takes a returned use again, and never invents one', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
     await one.giveBack([use]);
     expect([await one.take([use]), await two.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
@@ -163,7 +163,7 @@ describe('rate limiter in Redis', () => {
     expect([await one.take([use]), await one.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
   });
 
-  it('beyond a shared window refuses the addresses and lineages that have used their part, and lets newcomers through', async () => {
+  it('beyond a shared window refuses the addresses and lineages that have used their part, and admits newcomers', async () => {
     const key = randomUUID();
     const by = (address: string, lineage: string) => ({
       key,
@@ -176,7 +176,7 @@ describe('rate limiter in Redis', () => {
     for (const lineage of ['a', 'b', 'c', 'd']) expect(await one.take([by('203.0.113.1', lineage)])).toBeNull();
     for (const _ of [1, 2]) expect(await one.take([by('203.0.113.2', 'e')])).toBeNull();
     expect(await one.take([by('203.0.113.1', 'new')])).toEqual({ key, retryAfterSeconds: 60 });
-    // Its lineage has used two of six; a third address makes that its part.
+    // Its lineage has used two of six. With a third address, that is its whole part.
     expect([
       await refused('203.0.113.3', 'f'),
       await refused('203.0.113.4', 'e'),
@@ -187,19 +187,19 @@ describe('rate limiter in Redis', () => {
     expect(stored).toHaveLength(1);
     expect(await redis.pttl(stored[0]!)).toBeGreaterThan(0);
     expect(JSON.stringify(await redis.hgetall(stored[0]!))).not.toContain('203.0');
-    // What is given back is room again, and no use is made up.
+    // A returned use is available again, and no use is invented.
     for (const _ of [1, 2, 3]) await one.giveBack([by('203.0.113.3', 'f')]);
     expect(await redis.hget(stored[0]!, 'addresses')).toBe('2');
     expect(await redis.hget(stored[0]!, 'all')).toBe('6');
   });
 
-  it('names the rule of what refuses', async () => {
+  it('names the rule that refuses', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60, rule: 'Once a minute.' };
     await one.admit([use]);
     await expect(two.admit([use])).rejects.toMatchObject({ detail: { retryAfterSeconds: 60, rule: 'Once a minute.' } });
   });
 
-  it('allows everything while Redis is away, and says so each time', async () => {
+  it('allows everything while Redis is away, and reports it each time', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
     await one.take([use]);
     redis.disconnect();
@@ -211,7 +211,7 @@ describe('rate limiter in Redis', () => {
     await redis.connect();
   });
 
-  it('allows everything while the vault has not given the key of the names, and says so each time; then it counts', async () => {
+  it('allows everything while the vault has not given the hash key, and reports it each time; then it counts', async () => {
     let away = true;
     let missed = 0;
     const limiter = new RedisRateLimiter(
@@ -234,7 +234,7 @@ describe('rate limiter in Redis', () => {
     ]);
   });
 
-  it('asks nobody where there is no limit', async () => {
+  it('asks neither Redis nor the vault when there is not a limit', async () => {
     const asked = (): never => {
       throw new Error('Nothing is to be asked');
     };

@@ -5,7 +5,7 @@ import { RedisServer } from '../../support/redis.js';
 
 /** Longer than any test. */
 const HOUR_MS = 3_600_000;
-/** Three quarters of it are no whole milliseconds. */
+/** Three quarters of it are not whole milliseconds. */
 const SHORT_MS = 21;
 
 describe('timers', () => {
@@ -20,7 +20,7 @@ describe('timers', () => {
   });
   afterEach(async () => void (await Promise.all(schedulers.map((scheduler) => scheduler.stop()))));
 
-  /** One of a process of its own. */
+  /** Timers of a separate process. */
   function scheduler(works: Readonly<Record<string, () => Promise<unknown>>>, intervalMs: number): RedisScheduler {
     const made = new RedisScheduler(server.client(), (name, error) => faults.push([name, (error as Error).message]));
     for (const [name, run] of Object.entries(works)) made.every(name, intervalMs, async () => void (await run()));
@@ -35,7 +35,7 @@ describe('timers', () => {
     expect(runs).toBe(2);
   });
 
-  it('go on in another process when the one that ran them is gone, and after Redis was emptied', async () => {
+  it('continue in another process when the first is gone, and after Redis was emptied', async () => {
     const runs = { one: 0, other: 0 };
     const one = scheduler({ sweep: async () => runs.one++ }, SHORT_MS);
     await one.start();
@@ -43,14 +43,14 @@ describe('timers', () => {
     await until('the one runs them', () => runs.one > 2);
     await one.stop();
     const soFar = runs.other;
-    await until('the other goes on', () => runs.other > soFar + 2);
+    await until('the other runs them', () => runs.other > soFar + 2);
     await server.client().flushall();
     const beforeEmpty = runs.other;
-    await until('it still does', () => runs.other > beforeEmpty + 2);
+    await until('it still runs them', () => runs.other > beforeEmpty + 2);
     expect(faults).toEqual([]);
   });
 
-  it('are not begun again while they run, and keep the others from nothing', async () => {
+  it('do not start again while they run, and do not block the others', async () => {
     let begun = 0;
     let others = 0;
     let end = (): void => undefined;
@@ -66,7 +66,7 @@ describe('timers', () => {
     end();
   });
 
-  it('tell what failed, and run again', async () => {
+  it('report a failure, and run again', async () => {
     let runs = 0;
     const failing = (): Promise<void> => {
       runs++;
@@ -77,7 +77,7 @@ describe('timers', () => {
     expect(faults[0]).toEqual(['failing', 'not this time']);
   });
 
-  it('are waited for at the end, and begin nothing after it', async () => {
+  it('are awaited at the end, and start nothing afterwards', async () => {
     let ended = 0;
     let end = (): void => undefined;
     let begun = 0;

@@ -33,7 +33,7 @@ describe('sealed payloads in Redis', () => {
     await vaults.close();
   });
 
-  /** Seals it under a new reference, which it gives. */
+  /** Seals it under a new reference, and returns the reference. */
   const sealed = async (
     payloads: SealedPayloads,
     content: Buffer = secret,
@@ -44,7 +44,7 @@ describe('sealed payloads in Redis', () => {
     await payloads.seal(reference, subject, content, ttlMs);
     return reference;
   };
-  /** As a process does that uses what it is given. */
+  /** Takes it as a process does that uses it. */
   const take = async (payloads: SealedPayloads, reference: string): Promise<Uint8Array | null> => {
     const payload = await payloads.read(reference);
     return payload !== null && (await payloads.remove(reference)) ? payload : null;
@@ -75,11 +75,11 @@ describe('sealed payloads in Redis', () => {
     }
   });
 
-  it('forgets a payload after its time', async () => {
+  it('forgets a payload after its lifetime', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, 'person', 30);
     expect(await redis.pttl(`sealed:${reference}`)).toBeLessThanOrEqual(30);
-    await until('its time is over', async () => (await redis.exists(`sealed:${reference}`)) === 0);
+    await until('its lifetime is over', async () => (await redis.exists(`sealed:${reference}`)) === 0);
     expect(await take(payloads, reference)).toBeNull();
   });
 
@@ -123,7 +123,7 @@ describe('sealed payloads in Redis', () => {
     await expect(take(new RedisSealedPayloads(redis, keys), newer)).rejects.toThrow("'k2' is not among");
   });
 
-  it('opens nothing of a person who was erased, whoever kept what Redis held', async () => {
+  it('opens nothing of a person who was erased, even from a copy of Redis', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, 'erased-later');
     const kept = (await stored(reference)) ?? Buffer.of();
@@ -134,7 +134,7 @@ describe('sealed payloads in Redis', () => {
     await expect(payloads.seal(randomUUID(), 'erased-later', secret, 10_000)).rejects.toThrow(SubjectErased);
   });
 
-  it('carries also what concerns nobody', async () => {
+  it('also carries payloads that concern no person', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, null);
     expect((await stored(reference))?.includes('900-55-1234')).toBe(false);
@@ -143,20 +143,20 @@ describe('sealed payloads in Redis', () => {
     );
   });
 
-  it('takes for gone what an earlier version sealed', async () => {
+  it('treats payloads of an earlier version as gone', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     await redis.set(`sealed:${reference}`, Buffer.concat([Buffer.of(2), Buffer.from('k1'), randomBytes(60)]));
     expect(await take(payloads, reference)).toBeNull();
   });
 
-  it('answers null to what is no reference', async () => {
+  it('answers null to an invalid reference', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     for (const reference of ['', 'x', '../sealed', 'a'.repeat(44), `${'a'.repeat(42)}\n`])
       expect(await take(payloads, reference)).toBeNull();
   });
 
-  it('tells an outage from an absence', async () => {
+  it('tells an outage apart from an absence', async () => {
     const away = new Redis(server.url, { lazyConnect: true, enableOfflineQueue: false });
     await expect(take(new RedisSealedPayloads(away, keys), 'a'.repeat(43))).rejects.toThrow();
     away.disconnect();

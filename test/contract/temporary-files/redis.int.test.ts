@@ -52,16 +52,16 @@ describe('temporary files in Redis', () => {
     }
   });
 
-  it('forgets a file after its time, also one that was read meanwhile', async () => {
+  it('forgets a file after its lifetime, also one that was read in the meantime', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     await files.put('report-3', 'person', content, 60);
     await files.get('report-3');
     expect(await redis.pttl(placeOf('report-3'))).toBeLessThanOrEqual(60);
-    await until('its time is over', async () => (await redis.exists(placeOf('report-3'))) === 0);
+    await until('its lifetime is over', async () => (await redis.exists(placeOf('report-3'))) === 0);
     expect(await files.get('report-3')).toBeNull();
   });
 
-  it('shows Redis neither the name nor anything of the content', async () => {
+  it('shows Redis neither the name nor the content', async () => {
     await new RedisTemporaryFiles(redis, keys).put('report-of-somebody', 'person', content, 10_000);
     const bytes = await redis.getBuffer(placeOf('report-of-somebody'));
     expect(bytes).not.toBeNull();
@@ -89,7 +89,7 @@ describe('temporary files in Redis', () => {
     expect(Buffer.from((await rotated.get('report-4')) ?? [])).toEqual(content);
   });
 
-  it('gives nothing of a person who was erased, and takes nothing', async () => {
+  it('returns nothing of a person who was erased, and accepts nothing', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     await files.put('report-6', 'erased-later', content, 10_000);
     await keys.erase('erased-later');
@@ -97,7 +97,7 @@ describe('temporary files in Redis', () => {
     await expect(files.put('report-6', 'erased-later', content, 10_000)).rejects.toThrow(SubjectErased);
   });
 
-  it('tells an outage from an absence, within its limit', async () => {
+  it('tells an outage apart from an absence, within its limit', async () => {
     const frozen = await RedisServer.start();
     const files = new RedisTemporaryFiles(frozen.client(), keys, 200);
     await files.put('report-5', 'person', content, 10_000);

@@ -50,7 +50,7 @@ describe('vault on disk', () => {
   const everyFile = (): Buffer[] => readdirSync(directory).map((name) => readFileSync(join(directory, name)));
   const tamper: VaultOnDisk['tamper'] = (change) => disk.tamper(change);
 
-  it('refuses what it has no room for, stays readable and erasable, and goes on when it is given more', async () => {
+  it('refuses values without room for them, stays readable and erasable, and resumes when it gets more room', async () => {
     const alarms: unknown[] = [];
     const open = (mapSizeBytes: number): DiskVault =>
       disk.open(keys, { mapSizeBytes, onNearlyFull: (usage) => alarms.push(usage) });
@@ -82,7 +82,7 @@ describe('vault on disk', () => {
     for (const subject of kept.slice(1)) expect(text(await larger.get(subject, 'report'))).toBe(subject.repeat(1_000));
   });
 
-  it('shows each process what the other has put, removed and erased, at once', async () => {
+  it('shows each process the puts, removals and erasures of the other at once', async () => {
     const here = openVault();
     const there = await startProcess();
     for (let round = 0; round < 20; round++) {
@@ -103,7 +103,7 @@ describe('vault on disk', () => {
     }
   });
 
-  it('agrees with another process on the key of a subject that both meet first', async () => {
+  it('agrees with another process on the key of a subject that is new to both', async () => {
     const here = openVault();
     const there = await startProcess();
     const ids = Array.from({ length: 300 }, (_, index) => `p${index}`);
@@ -127,7 +127,7 @@ describe('vault on disk', () => {
     expect(ours.map((key) => Buffer.from(key).toString('hex'))).toEqual(theirs);
   });
 
-  it('writes nothing in the clear', async () => {
+  it('writes nothing in plain text', async () => {
     const vault = openVault();
     const canary = 'canary-900-55-1234';
     await vault.put('p', 'a', Buffer.from(canary));
@@ -151,7 +151,7 @@ describe('vault on disk', () => {
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(1);
     const again = openVault();
     await again.erase('p');
-    // Before anything is closed: what a copy of the disk would hold at this moment.
+    // Checked before anything is closed, because a copy of the disk could be made at this moment.
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(0);
     for (let from = 0; from + 8 <= wrapped.length; from += 4)
       expect(everyFile().some((file) => file.includes(wrapped.subarray(from, from + 8)))).toBe(false);
@@ -160,7 +160,7 @@ describe('vault on disk', () => {
     expect(text(await again.get('q', 'a'))).toBe('2');
   });
 
-  it('finishes at the next start an erasure that a crash cut short', async () => {
+  it('completes at the next start an erasure that a crash interrupted', async () => {
     const vault = openVault();
     await vault.put('p', 'a', Buffer.from('1'));
     await vault.close();
@@ -179,7 +179,7 @@ describe('vault on disk', () => {
     await tamper((_, __, condemned) => expect([...condemned.getKeys()]).toEqual([]));
   });
 
-  it('notices values that were swapped, within a subject and between subjects', async () => {
+  it('notices swapped values, within a subject and between subjects', async () => {
     const vault = openVault();
     for (const id of ['p', 'q'])
       for (const entry of ['a', 'b']) await vault.put(id, entry, Buffer.from(`${id}${entry}`));
@@ -200,7 +200,7 @@ describe('vault on disk', () => {
     expect(text(await again.get('q', 'b'))).toBe('qb');
   });
 
-  it('notices keys that were swapped', async () => {
+  it('notices swapped keys', async () => {
     const vault = openVault();
     for (const id of ['p', 'q']) await vault.put(id, 'a', Buffer.from(id));
     await vault.close();
@@ -212,19 +212,19 @@ describe('vault on disk', () => {
     const again = openVault();
     await expect(again.get('p', 'a')).rejects.toThrow('not authentic');
     await again.close();
-    // Nor can a wrapped key be moved to another slot.
+    // A wrapped key cannot be moved to another slot either.
     const file = readFileSync(join(directory, 'data-keys'));
     slot(places[0]!).copy(file, places[1]! * SLOT_BYTES);
     writeFileSync(join(directory, 'data-keys'), file);
     await expect(openVault().get('q', 'a')).rejects.toThrow('not authentic');
   });
 
-  describe('keys wrapped anew', () => {
+  describe('rewrapped keys', () => {
     const second = masterKey('second');
     const openWith = (text: string): DiskVault => disk.open(text);
     const wrappedUnder = (id: string): number => disk.wrappedUnder(id);
 
-    it('never are those of an erasure whose process died before it overwrote them', async () => {
+    it('never include those of an erasure whose process died before it overwrote them', async () => {
       const vault = openVault();
       await vault.put('p', 'a', Buffer.from('1'));
       const rewrapping = openWith(`${second},${keys}`);
@@ -239,12 +239,12 @@ describe('vault on disk', () => {
       expect(wrappedUnder('k')).toBe(0);
     });
 
-    it('leave the old master key needed while a process still wraps under it', async () => {
+    it('keep the old master key necessary while a process still wraps under it', async () => {
       const behind = openVault();
       await behind.put('p', 'a', Buffer.from('1'));
       const rewrapping = openWith(`${second},${keys}`);
       await rewrapping.rewrap();
-      // One more than what it had made ahead.
+      // One more than the keys that it had made ahead.
       await Promise.all(Array.from({ length: 300 }, (_, index) => behind.put(`q${index}`, 'a', Buffer.from('2'))));
       expect(await rewrapping.masterKeyIds()).toEqual(new Set(['k', 'second']));
       await expect(openWith(second).checkMasterKeys()).rejects.toThrow("lacks 'k'");
@@ -253,7 +253,7 @@ describe('vault on disk', () => {
       await expect(openWith(second).get('q299', 'a')).resolves.toEqual(Buffer.from('2'));
     });
 
-    it('are known to need their master keys also in a vault of a version that made no marks', async () => {
+    it('are known to need their master keys also in a vault of a version without marks', async () => {
       const vault = openVault();
       await vault.put('p', 'a', Buffer.from('1'));
       await vault.close();
@@ -277,7 +277,7 @@ describe('vault on disk', () => {
     await expect(openVault().get('p', 'a')).rejects.toThrow('not authentic');
   });
 
-  it('says loudly that a key is missing when nothing says that it was destroyed', async () => {
+  it('fails clearly when a key is missing without a recorded destruction', async () => {
     const vault = openVault();
     await vault.put('p', 'a', Buffer.from('1'));
     await vault.close();
@@ -289,7 +289,7 @@ describe('vault on disk', () => {
     );
   });
 
-  it('refuses what comes after it was closed', async () => {
+  it('refuses every call after it was closed', async () => {
     const vault = openVault();
     const kept = vault.put('p', 'a', Buffer.from('1'));
     await kept;

@@ -19,7 +19,7 @@ describe('the erasure ledger', () => {
   let ledger: ErasureLedger;
   const guarded = (readOnly = false): GuardedVault =>
     new GuardedVault(vault, { ledger, clock: new SystemClock(), readOnly });
-  /** What the log was made to say, a start each. */
+  /** The subjects that the log was told, one list for each start. */
   let recorded: string[][];
   const record = async (subjects: ReadonlySet<string>): Promise<void> => void recorded.push([...subjects]);
   const apply = (): Promise<{ erased: readonly string[] }> => applyLedger(ledger, vault, { record });
@@ -51,14 +51,14 @@ describe('the erasure ledger', () => {
     await expect(vault.get('p', 'a')).rejects.toThrow(SubjectErased);
   });
 
-  it('that cannot be written lets nobody be erased', async () => {
+  it('prevents an erasure when it cannot be written', async () => {
     await vault.put('p', 'a', Buffer.from('x'));
     ledger = new ErasureLedger(join(directory, 'nowhere', 'erasures.jsonl'));
     await expect(guarded().erase('p')).rejects.toThrow('The erasure ledger cannot be written; nothing was erased');
     expect(Buffer.from((await vault.get('p', 'a')) ?? []).toString()).toBe('x');
   });
 
-  it('makes an older vault erase whom it still has, and whom it never had', async () => {
+  it('makes an older vault erase subjects that it still has, and those that it never had', async () => {
     await vault.put('p', 'a', Buffer.from('x'));
     await ledger.record('p', AT);
     await ledger.record('q', AT);
@@ -67,18 +67,18 @@ describe('the erasure ledger', () => {
     await expect(vault.put('q', 'a', Buffer.from('x'))).rejects.toThrow(SubjectErased);
   });
 
-  it('is read from where the vault knows it', async () => {
+  it('is read from the place that the vault knows', async () => {
     await ledger.record('p', AT);
     await ledger.record('q', AT);
     await apply();
-    // What lies before the mark is not looked at again, so that a start costs no more as the ledger grows.
+    // Lines before the mark are not read again, so that a start does not get slower as the ledger grows.
     writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace('"p"', '"o"'));
     await ledger.record('r', AT);
     expect(await apply()).toEqual({ erased: ['r'] });
     expect(await apply()).toEqual({ erased: [] });
   });
 
-  it('is read whole for a vault that knows less, and where several were put together', async () => {
+  it('is read completely for a vault that knows less, and after several ledgers were joined', async () => {
     await ledger.record('p', AT);
     await apply();
     const former = readFileSync(ledger.file, 'utf8');
@@ -90,10 +90,10 @@ describe('the erasure ledger', () => {
 
   it.each([
     ['is missing', () => rmSync(ledger.file)],
-    ['is empty, as under the point of a mount', () => writeFileSync(ledger.file, '')],
+    ['is empty, as under a mount point', () => writeFileSync(ledger.file, '')],
     ['is another one', () => writeFileSync(ledger.file, '{"subject":"q","erasedAt":"x"}\n')],
     ['is older', () => writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace(/.*"p".*/, ''))],
-  ])('that %s is refused by a vault that knows more, and is not made', async (_what, lose) => {
+  ])('that %s is refused by a vault that knows more, and is not made again', async (_what, lose) => {
     await ledger.record('p', AT);
     await apply();
     lose();
@@ -102,19 +102,19 @@ describe('the erasure ledger', () => {
     expect(existsSync(ledger.file) && readFileSync(ledger.file, 'utf8')).toBe(left);
   });
 
-  it('that has gone while it was in use lets nobody be erased, and is not made anew', async () => {
+  it('prevents an erasure when it has disappeared during use, and is not made again', async () => {
     await vault.put('p', 'a', Buffer.from('x'));
     renameSync(ledger.file, `${ledger.file}.gone`);
     await expect(guarded().erase('p')).rejects.toThrow('The erasure ledger cannot be written; nothing was erased');
     expect(existsSync(ledger.file)).toBe(false);
   });
 
-  it('makes the log say whom a start erased, at a later one if that one died', async () => {
+  it('lets the log record the subjects that a start erased, at a later start if that one died', async () => {
     await ledger.record('p', AT);
     await expect(
       applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) }),
     ).rejects.toThrow('the machine stopped');
-    // Somebody who may only look changes nothing of it.
+    // A read-only process does not change that.
     await applyLedger(ledger, vault, { record: null });
     await ledger.record('q', AT);
     expect(await apply()).toEqual({ erased: ['q'] });
@@ -131,14 +131,14 @@ describe('the erasure ledger', () => {
     expect(await ledger.after(mark)).toEqual({ subjects: [], mark, continues: true });
   });
 
-  it('goes on after a line that the machine did not finish', async () => {
+  it('continues after a line that the machine did not finish', async () => {
     await ledger.record('p', AT);
     appendFileSync(ledger.file, '{"subject":"torn');
     await ledger.record('q', AT);
     expect((await apply()).erased).toEqual(['p', 'q']);
   });
 
-  it('goes on after what another process began to write in the same moment', async () => {
+  it('continues after a line that another process began at the same moment', async () => {
     const handle = await open(ledger.file);
     const writes = Object.getPrototypeOf(handle) as typeof handle;
     await handle.close();
@@ -152,14 +152,14 @@ describe('the erasure ledger', () => {
     expect((await apply()).erased).toEqual(['q']);
   });
 
-  it('that is damaged is told, with the place', async () => {
+  it('is reported as damaged, with the place', async () => {
     await ledger.record('p', AT);
     const before = readFileSync(ledger.file, 'utf8');
     writeFileSync(ledger.file, `${before}{"subjekt":"q"}\n`);
     await expect(apply()).rejects.toThrow(`The erasure ledger ${ledger.file} is damaged at byte ${before.length}.`);
   });
 
-  it('gets a line for each of many erasures at once, from any process', async () => {
+  it('gets a line for each of many simultaneous erasures, from any process', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `p${index}`);
     const other = new ErasureLedger(ledger.file);
     await Promise.all(names.flatMap((name, index) => [(index % 2 ? other : ledger).record(name, AT)]));
@@ -167,7 +167,7 @@ describe('the erasure ledger', () => {
   });
 });
 
-it('a vault that may only be read puts, removes and erases nothing', async () => {
+it('a read-only vault puts, removes and erases nothing', async () => {
   const untouched = new Proxy(
     {},
     {

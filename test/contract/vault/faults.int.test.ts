@@ -1,4 +1,4 @@
-// The vault on disk where processes that have it open are killed.
+// The vault on disk when processes that have it open are killed.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SubjectErased } from '../../../src/ports/vault.js';
@@ -44,10 +44,10 @@ describe('vault on disk', () => {
     await expect(disk.open().get('p', 'token')).rejects.toThrow(SubjectErased);
   });
 
-  describe('keys wrapped anew', () => {
+  describe('rewrapped keys', () => {
     const second = masterKey('second');
 
-    it('are all there after runs that were killed, beside a process that goes on, erases and makes new ones', async () => {
+    it('are all there after killed runs, beside a process that goes on, erases and makes new ones', async () => {
       const service = disk.open(`${second},${KEYS}`);
       const before = disk.open();
       const ids = Array.from({ length: 3_000 }, (_, index) => `p${index}`);

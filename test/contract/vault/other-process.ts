@@ -1,4 +1,4 @@
-// Another process that has a vault open, and does in it what a test says.
+// Another process that has a vault open and carries out the commands of a test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ export class OtherProcess {
   readonly child: ChildProcess;
   readonly ready: Promise<unknown>;
 
-  /** `where`: the directory of a vault on disk, or the address of the S3 server. */
+  /** `where` is the directory of a vault on disk, or the address of the S3 server. */
   constructor(kind: 'disk' | 's3', where: string, keys: string) {
     const loader = new URL('../../support/typescript.js', import.meta.url).href;
     this.child = spawn(
@@ -20,7 +20,7 @@ export class OtherProcess {
         env: { ...process.env, NODE_OPTIONS: '' },
       },
     );
-    // Killing it is what a test may be about; what was written to it then is simply not acknowledged.
+    // A test may kill the process. A command that was written to it then is not acknowledged.
     this.child.stdin?.on('error', () => undefined);
     const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });
     this.ready = once(lines, 'line');

@@ -1,4 +1,4 @@
-// A process with the vault open, which OtherProcess starts: takes one JSON command a line, answers one JSON line each.
+// A process with the vault open, which OtherProcess starts. It takes one JSON command for each line, and answers each with a line of JSON.
 import { createInterface } from 'node:readline';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';

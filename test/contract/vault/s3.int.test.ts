@@ -13,7 +13,7 @@ import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
 
-/** The suite asks for hundreds of things at once of a server that does one at a time. */
+/** The suite sends hundreds of requests at once to a server that handles one at a time. */
 const PATIENT_MS = 60_000;
 
 async function onS3(limitMs = PATIENT_MS): Promise<{ open(keys: string): Promise<S3Vault>; close(): Promise<void> }> {
@@ -82,7 +82,7 @@ describe('vault on S3', () => {
   });
 
   describe('between processes', () => {
-    it('shows each what the other has put, removed and erased, at once', async () => {
+    it('shows each the puts, removals and erasures of the other at once', async () => {
       const here = openVault();
       const there = await startProcess();
       for (let round = 0; round < 5; round++) {
@@ -97,8 +97,8 @@ describe('vault on S3', () => {
       }
     });
 
-    // Two vaults of one process share nothing but the bucket, and are sure to meet a subject at the same moment.
-    it('makes one key for a subject that all meet first', async () => {
+    // Two vaults of one process share only the bucket, and surely meet a subject at the same moment.
+    it('makes one key for a subject that is new to all', async () => {
       const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
       const there = await startProcess();
       const ids = Array.from({ length: 20 }, (_, index) => `p${index}`);
@@ -164,7 +164,7 @@ describe('vault on S3', () => {
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
-    /** Holds the put back at `request` until the erasure has answered; then lets it go on. */
+    /** Holds the put back at `request` until the erasure has answered. Then the put continues. */
     async function reaching(request: string, put: () => Promise<void>, erase: () => Promise<void>): Promise<void> {
       let held = false;
       server.faultOf = async (asked) => {
@@ -178,8 +178,8 @@ describe('vault on S3', () => {
       expect(held).toBe(true);
     }
 
-    // Each removal listens to the one time limit of them all.
-    it('makes Node warn of no leak while it removes many values at once', async () => {
+    // Every removal listens to the one time limit of all.
+    it('causes no leak warning of Node while it removes many values at once', async () => {
       const there = await startProcess();
       for (let entry = 0; entry < 25; entry++) await there.do('put', 'p', `a${entry}`, '1');
       await there.do('erase', 'p');
@@ -187,7 +187,7 @@ describe('vault on S3', () => {
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
-    it('is finished by a repetition after a process died in the middle', async () => {
+    it('is completed by a repetition after a process died in the middle', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       const orphan = await server.read(valueAt('p', 'a'));
@@ -199,16 +199,16 @@ describe('vault on S3', () => {
     });
   });
 
-  describe('keys wrapped anew', () => {
+  describe('rewrapped keys', () => {
     const second = masterKey('second');
 
-    it('do not bring back what another process erases at that moment', async () => {
+    it('do not bring back a key that another process erases at that moment', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       const rewrapping = openVault(1_000, `${second},${keys}`);
       let erased: Promise<void> | null = null;
       server.faultOf = async (request) => {
-        // The key was read; the erasure comes before it is written.
+        // The key was read. The erasure comes before it is written.
         if (request === `PUT /${BUCKET}/${keyAt('p')}` && erased === null) await (erased = vault.erase('p'));
         return undefined;
       };
@@ -218,7 +218,7 @@ describe('vault on S3', () => {
       await expect(rewrapping.get('p', 'a')).rejects.toThrow(SubjectErased);
     });
 
-    it('are refused by a server that would bring it back', async () => {
+    it('are refused by a server that would bring an erased key back', async () => {
       server.conditional = false;
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
@@ -226,7 +226,7 @@ describe('vault on S3', () => {
       expect(String(await server.read(keyAt('p')))).toContain('"k:');
     });
 
-    it('leave the old master key needed while a process still wraps under it', async () => {
+    it('keep the old master key necessary while a process still wraps under it', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       const rewrapping = openVault(1_000, `${second},${keys}`);
@@ -237,7 +237,7 @@ describe('vault on S3', () => {
       await openVault(5_000, second).checkMasterKeys();
     });
 
-    it('are known to need their master keys also where a version that made no marks began', async () => {
+    it('are known to need their master keys also in a vault that a version without marks began', async () => {
       const vault = openVault();
       await vault.installationKey('person');
       await server.remove('vault/master-keys/k');
@@ -246,8 +246,8 @@ describe('vault on S3', () => {
     });
   });
 
-  describe('what lies in the bucket', () => {
-    it('is nothing in the clear', async () => {
+  describe('the content of the bucket', () => {
+    it('is never in plain text', async () => {
       const vault = openVault();
       const canary = 'canary-900-55-1234';
       await vault.put('p', 'a', bytes(canary));
@@ -266,7 +266,7 @@ describe('vault on S3', () => {
       }
     });
 
-    it('is named by short keys under the prefix, also for names that read as paths', async () => {
+    it('is named by short keys under the prefix, also for names that look like paths', async () => {
       const vault = openVault();
       const names = ['..', '.', '/', 'a/../b', '~', 'x'.repeat(200), 'plain-Name_1'];
       for (const name of names) await vault.put(name, name, bytes(name));
@@ -290,7 +290,7 @@ describe('vault on S3', () => {
       expect(await vault.erasedAt('never-seen')).toBeNull();
     });
 
-    it('is not taken when values were swapped', async () => {
+    it('is not accepted when values were swapped', async () => {
       const vault = openVault();
       for (const id of ['p', 'q']) for (const entry of ['a', 'b']) await vault.put(id, entry, bytes(`${id}${entry}`));
       const [one, two] = [await server.read(valueAt('p', 'a')), await server.read(valueAt('p', 'b'))];
@@ -306,7 +306,7 @@ describe('vault on S3', () => {
       expect(text(await vault.get('q', 'b'))).toBe('qb');
     });
 
-    it('is not taken when keys were swapped, or a key came back in another version', async () => {
+    it('is not accepted when keys were swapped, or when a key came back in another version', async () => {
       const vault = openVault();
       for (const id of ['p', 'q']) await vault.put(id, 'a', bytes(id));
       const mine = await server.read(keyAt('p'));
@@ -317,7 +317,7 @@ describe('vault on S3', () => {
       await expect(vault.get('p', 'a')).rejects.toThrow('not authentic');
     });
 
-    it('is not taken when it was cut short or changed', async () => {
+    it('is not accepted when it was cut short or changed', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('value'));
       const stored = await server.read(valueAt('p', 'a'));
@@ -332,7 +332,7 @@ describe('vault on S3', () => {
       await expect(vault.put('p', 'b', bytes('x'))).rejects.toThrow('neither a key nor a tombstone');
     });
 
-    it('is said loudly to lack a key when nothing says that it was destroyed', async () => {
+    it('fails clearly when a key is missing without a recorded destruction', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       await server.remove(keyAt('p'));
@@ -344,7 +344,7 @@ describe('vault on S3', () => {
     });
   });
 
-  describe('a bucket that keeps what was overwritten', () => {
+  describe('a bucket that keeps overwritten versions', () => {
     it.each(['Enabled', 'Suspended'] as const)(
       'gets no data key, and no erasure is claimed in it (%s)',
       async (versioning) => {
@@ -360,9 +360,9 @@ describe('vault on S3', () => {
     );
   });
 
-  describe('when S3 is not well', () => {
+  describe('when S3 has a fault', () => {
     const LIMIT_MS = 700;
-    /** A busy machine takes longer than the limit now and then. */
+    /** A busy machine sometimes takes longer than the limit. */
     const worksAgain = (vault: S3Vault): Promise<void> =>
       soon(async () => {
         expect(text(await vault.get('p', 'a'))).toBe('1');
@@ -379,7 +379,7 @@ describe('vault on S3', () => {
       for (const call of everyCall(vault)) await expect(call()).rejects.toThrow(Unavailable);
     };
 
-    it('says so when nobody listens, and works again afterwards with the same vault', async () => {
+    it('reports it when no server listens, and works again afterwards with the same vault', async () => {
       const vault = openVault(LIMIT_MS);
       await soon(() => vault.put('p', 'a', bytes('1')));
       await server.stopListening();
@@ -388,7 +388,7 @@ describe('vault on S3', () => {
       await worksAgain(vault);
     });
 
-    it('says so within the limit when it hangs, whatever was asked, and works again afterwards', async () => {
+    it('reports it within the limit when S3 hangs, for every call, and works again afterwards', async () => {
       const vault = openVault(LIMIT_MS);
       await openVault().put('p', 'a', bytes('1'));
       server.faultOf = () => 'hang';
@@ -397,16 +397,16 @@ describe('vault on S3', () => {
       await worksAgain(vault);
     });
 
-    it('says so when each answer is slower than the limit allows altogether', async () => {
+    it('reports it when each answer is slow and the limit passes in total', async () => {
       const vault = openVault(LIMIT_MS);
       await openVault().put('p', 'a', bytes('1'));
-      // The first exchange of the put answers; the last one does not.
+      // The first exchange of the put answers, and the last one does not.
       let reads = 0;
       server.faultOf = (request) => (request === `GET /${BUCKET}/${keyAt('p')}` && ++reads > 1 ? 'hang' : undefined);
       await expect(vault.put('p', 'a', bytes('2'))).rejects.toThrow(Unavailable);
     });
 
-    it('says so when it stays unavailable, and never takes that for an absence', async () => {
+    it('reports it when S3 stays unavailable, and never treats that as an absence', async () => {
       const vault = openVault(LIMIT_MS);
       server.faultOf = () => 'unavailable';
       await expectUnavailable(vault);
@@ -427,7 +427,7 @@ describe('vault on S3', () => {
       expect(failed.size).toBeGreaterThan(3);
     });
 
-    it('asks again for an object that broke off, and says so when it always does', async () => {
+    it('asks again for an object that broke off, and reports it when it always breaks off', async () => {
       const vault = openVault(2_000);
       await vault.put('p', 'a', Buffer.alloc(100_000, 7));
       let broken = 0;
@@ -439,9 +439,9 @@ describe('vault on S3', () => {
       await expect(vault.get('p', 'a')).rejects.toThrow(Unavailable);
     });
 
-    it('finds its own key again when the answer to making it was lost', async () => {
+    it('finds its own key again when the answer to its creation was lost', async () => {
       const vault = openVault();
-      // The put was carried out, and its answer cut off.
+      // The put was carried out, and its answer was cut off.
       server.faultOf = (request) => {
         if (request !== `PUT /${BUCKET}/${keyAt('p')}`) return undefined;
         server.faultOf = () => undefined;
@@ -451,7 +451,7 @@ describe('vault on S3', () => {
       expect(text(await vault.get('p', 'a'))).toBe('1');
     });
 
-    it('is told from a refusal, which is loud and names no secret', async () => {
+    it('tells it apart from a refusal, which is reported clearly and names no secret', async () => {
       const vault = openVault();
       server.faultOf = () => 'refused';
       for (const call of everyCall(vault))
@@ -460,7 +460,7 @@ describe('vault on S3', () => {
         );
     });
 
-    it('is told from a bucket that does not exist', async () => {
+    it('tells it apart from a missing bucket', async () => {
       const elsewhere = S3Vault.open({
         ...inTestServer(server.url),
         bucket: 'no-such-bucket',
@@ -495,7 +495,7 @@ describe('vault on S3', () => {
       [404, '{"error":"no such path"}'],
       [400, 'Client sent an HTTP request to an HTTPS server.'],
       [301, ''],
-    ])('names the variable when the endpoint is no S3 (%d %s)', async (status, body) => {
+    ])('names the variable when the endpoint is not S3 (%d %s)', async (status, body) => {
       const other = createServer((_, answer) => answer.writeHead(status).end(body)).listen(0, '127.0.0.1');
       await once(other, 'listening');
       try {
@@ -508,7 +508,7 @@ describe('vault on S3', () => {
     });
   });
 
-  it('refuses what comes after it was closed, and ends first what was begun', async () => {
+  it('refuses every call after it was closed, and first ends the calls that were begun', async () => {
     const vault = openVault();
     const kept = vault.put('p', 'a', bytes('1'));
     await vault.close();

@@ -1,10 +1,10 @@
-// The contract suite of src/ports/vault.ts: every adapter passes it.
+// The contract suite of src/ports/vault.ts. Every adapter passes it.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SubjectErased, type Vault, type VaultSubjects } from '../../../src/ports/vault.js';
 
 export interface VaultHarness {
-  /** Opens the one installation's vault with these master keys; what was opened before is closed. */
+  /** Opens the installation's vault with these master keys, and closes the previous one. */
   open(masterKeys: string): Promise<Vault & VaultSubjects>;
   close(): Promise<void>;
 }
@@ -17,8 +17,8 @@ const text = (value: Uint8Array | null): string | null => (value === null ? null
 const bytes = (value: string): Uint8Array => Buffer.from(value);
 
 /**
- * `start` makes a vault of its own each time; `limitMs` is what a call may take, where calls have a limit. `many`: as many new subjects as
- * a store of this kind takes at once in a second or two.
+ * `start` makes a new vault each time. `limitMs` is the time limit of a call, for stores with a limit. `many` is the number of new subjects
+ * that a store of this kind accepts at once within a second or two.
  */
 export function describeVault(name: string, start: (limitMs?: number) => Promise<VaultHarness>, many = 400): void {
   describe(`vault: ${name}`, () => {
@@ -57,7 +57,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       }
     });
 
-    it('keeps subjects and entries apart, also those whose names begin alike', async () => {
+    it('keeps subjects and entries apart, also when their names begin the same', async () => {
       const id = subject();
       const places = [
         [id, 'a'],
@@ -82,7 +82,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       await expect(vault.installationKey(bad)).rejects.toThrow(TypeError);
     });
 
-    it('removes one entry and minds no absence', async () => {
+    it('removes one entry, and accepts its absence', async () => {
       const id = subject();
       await vault.put(id, 'a', bytes('1'));
       await vault.put(id, 'b', bytes('2'));
@@ -93,21 +93,21 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       expect(text(await vault.get(id, 'b'))).toBe('2');
     });
 
-    it('takes the first values of a subject all at once', async () => {
+    it('accepts the first values of a subject all at once', async () => {
       const id = subject();
       const entries = Array.from({ length: 20 }, (_, at) => `entry-${at}`);
       await Promise.all(entries.map((entry) => vault.put(id, entry, bytes(entry))));
       for (const entry of entries) expect(text(await vault.get(id, entry))).toBe(entry);
     });
 
-    it('takes many new subjects at once', async () => {
+    it('accepts many new subjects at once', async () => {
       const ids = Array.from({ length: many }, subject);
       await Promise.all(ids.map((id) => vault.put(id, 'token', bytes(id))));
       const values = await Promise.all(ids.map((id) => vault.get(id, 'token')));
       expect(values.map(text)).toEqual(ids);
     });
 
-    it('tells which subjects there are, erased ones too, and how each came to be there', async () => {
+    it('lists the subjects, including erased ones, and how each was created', async () => {
       const [put, sealed, erased] = [subject(), subject(), subject()];
       for (const entry of [randomUUID(), 'contact']) await vault.put(put, entry, bytes('x'));
       await vault.seal(sealed, 'a call', bytes('x'));
@@ -133,7 +133,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
     });
 
     describe('erasure', () => {
-      it('ends every use of the subject, for good, and of nobody else', async () => {
+      it('permanently ends every use of the subject, and of no other', async () => {
         const [id, neighbour] = [subject(), subject()];
         await vault.put(id, 'a', bytes('1'));
         await vault.put(neighbour, 'a', bytes('2'));
@@ -153,7 +153,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
       });
 
-      it('holds for a subject of whom nothing was kept yet', async () => {
+      it('applies to a subject without any values', async () => {
         const id = subject();
         await vault.erase(id);
         await expect(vault.put(id, 'a', bytes('1'))).rejects.toThrow(SubjectErased);
@@ -188,8 +188,8 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       });
     });
 
-    describe('what is sealed to lie elsewhere', () => {
-      it('opens for its subject and context only, in whatever state the subject was before', async () => {
+    describe('a value that is sealed for another store', () => {
+      it('opens only for its subject and context, whatever the earlier state of the subject', async () => {
         const [fresh, known] = [subject(), subject()];
         await vault.put(known, 'a', bytes('1'));
         for (const id of [fresh, known]) {
@@ -204,7 +204,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         );
       });
 
-      it('is sealed under one key by all who begin at once, and can be put beside', async () => {
+      it('is sealed under one key by all who begin at once, together with a put', async () => {
         const id = subject();
         const sealed = await Promise.all(
           Array.from({ length: 10 }, (_, at) => vault.seal(id, `c${at}`, bytes(`${at}`))),
@@ -214,7 +214,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(text(await vault.get(id, 'a'))).toBe('kept');
       });
 
-      it('dies with the subject', async () => {
+      it('can no longer be opened after the erasure of the subject', async () => {
         const id = subject();
         const sealed = await vault.seal(id, 'redis/1', bytes('secret'));
         await vault.erase(id);
@@ -223,11 +223,11 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       });
     });
 
-    it('can say that it is well', async () => {
+    it('can report that it works', async () => {
       await expect(vault.ping()).resolves.toBeUndefined();
     });
 
-    describe('opened again', () => {
+    describe('when it is opened again', () => {
       afterEach(async () => {
         vault = await harness.open(keys);
       });
@@ -244,7 +244,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(Buffer.from(await vault.installationKey('person-hash'))).toEqual(Buffer.from(key));
       });
 
-      it('opens what an older master key wraps, and wraps with the newest', async () => {
+      it('opens keys under an older master key, and wraps with the newest', async () => {
         const [old, young] = [subject(), subject()];
         await vault.put(old, 'a', bytes('old'));
         const key = await vault.installationKey('person-hash');
@@ -283,7 +283,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       });
       afterEach(() => own.close());
 
-      it('are named while stored data needs them, and missed when they are not given or are others', async () => {
+      it('are named while stored data needs them, and reported when they are missing or wrong', async () => {
         vault = await own.open(keys);
         expect(await vault.masterKeyIds()).toEqual(new Set());
         await vault.put('p', 'a', bytes('1'));
@@ -300,7 +300,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         await expect(vault.checkMasterKeys()).rejects.toThrow("gives another key as 'first'");
       });
 
-      it('are needed no more but one, when all keys were wrapped anew, and what was erased stays so', async () => {
+      it('are no longer needed but one after all keys were rewrapped, and erased data stays erased', async () => {
         vault = await own.open(keys);
         const ids = ['p', 'q', 'r', 'path/like~'];
         for (const id of [...ids, 'gone']) await vault.put(id, 'a', bytes(id));
@@ -316,7 +316,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         });
         expect(first.dataKeys).toBeGreaterThanOrEqual(ids.length);
         expect(await vault.masterKeyIds()).toEqual(new Set(['second']));
-        // What is in memory is as good as before.
+        // Keys in memory still work.
         for (const id of ids) expect(text(await vault.get(id, 'a'))).toBe(id);
         vault = await own.open(second);
         await vault.checkMasterKeys();
@@ -326,7 +326,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(await vault.rewrap()).toEqual({ ...first, rewrapped: 0 });
       });
 
-      it('leave no key behind that cannot be wrapped anew without them', async () => {
+      it('leave no key behind that cannot be rewrapped without them', async () => {
         vault = await own.open(keys);
         await vault.put('p', 'a', bytes('1'));
         vault = await own.open(second);

@@ -1,4 +1,4 @@
-// A folder with a vault that tests open, also in other processes, look into, and change as somebody who broke in would.
+// A folder with a vault that tests open, also in other processes. Tests look into it and change it as an intruder would.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { masterKey } from './suite.js';
 
 export const SLOT_BYTES = 128;
 export const KEYS = masterKey('k');
-/** When everything in it happens. */
+/** The time at which everything in it happens. */
 export const AT = '2026-01-02T03:04:05.678Z';
 
 export const text = (value: Uint8Array | null): string => Buffer.from(value ?? []).toString();
@@ -44,7 +44,7 @@ export class VaultOnDisk {
     return this.dataKeys.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES);
   }
 
-  /** How many data keys are wrapped under that master key. */
+  /** The number of data keys that are wrapped under the master key. */
   wrappedUnder(id: string): number {
     const file = this.dataKeys;
     const slots = Array.from({ length: file.length / SLOT_BYTES }, (_, index) =>

@@ -1,4 +1,4 @@
-// What is kept of a receiver's answer.
+// The kept part of a receiver's answer.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { excerptOf } from '../../../src/adapters/webhook-sender/excerpt.js';
@@ -50,12 +50,12 @@ describe('an excerpt shows', () => {
     for (const piece of ['x', '0', 'abc', '0123456789', '/usr/lib/modules']) {
       expect(excerpt(piece.repeat(5_000), true)).toBe(piece.repeat(5_000).slice(0, 4_096));
     }
-    // What is hidden at the end is no longer than the beginning of a secret.
+    // The hidden part at the end is no longer than the beginning of a secret.
     const path = '/opt/python3/lib/x86/quux/handy/jumps/fog'.repeat(5_000);
     expect(excerpt(path, true)).toBe(`${path.slice(0, 4_096 - 64)}***`);
   });
 
-  test('nothing of nothing', () => {
+  test('nothing of an empty answer', () => {
     expect(excerpt('')).toBeNull();
   });
 });
@@ -116,7 +116,7 @@ describe('an excerpt masks', () => {
     expect(excerpt(text)).toBe(shown);
   });
 
-  test('the beginning of a secret where the answer was cut, and no whole word', () => {
+  test('the beginning of a secret at the cut of the answer, and no whole word', () => {
     expect(excerpt('the key is 0123456789', true)).toBe('the key is ***');
     expect(excerpt('the key is unknown', true)).toBe('the key is unknown');
     expect(excerpt('the key is 0123456789', false)).toBe('the key is 0123456789');
@@ -160,7 +160,7 @@ describe('an excerpt masks', () => {
     ['base36 in eight groups', () => groups(LOWER + DIGITS, 8, 4)],
     ['base36 in four groups', () => groups(LOWER + DIGITS, 4, 8)],
     ['base62 in groups', () => groups(LOWER + UPPER + DIGITS, 8, 4)],
-  ])('keys of %s, and hardly one by chance not', (_, key) => {
+  ])('keys of %s, almost always', (_, key) => {
     const shown = Array.from({ length: 1_000 }, () => excerpt(`key ${key()} end`)).filter(
       (text) => text !== 'key *** end',
     );
@@ -168,11 +168,11 @@ describe('an excerpt masks', () => {
   });
 });
 
-test('control and formatting characters are gone, line breaks are spaces', () => {
+test('control and formatting characters are gone, and line breaks are spaces', () => {
   expect(excerpt('a\r\n\tb\u0000\u001b[31mc\u007f\u0085d\u2028e\u202ef\ufeffg')).toBe('a b[31mc d efg');
 });
 
-test('bytes that are no text do no harm', () => {
+test('bytes that are not text do no harm', () => {
   const shown = excerptOf(randomBytes(4_096), true);
   expect(shown!.length).toBeLessThanOrEqual(4_096);
   expect(shown).not.toMatch(/\p{Cc}/u);
@@ -180,7 +180,7 @@ test('bytes that are no text do no harm', () => {
 
 test('is never longer than 4,096 characters and never ends in half a character', () => {
   expect(excerpt('ab '.repeat(2_000))).toHaveLength(4_096);
-  // Masks that are longer than what they hide.
+  // Masks that are longer than the text that they hide.
   const masked = excerpt('token=a&'.repeat(512));
   expect(masked).toHaveLength(4_096);
   expect(excerpt('🎉'.repeat(1_500))).not.toMatch(/[\ud800-\udbff]$/);

@@ -1,4 +1,4 @@
-// The sender of webhooks against real receivers on loopback, with every way in which they let it down.
+// The sender of webhooks against real receivers on loopback that fail in every way.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,9 +23,9 @@ import { until } from '../../support/eventually.js';
 import { HttpsReceiver, HttpsReceiverProcess, type ReceiverOptions } from '../../support/https-receiver.js';
 
 const NAME = 'receiver.test';
-/** For receivers that never come to an end. */
+/** For receivers that never end. */
 const SHORT_MS = 400;
-/** For those with which no exchange begins. */
+/** For receivers with which no exchange begins. */
 const SHORTEST_MS = 150;
 const HEADERS = {
   'webhook-id': 'evt_1',
@@ -63,7 +63,7 @@ function sending(options: Partial<HttpsWebhookSenderOptions> = {}): HttpsWebhook
   return sender;
 }
 
-/** Gives one list after the other, and the last one for ever. */
+/** Returns one list after another, and then the last one for ever. */
 function resolving(...answers: readonly (readonly string[])[]): Lookup & { asked: number } {
   const lookup = Object.assign(
     async () => {
@@ -84,7 +84,7 @@ function failed(errorCode: string, httpStatus: number | null = null): object {
   return { errorCode, httpStatus, latencyMs: expect.any(Number) };
 }
 
-/** One attempt over these connections, with no other way when this one ends. */
+/** One attempt over these connections, without another way when this one ends. */
 function through(
   connections: Connections,
   path: string,
@@ -137,7 +137,7 @@ interface Speaking {
   requests: number;
 }
 
-/** A receiver whose answers are written byte by byte: `answer` gets the number of the request on its connection. */
+/** A receiver that writes its answers byte by byte. `answer` gets the number of the request on its connection. */
 async function speaking(answer: (socket: TLSSocket, nth: number) => unknown): Promise<Speaking> {
   const sockets = new Set<TLSSocket>();
   const server = createTlsServer(authority.issue({ hosts: [NAME, '127.0.0.1'] }), (socket) => {
@@ -164,7 +164,7 @@ async function listening(server: Server, address: string, port = 0): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-/** An address that takes connections and does so with them. */
+/** An address that accepts connections and treats them in this way. */
 async function taking(address: string, port: number, treat: (socket: Socket) => unknown): Promise<void> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -188,7 +188,7 @@ async function silentPort(): Promise<number> {
 }
 
 describe('a receiver that answers', () => {
-  test('gets the bytes and the headers as they were given, in lower case', async () => {
+  test('gets the bytes and the headers unchanged, with lower-case names', async () => {
     const receiver = await receiving();
     const body = randomBytes(70_000);
     const answer = await sending().send(post(receiver.url('/hooks/a%20b?x=1&y=%2F', NAME), body));
@@ -229,7 +229,7 @@ describe('a receiver that answers', () => {
   });
 
   test.each([300, 304, 305, 306, 399, 400, 404, 410, 429, 500, 503])(
-    '%i is HTTP_STATUS, with what it said',
+    '%i is HTTP_STATUS, with an excerpt of the answer',
     async (status) => {
       const receiver = await receiving();
       const answer = await sending().send(post(receiver.url(`/status/${status}`)));
@@ -260,7 +260,7 @@ describe('a receiver that answers', () => {
     expect(receiver.counts).toEqual({ requests: 50, handshakes: 1, failedHandshakes: 0 });
   });
 
-  test('posts at once open no more connections than allowed, and all arrive', async () => {
+  test('simultaneous posts open no more connections than allowed, and all arrive', async () => {
     const receiver = await receiving();
     const sender = sending({ connectionsPerOrigin: 3 });
     const answers = await Promise.all(Array.from({ length: 60 }, () => sender.send(post(receiver.url('/', NAME)))));
@@ -268,14 +268,14 @@ describe('a receiver that answers', () => {
     expect(receiver.counts).toEqual({ requests: 60, handshakes: 3, failedHandshakes: 0 });
   });
 
-  test('a connection that the receiver closes is not used again', async () => {
+  test('a connection that the receiver closed is not used again', async () => {
     const receiver = await receiving();
     const sender = sending();
     for (let n = 0; n < 3; n += 1) expect((await sender.send(post(receiver.url('/close')))).errorCode).toBeNull();
     expect(receiver.counts.handshakes).toBe(3);
   });
 
-  test('in a process of its own counts what it got', async () => {
+  test('in its own process counts its requests', async () => {
     const receiver = await HttpsReceiverProcess.start();
     cleanups.push(() => receiver.close());
     const sender = sending({ trust: trusting(receiver.ca) });
@@ -286,7 +286,7 @@ describe('a receiver that answers', () => {
   });
 });
 
-describe('an answer without measure', () => {
+describe('an excessive answer', () => {
   test('an endless body is read up to 4 KB and is a success', async () => {
     const receiver = await receiving();
     const answer = await sending().send(post(receiver.url('/endless')));
@@ -303,7 +303,7 @@ describe('an answer without measure', () => {
     expect(receiver.requests[0]!.headers['accept-encoding']).toBeUndefined();
   });
 
-  test('what it says of itself is kept without secrets and without control characters', async () => {
+  test('its excerpt has no secrets and no control characters', async () => {
     const receiver = await receiving();
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const answer = await sending().send(
@@ -312,14 +312,14 @@ describe('an answer without measure', () => {
     expect(answer.responseExcerpt).toBe('bad signature for ***, sorry');
   });
 
-  test('a body that drips beyond the limit is TIMEOUT, whatever the status promised', async () => {
+  test('a body that drips beyond the limit is TIMEOUT, whatever the promised status', async () => {
     const receiver = await receiving();
     const answer = await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip')));
     expect(answer).toMatchObject(failed('TIMEOUT', 200));
     expect(answer.latencyMs).toBeGreaterThanOrEqual(SHORT_MS - 2);
   });
 
-  test('a refusal whose body drips stays the refusal that it is', async () => {
+  test('a refusal with a dripping body stays a refusal', async () => {
     const receiver = await receiving();
     expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip-then/500')))).toMatchObject(
       failed('HTTP_STATUS', 500),
@@ -327,8 +327,8 @@ describe('an answer without measure', () => {
   });
 });
 
-// RFC 9110, 15.2: a client passes over answers before the answer, even if it did not ask for them.
-describe('an answer before the answer', () => {
+// RFC 9110, 15.2: a client skips interim answers, even if it did not ask for them.
+describe('an interim answer', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
   const SEVERAL = [
     CONTINUE,
@@ -340,10 +340,10 @@ describe('an answer before the answer', () => {
 
   test.each([
     ['a 100 in the same packet', [CONTINUE + OK]],
-    ['a 100 in a packet of its own', [CONTINUE, OK]],
+    ['a 100 in a separate packet', [CONTINUE, OK]],
     ['several of all kinds', [SEVERAL, OK]],
-    ['several, a byte in each packet', [...(SEVERAL + OK)]],
-  ])('%s is passed over, on a new connection and on one used before', async (_, pieces) => {
+    ['several, with one byte in each packet', [...(SEVERAL + OK)]],
+  ])('%s is skipped, on a new connection and on a used one', async (_, pieces) => {
     const receiver = await speaking(async (socket) => {
       for (const piece of pieces) await new Promise((written) => socket.write(piece, written));
     });
@@ -358,7 +358,7 @@ describe('an answer before the answer', () => {
     expect(receiver.requests).toBe(3);
   });
 
-  test('a refusal behind it is the refusal that it is', async () => {
+  test('before a refusal leaves the refusal as it is', async () => {
     const receiver = await speaking((socket) =>
       socket.write(`${CONTINUE}HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n`),
     );
@@ -373,7 +373,7 @@ describe('an answer before the answer', () => {
     expect(receiver.requests).toBe(1);
   });
 
-  test('without end it is TIMEOUT, and reading stops', async () => {
+  test('that repeats endlessly is TIMEOUT, and reading stops', async () => {
     const flood = CONTINUE.repeat(1_000);
     const receiver = await speaking((socket) => {
       const more = (): void => {
@@ -391,13 +391,13 @@ describe('an answer before the answer', () => {
   });
 });
 
-describe('a name of several addresses', () => {
+describe('a name with several addresses', () => {
   test.each<[string, (socket: Socket) => unknown]>([
     ['is silent', () => undefined],
     ['closes', (socket) => socket.end()],
     ['resets', (socket) => socket.resetAndDestroy()],
     ['speaks plain HTTP', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')],
-  ])('whose first one %s is reached at its next one', async (_, treat) => {
+  ])('is reached at the second address when the first %s', async (_, treat) => {
     const receiver = await receiving();
     await taking('127.0.0.9', receiver.port, treat);
     const sender = sending({ timeoutMs: SHORT_MS, lookup: resolving(['127.0.0.9', '127.0.0.1']) });
@@ -405,7 +405,7 @@ describe('a name of several addresses', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  test('whose first one cannot be trusted is reached at its next one', async () => {
+  test('is reached at the second address when the first cannot be trusted', async () => {
     const receiver = await receiving();
     const other = await receiving({ hosts: ['other.test'], address: '127.0.0.9', port: receiver.port });
     const sender = sending({ lookup: resolving(['127.0.0.9', '127.0.0.1']) });
@@ -413,7 +413,7 @@ describe('a name of several addresses', () => {
     expect([other.counts.requests, receiver.counts.requests]).toEqual([0, 1]);
   });
 
-  test('has another one next time when the attempt got no answer', async () => {
+  test('uses another address next time when the attempt got no answer', async () => {
     const receiver = await receiving();
     const hanging = await receiving({ address: '127.0.0.9', port: receiver.port });
     hanging.play('/hang');
@@ -423,7 +423,7 @@ describe('a name of several addresses', () => {
     expect([hanging.counts.requests, receiver.counts.requests]).toEqual([1, 1]);
   });
 
-  test('is reached at the one that answers, though more are silent than one attempt tries', async () => {
+  test('is reached at the answering address, although more are silent than one attempt tries', async () => {
     const receiver = await receiving();
     const silent = ['127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.8'];
     for (const address of silent) await taking(address, receiver.port, () => undefined);
@@ -434,7 +434,7 @@ describe('a name of several addresses', () => {
 });
 
 describe('a receiver that does not answer in time', () => {
-  test.each(['/hang', '/drip-headers'])('%s is TIMEOUT, and the connection goes', async (path) => {
+  test.each(['/hang', '/drip-headers'])('%s is TIMEOUT, and the connection is closed', async (path) => {
     const receiver = await receiving();
     const sender = sending({ timeoutMs: SHORT_MS });
     expect(await sender.send(post(receiver.url(path)))).toEqual({ ...failed('TIMEOUT'), responseExcerpt: null });
@@ -465,7 +465,7 @@ describe('a receiver that does not answer in time', () => {
     );
   });
 
-  test('who waits for a connection beyond the limit is never sent', async () => {
+  test('is never sent a request that waits for a connection beyond the limit', async () => {
     const receiver = await receiving();
     const [connections, target] = [connecting(), targetAt(receiver.url())];
     const { attempt: holding } = through(connections, '/hang', target);
@@ -482,7 +482,7 @@ describe('a receiver that does not answer in time', () => {
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/hang', '/next']);
   });
 
-  test('who is given up while connecting is never sent, and leaves its place to the next', async () => {
+  test('is never sent a request that was given up while connecting, and the next takes its place', async () => {
     const receiver = await receiving();
     const [connections, target] = [connecting(), targetAt(receiver.url())];
     const { attempt: hasty } = through(connections, '/hasty', target);
@@ -504,15 +504,15 @@ describe('a connection that breaks', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  // Receivers close idle connections just when a request comes; at-least-once allows to repeat it.
-  test('under its second request is replaced at once by a fresh one', async () => {
+  // Receivers may close idle connections just when a request comes. At-least-once delivery allows a repetition.
+  test('during its second request is replaced at once by a new one', async () => {
     const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.destroy()));
     const sender = sending();
     for (let n = 0; n < 6; n += 1) expect(await sender.send(post(receiver.url))).toMatchObject({ errorCode: null });
     expect(receiver.requests).toBeLessThanOrEqual(9);
   });
 
-  test('under its second request, as does the fresh one, is CONNECTION_FAILED after both', async () => {
+  test('during its second request, as the new one does too, is CONNECTION_FAILED after both', async () => {
     const receiver = await receiving();
     const sender = sending();
     await sender.send(post(receiver.url()));
@@ -521,7 +521,7 @@ describe('a connection that breaks', () => {
     expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual(['evt_1', 'evt_1', 'evt_1']);
   });
 
-  test('under its second request after a byte of the answer is not replaced', async () => {
+  test('during its second request after a byte of the answer is not replaced', async () => {
     const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.end('H')));
     const sender = sending();
     await sender.send(post(receiver.url));
@@ -577,7 +577,7 @@ describe('a receiver that cannot be trusted', () => {
     ['a self-signed certificate', { certificate: selfSigned({ hosts: [NAME, '127.0.0.1'] }) }],
     ['a certificate of an unknown authority', { authority: new CertificateAuthority() }],
     [
-      'TLS 1.1 and nothing later',
+      'only TLS 1.1 and earlier',
       { tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } },
     ],
   ])('%s is TLS_ERROR, by name and by address', async (_, options) => {
@@ -588,7 +588,7 @@ describe('a receiver that cannot be trusted', () => {
     expect(receiver.counts.requests).toBe(0);
   });
 
-  test('an environment that turns verification off does not turn it off here', async () => {
+  test('is refused even in an environment that turns verification off', async () => {
     const receiver = await receiving();
     expect(await sentByProcess(receiver.url(), { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject(
       failed('TLS_ERROR'),
@@ -596,7 +596,7 @@ describe('a receiver that cannot be trusted', () => {
     expect(receiver.counts.requests).toBe(0);
   });
 
-  test('becomes one that can when the environment names its authority', async () => {
+  test('is trusted when the environment names its authority', async () => {
     const receiver = await receiving();
     const folder = await mkdtemp(join(tmpdir(), 'authority-'));
     cleanups.push(() => rm(folder, { recursive: true }));
@@ -636,7 +636,7 @@ describe('a name', () => {
     expect(receiver.counts.handshakes).toBe(0);
   });
 
-  test('that changes between the check and the connection is asked once, and the checked address is taken', async () => {
+  test('that changes between the check and the connection is looked up once, and the checked address is used', async () => {
     const receiver = await receiving();
     const lookup = resolving(['127.0.0.1'], ['169.254.169.254']);
     expect(await sending({ lookup, rememberNamesMs: 0 }).send(post(receiver.url('/', NAME)))).toMatchObject({
@@ -645,7 +645,7 @@ describe('a name', () => {
     expect(lookup.asked).toBe(1);
   });
 
-  test('that turns bad later is refused, though a connection to its good address stands', async () => {
+  test('that turns bad later is refused, although a connection to its good address is open', async () => {
     const receiver = await receiving();
     const sender = sending({ lookup: resolving(['127.0.0.1'], ['169.254.169.254']), rememberNamesMs: 0 });
     expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
@@ -653,7 +653,7 @@ describe('a name', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  test('that moves is followed: the standing connection to its old address is not used', async () => {
+  test('that moves is followed: the open connection to its old address is not used', async () => {
     const old = await receiving();
     const moved = await receiving({ address: '127.0.0.2', port: old.port });
     const sender = sending({ lookup: resolving(['127.0.0.1'], ['127.0.0.2']), rememberNamesMs: 0 });
@@ -671,9 +671,9 @@ describe('a name', () => {
   });
 });
 
-describe('a name of a network of tests', () => {
+describe('a name in a test network', () => {
   test.each(['localhost', 'receiver', 'receiver.internal'])(
-    '%s leads to an exempt address, for the rules as for the sender',
+    '%s leads to an exempt address, for the rules and for the sender',
     async (name) => {
       const receiver = await receiving({ hosts: [name] });
       const url = receiver.url('/', name);
@@ -719,21 +719,21 @@ describe('an address that is not public', () => {
     'https://localhost',
     'https://10.0.0.1',
     'http://127.0.0.1',
-  ])('%s is BLOCKED_ADDRESS before anything is connected', async (origin) => {
+  ])('%s is BLOCKED_ADDRESS before any connection', async (origin) => {
     const receiver = await receiving();
     const answer = await sending({ allow: [] }).send(post(`${origin}:${receiver.port}/`));
     expect(answer).toEqual({ ...failed('BLOCKED_ADDRESS'), responseExcerpt: null });
     expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
   });
 
-  test('is noticed on the connection too: nothing is sent over one that ended up there', async () => {
+  test('is also noticed on the connection: nothing is sent over one that ended up there', async () => {
     const receiver = await receiving();
     const { attempt } = through(connecting(), '/', targetAt(receiver.url('/', NAME)), new AddressGuard([]));
     expect(await attempt.answer).toMatchObject(failed('BLOCKED_ADDRESS'));
     expect(receiver.counts).toMatchObject({ requests: 0 });
   });
 
-  test('is no endpoint either, by the same rules', async () => {
+  test('cannot be an endpoint either, by the same rules', async () => {
     const rules = new AddressRules({
       allow: [],
       lookup: resolving(['93.184.216.34'], ['93.184.216.34', '192.168.0.1'], []),
@@ -748,7 +748,7 @@ describe('an address that is not public', () => {
   });
 });
 
-test('connections are kept to a limited number of receivers, and the others are served all the same', async () => {
+test('connections are kept to a limited number of receivers, and the others are still served', async () => {
   const receivers = await Promise.all([receiving(), receiving(), receiving()]);
   const sender = sending({ originsKept: 2 });
   for (const receiver of [...receivers, ...receivers, ...receivers])
@@ -756,7 +756,7 @@ test('connections are kept to a limited number of receivers, and the others are 
   expect(receivers.map(({ counts }) => counts.handshakes)).toEqual([1, 1, 3]);
 });
 
-test('closing lets what is under way end', async () => {
+test('closing waits for requests under way', async () => {
   const receiver = await receiving();
   const sender = sending();
   const answers: Promise<WebhookAnswer>[] = [
@@ -767,7 +767,7 @@ test('closing lets what is under way end', async () => {
   expect(await Promise.all(answers)).toMatchObject([{ errorCode: null }, { errorCode: null }]);
 });
 
-test('a header that cannot be sent is a bug of the caller, not an answer', async () => {
+test('an invalid header is a mistake of the caller, not an answer', async () => {
   const receiver = await receiving();
   await expect(sending().send({ ...post(receiver.url()), headers: { 'webhook-id': 'a\r\nb: c' } })).rejects.toThrow(
     'Invalid character in header content ["webhook-id"]',
