@@ -39,7 +39,7 @@ describe('a Redis that refuses to write', () => {
       expect([refused.status, refused.body.checks.redis]).toEqual([503, 'failing']);
       // While the connection is renewed, the reason is the lost connection.
       const told = new RegExp(`^Redis refuses to write: ${reason} `);
-      await until('the reason is told', async () => told.test((await ready()).body.reasons?.redis));
+      await until('the reason is shown', async () => told.test((await ready()).body.reasons?.redis));
       for (let read = 0; read < 5; read++) expect((await caller.status(id)).body.status).toBe('VERIFIED');
       expect((await service.request('GET', '/metrics')).text).toContain('health_check_failing{check="redis"} 1');
 

@@ -193,8 +193,8 @@ describe('a service under load', () => {
       (await service.ops('backup', 'release', to, '--ledger', ledger, '--reason', 'the other one is gone')).exitCode,
     ).toBe(0);
     await startOn(to, 'all');
-    await until('what was pending is sent', () => receiver.requests.length > delivered);
-    await until('what was open is asked for', () => vendors.calls > 0);
+    await until('the pending delivery is sent', () => receiver.requests.length > delivered);
+    await until('the vendor is asked about the open call', () => vendors.calls > 0);
     expect((await caller.get(`/reports/${erased}`)).status).toBe(410);
     expect((await caller.get(`/reports/${kept}`)).status).toBe(200);
   });

@@ -85,7 +85,7 @@ describe('a vendor that is away', () => {
     expect([again.status, again.body.error.code]).toEqual([409, 'ATTEMPT_IN_PROGRESS']);
     process.kill(pid, 'SIGCONT');
     await until(
-      'the sweep has settled the attempt',
+      'the recovery job has settled the attempt',
       async () =>
         ['VERIFIED', 'OTP_PENDING'].includes((await caller.status(id)).body.status) &&
         (await caller.post(`/screening/${id}/otp`, { code: '123456' })).status !== 409,

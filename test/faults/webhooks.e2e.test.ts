@@ -141,7 +141,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
         expect([status, attempt_count, attempts.map(({ error_code }) => error_code)]).toEqual(['succeeded', 1, [null]]);
       }
       const [after] = await stepUps('unrelated', 1);
-      await until('what happens next arrives', () => times('unrelated').has(after as string));
+      await until('the next event arrives', () => times('unrelated').has(after as string));
       await succeeded('unrelated', sessions.length + 1);
       expect([...sent().values()]).toEqual([2, 2, 2, 2, 1]);
     } finally {

@@ -60,7 +60,7 @@ describe('a consumer who pays', () => {
 
     expect(await confirmCard(secret, 'pm_card_visa')).toBe(200);
     await until(
-      'the processor has told that it is paid',
+      'the processor has reported the payment',
       async () => (await consumer.status(id)).body.overallStatus === 'COMPLETED',
     );
     expect((await consumer.post(`/payments/${transactionId}/confirm`)).body).toEqual({

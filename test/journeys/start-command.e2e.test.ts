@@ -181,8 +181,8 @@ describe('npm start', () => {
       readFileSync(join(dataDir, 'logs', 'service.log'), 'utf8').match(/"how":"[^"]*"/g) ?? [];
     for (const [index, probe] of probes.entries()) {
       await fetch(`${probe}/die`).catch(() => undefined);
-      await until('its death is told', () => deaths().length === index + 1);
-      await until('it is there again', async () => (await fetch(probe).catch(() => null))?.ok === true);
+      await until('its death is reported', () => deaths().length === index + 1);
+      await until('it answers again', async () => (await fetch(probe).catch(() => null))?.ok === true);
     }
     expect(deaths()).toEqual(Array(3).fill('"how":"ended with exit code 9"'));
     expect(run.process.exitCode).toBeNull();

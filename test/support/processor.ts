@@ -116,7 +116,7 @@ export class Processor {
 
   /** Waits until every event of an intent was either taken or dropped. */
   settled(intent: string): Promise<void> {
-    return until('the processor has told all that happened', async () =>
+    return until('the processor has sent all events', async () =>
       (await this.events({ intent })).every(({ end }) => end !== null),
     );
   }

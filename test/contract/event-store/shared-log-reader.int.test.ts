@@ -161,12 +161,12 @@ describe('subscriptions with a shared reader', () => {
     await append(1);
     await until('both are at the end', () => concerned.seen.length === 1 && concerned.atEnd && elsewhere.atEnd);
     const before = await store.head();
-    await until('the other is told of the first', () => elsewhere.through === before);
+    await until('the other has learned of the first', () => elsewhere.through === before);
     await append(1);
     await until('one has seen it', () => concerned.seen.length === 2);
     expect(told.at(-1)).toBe(before);
     const head = await store.head();
-    await until('the other is told', () => elsewhere.through === head);
+    await until('the other has learned it', () => elsewhere.through === head);
     expect(elsewhere.seen).toEqual([]);
   });
 
@@ -234,7 +234,7 @@ describe('subscriptions with a shared reader', () => {
       const behind = await store.head();
       await store.append(stream, 1, newEvents(1));
       const told = follower();
-      await until('one is told', () => told.seen.length === 3);
+      await until('one has learned it', () => told.seen.length === 3);
       harness.cluster.behind = behind;
       await expect(store.readStream(stream, options)).rejects.toBeInstanceOf(EventStoreUnavailable);
       for (const within of [

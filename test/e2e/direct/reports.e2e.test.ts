@@ -158,10 +158,10 @@ describe.each([
     expect(unlinking.map(({ body }) => body)).toEqual([DONE, DONE]);
     expect(told(await nopay.get(`${path}/report`))).toEqual([422, 9016, null]);
     expect((await nopay.delete(path)).body).toEqual(DONE);
-    await until('both are told', async () => (await eventsOf('report.revoked')) === revoked + 1);
+    await until('both webhooks are sent', async () => (await eventsOf('report.revoked')) === revoked + 1);
     expect(await eventsOf('report.shared')).toBe(shared + 1);
     expect((await nopay.put(path, UNIT)).body).toEqual(DONE);
-    await until('the new share is told', async () => (await eventsOf('report.shared')) === shared + 2);
+    await until('the webhook of the new share is sent', async () => (await eventsOf('report.shared')) === shared + 2);
     expect(await eventsOf('report.revoked')).toBe(revoked + 1);
   });
 

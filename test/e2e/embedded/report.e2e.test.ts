@@ -288,7 +288,7 @@ describe('a report that cannot be shown', () => {
     const { exitCode } = await embedding.service.ops('accounts', 'set', accountOf('unrelated'), '--support', contact);
     expect(exitCode).toBe(0);
     const caller = await embedding.service.signIn('unrelated');
-    await until('the page is told', async () => {
+    await until('the page has the contact', async () => {
       const { body } = await caller.get('/screening/options');
       return body.support === (href === null ? null : contact);
     });
@@ -373,7 +373,7 @@ describe('a report that cannot be shown', () => {
 
       // `refund_after_days` of the demo account.
       await service.passDays(14);
-      await until('the account is told of the refund', () => told('payment.refunded').length > 0);
+      await until('the account has the webhook of the refund', () => told('payment.refunded').length > 0);
       const [refund] = told('payment.refunded').map((request) => owner.verified(request, 14 * DAY_MS));
       const money = { transaction_id: transactionId, amount_cents: 3_500, currency: 'usd' };
       expect(refund.data).toEqual({ session_id: screeningId, ...money, reason_code: 'report_unavailable' });
@@ -407,7 +407,7 @@ describe('a report that cannot be shown', () => {
       expect(second).not.toBe(transactionId);
       await host.hears('onScreeningSuccess');
       expect(await names()).not.toContain('onError');
-      await until('the account is told of both payments', () => told('payment.succeeded').length === 2);
+      await until('the account has the webhooks of both payments', () => told('payment.succeeded').length === 2);
       expect(told('payment.refunded')).toHaveLength(1);
       const processor = new Processor(service.sandboxUrl);
       for (const [transaction, refunded] of [

@@ -165,7 +165,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await demo.status(id)).body).not.toHaveProperty('refundedAt');
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
-    await until('the account is told', async () => told('payment.succeeded', id).length === 2);
+    await until('the account has the webhook', async () => told('payment.succeeded', id).length === 2);
     expect(told('payment.refunded', id).map(({ data }) => data)).toEqual([
       {
         session_id: id,
@@ -256,7 +256,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     ]);
     await service.passDays(MINUTE);
     await until('it is refunded', async () => (await processor.money({ transaction: transactionId })).refunded === FEE);
-    await until('the account is told', async () => told('payment.refunded', id).length === 1);
+    await until('the account has the webhook', async () => told('payment.refunded', id).length === 1);
     expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
     expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: id }))).toEqual([
@@ -333,7 +333,7 @@ describe("a renter's payment at a hosted checkout", () => {
     expect((await payAtCheckout(renterId)).transactionId).not.toBe(transactionId);
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await reportOf(renterId)).status).toBe(200);
-    await until('the account is told', async () => told('payment.succeeded', id).length === 2);
+    await until('the account has the webhook', async () => told('payment.succeeded', id).length === 2);
     expect(told('payment.refunded', id).map(({ data }) => data)).toEqual([
       {
         session_id: id,
@@ -464,7 +464,7 @@ describe('a payment whose report the bureau refuses', () => {
     await service.passDays(MINUTE);
     await until('it is refunded', async () => (await statuses(id))[0] === 'REFUNDED');
     expect(await statuses(id)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
-    await until('the account is told', async () => told('payment.refunded', id).length === 1);
+    await until('the account has the webhook', async () => told('payment.refunded', id).length === 1);
     const { transactionId: second } = await pay(id);
     expect(second).not.toBe(transactionId);
     expect(await statuses(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
