@@ -206,7 +206,7 @@ async function answer(question: number): Promise<void> {
   });
 }
 
-/** What has the focus is this, and the window shows all of it. */
+/** The given element has the focus, and the window shows all of it. */
 async function inView(frames: FramePath, selector: string, text = ''): Promise<void> {
   await soon(async () => {
     const focused: Place = await browser.run(

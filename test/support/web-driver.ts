@@ -17,7 +17,7 @@ export type FramePath = readonly string[];
 /** As the standard writes keys. */
 const KEYS: Readonly<Record<string, string>> = { '\t': '\uE004', '\n': '\uE007', '↓': '\uE015' };
 
-/** What the commands are called in Marionette, and their method and path over HTTP. */
+/** The name of each command in Marionette, and its method and path over HTTP. */
 const COMMANDS = {
   navigate: ['Navigate', 'POST', '/url'],
   frame: ['SwitchToFrame', 'POST', '/frame'],
@@ -96,7 +96,7 @@ export class DrivenBrowser {
     await this.send('window', { x: 0, y: 0, width, height });
   }
 
-  /** What the function returns in the innermost of these frames, once it resolves. It sees nothing but its argument and the page. */
+  /** The result of the function in the innermost of these frames, once it resolves. The function sees only its argument and the page. */
   async run<A, R>(frames: FramePath, script: (argument: A) => R | Promise<R>, argument: A): Promise<R> {
     await this.enter(frames);
     return this.script(`(${String(script)})(arguments[0])`, argument);
