@@ -2,6 +2,7 @@
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import language from './tools/language/eslint-plugin.mjs';
+import limits from './tools/lint/parameters.mjs';
 import { FINISHED_FOLDERS } from './tools/language/list.mjs';
 
 /** Sources of time, chance and ids. A decider must receive these in its command. */
@@ -37,6 +38,8 @@ const LOSES_ITS_SENDER = LAST.map((call) => ({
   selector: `${call}[callee.property.name='postMessage']`,
   message: 'WebKit then sends the message without its origin and source. Write the call as a statement of its own.',
 }));
+
+const complexity = (max) => ({ complexity: ['error', { max, variant: 'modified' }] });
 
 export default defineConfig(
   globalIgnores(['dist/', 'dist-bench/', 'dist-web/', 'coverage/', '.data/', 'test/architecture/fixtures/']),
@@ -99,6 +102,21 @@ export default defineConfig(
       ],
     },
   },
+  {
+    // Not tests: a row of a table of cases has a parameter for each column.
+    files: ['src/**', 'web/**', 'sandbox/**', 'scripts/**', 'tools/**'].flatMap((path) => [
+      `${path}/*.{ts,tsx}`,
+      `${path}/*.{js,mjs}`,
+    ]),
+    plugins: { limits },
+    rules: { 'limits/parameters': ['error', { max: 4, maxOfMessage: 3 }] },
+  },
+  {
+    files: ['src/**/application/**/*.ts', 'src/**/read/**/*.ts'],
+    rules: { 'max-lines': ['error', 250] },
+  },
+  { files: ['src/{challenges,kernel,modules,ports,published,surfaces}/**/*.ts'], rules: complexity(12) },
+  { files: ['src/**/domain/**/*.ts'], rules: complexity(20) },
   {
     files: FINISHED_FOLDERS.map((folder) => `${folder}/**/*.{ts,tsx,js,mjs,cjs}`),
     plugins: { language },

@@ -1,7 +1,7 @@
 // One HTTP server for all vendors of the sandbox. main.ts starts it, and the contract tests start it in their own process.
 import { randomUUID } from 'node:crypto';
 import { type FastifyError, fastify } from 'fastify';
-import { type SandboxPart, sendError } from '../src/vendor-kit/double/sandbox-part.js';
+import { type ErrorBody, type SandboxPart, sendError } from '../src/vendor-kit/double/sandbox-part.js';
 import { guardControlRoutes } from './control-routes.js';
 
 export interface RunningSandbox {
@@ -54,8 +54,11 @@ export async function startSandbox(options: {
   server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'not_found', 'there is nothing here'));
   server.setErrorHandler((error: FastifyError, _request, reply) => {
     const [violation] = error.validation ?? [];
-    if (violation !== undefined)
-      return sendError(reply, 400, INPUT_VALIDATION, `input validation: ${error.message}`, fieldOf(violation));
+    if (violation !== undefined) {
+      const field = fieldOf(violation);
+      const said = { code: INPUT_VALIDATION, message: `input validation: ${error.message}` };
+      return reply.code(400).send({ error: { ...said, ...(field !== undefined && { field }) } } satisfies ErrorBody);
+    }
     const status = error.statusCode ?? 500;
     if (status >= 500) {
       process.stderr.write(

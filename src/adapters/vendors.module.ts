@@ -15,7 +15,7 @@ import { runs } from '../config/process.js';
 import type { VendorKind } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import type { Backlog } from '../external-calls/queued-external-calls.js';
-import { type CallObserver, routedVendor } from '../external-calls/routed-vendor.js';
+import { type MadeCall, routedVendor } from '../external-calls/routed-vendor.js';
 import { Clock } from '../kernel/clock.js';
 import type { Capability } from '../kernel/vendor-choice.js';
 import type { Log } from '../platform/observability/log.js';
@@ -38,7 +38,7 @@ const PDF_PAGES = 36;
 
 /** Counts a call that a worker made, and its time, and logs it. */
 function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
-  return (...[vendor, operation, outcome, seconds, ends, call]: Parameters<CallObserver>): void => {
+  return ({ vendor, operation, outcome, seconds, ends, call }: MadeCall): void => {
     vendorCalls.inc({ vendor, operation, outcome });
     vendorDuration.observe({ vendor, operation }, seconds);
     const { environment, accountId, aggregateId, attemptId, correlationId: requestId } = call;
@@ -87,11 +87,10 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
 
 /** A port whose calls go to the vendor that each of them names. */
 function routed<Name extends Capability>(
-  registry: VendorRegistry,
+  { registry, log }: { readonly registry: VendorRegistry; readonly log: Log },
   port: Abstract<VendorPorts[Name]>,
   vendor: VendorKind,
   capability: Name,
-  log: Log,
 ): Provider {
   return {
     provide: port,
@@ -150,10 +149,10 @@ export class VendorsModule {
       ],
       providers: [
         { provide: VendorConnections, useValue: new VendorConnections(registry, pdf, worker) },
-        routed(registry, IdentityVendor, 'identity-vendor', 'identity', log),
-        routed(registry, CreditBureau, 'credit-bureau', 'credit', log),
-        routed(registry, IncomeVendor, 'income-vendor', 'income', log),
-        routed(registry, PaymentProcessor, 'payment-processor', 'payment', log),
+        routed({ registry, log }, IdentityVendor, 'identity-vendor', 'identity'),
+        routed({ registry, log }, CreditBureau, 'credit-bureau', 'credit'),
+        routed({ registry, log }, IncomeVendor, 'income-vendor', 'income'),
+        routed({ registry, log }, PaymentProcessor, 'payment-processor', 'payment'),
         {
           provide: PdfRenderer,
           useFactory: (metrics: Metrics): PdfRenderer => {
@@ -162,7 +161,8 @@ export class VendorsModule {
               const startedAt = performance.now();
               const page = await pdf.render(html, environment, source);
               const seconds = (performance.now() - startedAt) / 1_000;
-              rendered('pdf-renderer', 'render', page.kind, seconds, [], { environment });
+              const about = { vendor: 'pdf-renderer', operation: 'render', outcome: page.kind };
+              rendered({ ...about, seconds, ends: [], call: { environment } });
               return page;
             };
             return { render };

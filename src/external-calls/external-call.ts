@@ -55,8 +55,10 @@ export abstract class ExternalCall<Input = unknown, End = unknown> {
 
   /** `askAndRecord` with the input that was sealed. */
   make(attempt: Attempt, input: Uint8Array, within: Pick<VendorCall, 'signal' | 'endsAt' | 'mayAsk'>): Promise<End> {
-    const { id, attemptId, subject, context, vendor } = attempt;
-    const call = { ...vendorCall(attemptId, subject, context, vendor, id), ...within };
-    return this.askAndRecord(call, attempt, JSON.parse(Buffer.from(input).toString('utf8')) as Input);
+    return this.askAndRecord(
+      { ...vendorCall(attempt), ...within },
+      attempt,
+      JSON.parse(Buffer.from(input).toString('utf8')) as Input,
+    );
   }
 }

@@ -4,15 +4,15 @@ import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
 
-/** Hears of every call that was made: its vendor, its operation, the kind of its verdict, its duration, how its exchanges ended, and its ids. */
-export type CallObserver = (
-  vendor: string,
-  operation: string,
-  outcome: string,
-  seconds: number,
-  ends: readonly string[],
-  call: Partial<VendorCall>,
-) => void;
+/** A call that was made: the kind of its verdict, its duration, how its exchanges ended, and its ids. */
+export interface MadeCall {
+  readonly vendor: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly seconds: number;
+  readonly ends: readonly string[];
+  readonly call: Partial<VendorCall>;
+}
 
 type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly kind: string }>;
 
@@ -26,7 +26,7 @@ const logger = new Logger('RoutedVendor');
 export function routedVendor<Port extends object>(
   kind: VendorKind,
   adapters: { readonly operations: readonly string[]; of(call: VendorCall): Port | null },
-  observe: CallObserver,
+  observe: (made: MadeCall) => void,
 ): Port {
   const operations = adapters.operations.map((operation) => {
     const ask = async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
@@ -56,7 +56,8 @@ export function routedVendor<Port extends object>(
         return { kind: 'unintelligible' };
       });
       const verdict = await (call.signal ? within(call.signal, asked, () => ({ kind: 'timed-out' })) : asked);
-      observe(vendor, operation, verdict.kind, (performance.now() - startedAt) / 1_000, ends, call);
+      const seconds = (performance.now() - startedAt) / 1_000;
+      observe({ vendor, operation, outcome: verdict.kind, seconds, ends, call });
       return verdict;
     };
     return [operation, ask];

@@ -10,5 +10,5 @@ export interface CommandTo<Of extends AnyDecider> {
   readonly id: string;
   readonly command: Parameters<Of['decide']>[0];
   /** The aggregate as the caller has seen it, to spare the first read. */
-  readonly known?: LoadedAggregate<Of['initial']>;
+  readonly known?: LoadedAggregate<Of['initial']> | undefined;
 }

@@ -195,7 +195,7 @@ export class CreateAccountCommand extends SettingOptions {
   ): Promise<void> {
     const accountId = newId();
     await this.commands.execute(
-      new OpenAccount(accountId, name, parent ?? null, settingsOf(values), operatorContext()),
+      new OpenAccount({ accountId, name, parentId: parent ?? null, settings: settingsOf(values) }, operatorContext()),
     );
     print(await existing(this.accounts, accountId));
   }
@@ -300,7 +300,7 @@ export class AccountCreditCommand extends ConsentedCommand {
     const { accountId } = await existing(this.accounts, idIn(account, 'account'));
     if (add !== undefined) {
       const context = await this.consent.given(values, `add ${add} reports to the credit of the account ${accountId}`);
-      await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), context));
+      await this.commands.execute(new AddCredit({ accountId, credits: add, reference: reference ?? newId() }, context));
     } else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
     const { state } = await this.streams.load(credit, accountId);
     print({ accountId, balance: state.balance, reserved: state.reserved.length });

@@ -79,7 +79,7 @@ export class IssueKeyCommand extends PublishableOptions {
     const { kind, environment } = values;
     const use = useOf(values);
     const context = await this.consent.given(values, `issue a ${environment} ${kind} key of the account ${accountId}`);
-    const { keyId, key } = await this.commands.execute(new IssueKey(accountId, environment, use, context));
+    const { keyId, key } = await this.commands.execute(new IssueKey({ accountId, environment, use }, context));
     print({ keyId, accountId, kind, environment, key });
   }
 }

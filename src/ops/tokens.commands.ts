@@ -70,7 +70,10 @@ export class IssueTokenCommand extends ConsentedCommand {
       throw new WrongInput(`A token for more than ${HOURS_WITHOUT_REASON} hours needs --reason <text>.`);
     print(
       await this.commands.execute(
-        new IssueDashboardToken(accountId, user, role, environment, hours * 3_600, operatorContext(reason)),
+        new IssueDashboardToken(
+          { accountId, userId: user, role, environment, ttlSeconds: hours * 3_600 },
+          operatorContext(reason),
+        ),
       ),
     );
   }

@@ -65,7 +65,7 @@ export class ReplayWebhooksCommand extends OperatorCommand {
 
   override async run(_: string[], { from, to, account }: ReplayOptions): Promise<void> {
     if (!from || !to || from >= to) throw new WrongInput('--from must be before --to.');
-    print(await this.commands.execute(new ReplayEvents(from, to, account ?? null, operatorContext())));
+    print(await this.commands.execute(new ReplayEvents({ from, to, accountId: account ?? null }, operatorContext())));
   }
 }
 

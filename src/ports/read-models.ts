@@ -62,8 +62,7 @@ export abstract class ReadModels {
     projection: Projection<object, unknown>,
     at: Date,
     limit: number,
-    list?: string,
-    skip?: number,
+    from?: { readonly list?: string; readonly skip?: number },
   ): Promise<string[]>;
 
   /** Ids of all documents in a list. */

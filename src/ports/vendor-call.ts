@@ -32,13 +32,19 @@ export interface VendorCall {
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */
-export function vendorCall(
-  attemptId: string,
-  subject: string | null,
-  { correlationId, environment, accountId }: Pick<ActionContext, 'correlationId' | 'environment' | 'accountId'>,
-  vendor: string | undefined,
-  aggregateId: string,
-): VendorCall {
+export function vendorCall({
+  id: aggregateId,
+  attemptId,
+  subject,
+  context: { correlationId, environment, accountId },
+  vendor,
+}: {
+  readonly id: string;
+  readonly attemptId: string;
+  readonly subject: string | null;
+  readonly context: Pick<ActionContext, 'correlationId' | 'environment' | 'accountId'>;
+  readonly vendor?: string | undefined;
+}): VendorCall {
   if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
   const ids = { attemptId, correlationId, accountId, aggregateId };
   return { ...ids, environment, subject, ...(vendor !== undefined && { vendor }) };

@@ -73,10 +73,9 @@ export class StepUps {
     const verdict = { kind: 'step-up', otp: true, questions: [], duplicateGuard: false } as const;
     await this.aggregates.execute(
       screeningSession,
-      sessionId,
+      { id: sessionId, known: state },
       { kind: 'record-registration', now: new Date(), attemptId, verdict, policy: POLICY },
       context,
-      state,
     );
   }
 

@@ -102,9 +102,12 @@ describe('the vendor of an account', () => {
       causationId: newId(),
     } as const;
     await run(
-      new OpenAccount(accountId, 'Example', null, { payer: 'account', prepaidBilling: true, vendors }, context),
+      new OpenAccount(
+        { accountId, name: 'Example', parentId: null, settings: { payer: 'account', prepaidBilling: true, vendors } },
+        context,
+      ),
     );
-    await run(new AddCredit(accountId, 1, 'test', context));
+    await run(new AddCredit({ accountId, credits: 1, reference: 'test' }, context));
     return context;
   }
 
@@ -122,7 +125,12 @@ describe('the vendor of an account', () => {
       termsAcceptedAt: clock.now().toISOString(),
     } as const;
     const sessionId = newId();
-    await run(new SubmitScreening(sessionId, applicant, context));
+    await run(
+      new SubmitScreening(
+        { sessionId, applicant, grantId: null, clientAddress: null, partyId: null, said: {} },
+        context,
+      ),
+    );
     return sessionId;
   }
 
@@ -139,11 +147,27 @@ describe('the vendor of an account', () => {
 
     await run(new SetSettings(context.accountId, { vendors: FIRST }, context));
     clock.pass(60);
-    expect(await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '000000' }, context))).toMatchObject({
+    expect(
+      await run(
+        new AnswerStepUp(
+          { sessionId, attemptId: newId(), given: { method: 'otp', code: '000000' }, clientAddress: null },
+          context,
+        ),
+      ),
+    ).toMatchObject({
       status: 'OTP_PENDING',
     });
-    await run(new AnswerStepUp(sessionId, newId(), { method: 'resend' }, context));
-    expect(await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, context))).toMatchObject({
+    await run(
+      new AnswerStepUp({ sessionId, attemptId: newId(), given: { method: 'resend' }, clientAddress: null }, context),
+    );
+    expect(
+      await run(
+        new AnswerStepUp(
+          { sessionId, attemptId: newId(), given: { method: 'otp', code: '123456' }, clientAddress: null },
+          context,
+        ),
+      ),
+    ).toMatchObject({
       status: 'VERIFIED',
     });
     expect(acme.asked).toEqual(['check', 'code', 'sms', 'code']);
@@ -167,7 +191,12 @@ describe('the vendor of an account', () => {
   it('has its own reference in the vault for each capability', async () => {
     const context = await anAccount(ACME);
     const sessionId = await submit(context);
-    await run(new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, context));
+    await run(
+      new AnswerStepUp(
+        { sessionId, attemptId: newId(), given: { method: 'otp', code: '123456' }, clientAddress: null },
+        context,
+      ),
+    );
     const references = (): Promise<unknown[]> =>
       Promise.all((['credit', 'income'] as const).map((capability) => screenings.reference(sessionId, capability)));
     const token = expect.stringMatching(/^acme-person-\d+$/);

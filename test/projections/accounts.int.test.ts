@@ -76,7 +76,7 @@ describe('the directories of accounts and keys', () => {
   async function open(settings: SettingsToSet = {}, parentId: string | null = null): Promise<string> {
     const accountId = newId();
     await new OpenAccountHandler(aggregates, vendors).execute(
-      new OpenAccount(accountId, 'Acme', parentId, settings, OPERATOR),
+      new OpenAccount({ accountId, name: 'Acme', parentId, settings }, OPERATOR),
     );
     return accountId;
   }
@@ -84,7 +84,7 @@ describe('the directories of accounts and keys', () => {
     new SetSettingsHandler(aggregates, vendors).execute(new SetSettings(accountId, settings, OPERATOR));
 
   const issue = (accountId: string, use: KeyUse, environment: 'live' | 'test' = 'test') =>
-    new IssueKeyHandler(aggregates).execute(new IssueKey(accountId, environment, use, OPERATOR));
+    new IssueKeyHandler(aggregates).execute(new IssueKey({ accountId, environment, use }, OPERATOR));
   const deactivate = (keyId: string) =>
     new DeactivateKeyHandler(aggregates).execute(new DeactivateKey(keyId, OPERATOR));
 
@@ -124,7 +124,9 @@ describe('the directories of accounts and keys', () => {
     expect(await accounts.find(newId())).toBeNull();
     const id = newId();
     expect(await accounts.find(id)).toBeNull();
-    await new OpenAccountHandler(aggregates, vendors).execute(new OpenAccount(id, 'Acme', null, {}, OPERATOR));
+    await new OpenAccountHandler(aggregates, vendors).execute(
+      new OpenAccount({ accountId: id, name: 'Acme', parentId: null, settings: {} }, OPERATOR),
+    );
     expect(await accounts.find(id)).not.toBeNull();
   });
 

@@ -280,7 +280,7 @@ describe('income sessions', () => {
       inquiry?: Partial<IncomeInquiry>,
       context?: ReturnType<typeof contextOf>,
       id?: string,
-      grantId?: string,
+      grantId?: string | null,
     ): Promise<string>;
     settle(id: string): Promise<unknown>;
     view(
@@ -324,13 +324,16 @@ describe('income sessions', () => {
     const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']));
     return {
       progress,
-      open: (inquiry = {}, context = contextOf(), id = newId(), grantId) =>
+      open: (inquiry = {}, context = contextOf(), id = newId(), grantId = null) =>
         opening.execute(
           new OpenIncomeSession(
-            id,
-            { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry },
+            {
+              incomeSessionId: id,
+              inquiry: { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry },
+              grantId,
+              clientAddress: null,
+            },
             context,
-            grantId,
           ),
         ),
       settle: (id) => settling.execute(new SettleIncomeSession(id, new AbortController().signal)),

@@ -76,13 +76,12 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
 
   let calls = 0;
   const call = () =>
-    vendorCall(
-      `attempt-${calls++}`,
-      null,
-      { correlationId: 'c', environment: 'test', accountId: null },
-      undefined,
-      'session',
-    );
+    vendorCall({
+      id: 'session',
+      attemptId: `attempt-${calls++}`,
+      subject: null,
+      context: { correlationId: 'c', environment: 'test', accountId: null },
+    });
   const taken = (asked: string): void =>
     expect(judged.map((one) => [one.asked, one.status, one.status === 200 ? '' : one.answer])).toEqual([
       [asked, 200, ''],

@@ -40,14 +40,25 @@ export async function makeAccounts(env) {
   const accounts = {};
   for (const { name, parent, settings, credits, live } of DEMO_ACCOUNTS) {
     const accountId = ids.get(name);
-    await bus.execute(new OpenAccount(accountId, `Test account ${name}`, ids.get(parent) ?? null, settings, context()));
-    if (credits > 0) await bus.execute(new AddCredit(accountId, credits, 'tests', context()));
+    await bus.execute(
+      new OpenAccount(
+        { accountId, name: `Test account ${name}`, parentId: ids.get(parent) ?? null, settings },
+        context(),
+      ),
+    );
+    if (credits > 0) await bus.execute(new AddCredit({ accountId, credits, reference: 'tests' }, context()));
     const keyed = async (environment, use) =>
-      (await bus.execute(new IssueKey(accountId, environment, use, context()))).key;
+      (await bus.execute(new IssueKey({ accountId, environment, use }, context()))).key;
     const publishable = (allowedOrigins) => ({ kind: 'publishable', allowedOrigins, perMinute: null });
     const token = async (role) =>
-      (await bus.execute(new IssueDashboardToken(accountId, randomUUID(), role, 'test', TOKEN_TTL_SECONDS, context())))
-        .token;
+      (
+        await bus.execute(
+          new IssueDashboardToken(
+            { accountId, userId: randomUUID(), role, environment: 'test', ttlSeconds: TOKEN_TTL_SECONDS },
+            context(),
+          ),
+        )
+      ).token;
     const https = origins.filter((origin) => origin.startsWith('https:'));
     const [publishableKey, secretKey, apiKey, livePublishableKey, liveSecretKey, owner, administrator, developer] =
       await Promise.all([

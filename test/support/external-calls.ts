@@ -27,11 +27,11 @@ export class CallsAtOnce extends ExternalCalls {
     this.admitted.delete(attemptId);
   }
   override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
-    const { attemptId, subject, context, vendor } = attempt;
+    const { attemptId } = attempt;
     this.admitted.delete(attemptId);
     if (this.absent) this.inputs.set(attemptId, Buffer.from(JSON.stringify(input)));
     if (this.absent) return null;
-    const end = await call.askAndRecord(vendorCall(attemptId, subject, context, vendor, attempt.id), attempt, input);
+    const end = await call.askAndRecord(vendorCall(attempt), attempt, input);
     return this.deaf ? null : end;
   }
   override async makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean> {

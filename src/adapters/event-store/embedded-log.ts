@@ -530,10 +530,7 @@ export class EmbeddedLog {
 
 /** The text of an event; its beginning is what `page` tells the category from. */
 export function eventText(
-  stream: string,
-  revision: number,
-  id: string,
-  type: string,
+  { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   data: string,
   metadata: string,
 ): string {

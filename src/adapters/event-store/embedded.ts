@@ -142,7 +142,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       const first = expected === 'no-stream' ? NO_STREAM : expected;
       const texts = (storable[place] as StorableAppend).events.map(({ id, type, data, metadata }, index) => ({
         id,
-        text: eventText(stream, first + 1 + index, id, type, data, metadata),
+        text: eventText({ stream, revision: first + 1 + index, id, type }, data, metadata),
         test: events[index]?.metadata['environment'] === 'test',
       }));
       return { stream, expected: first, events: texts };

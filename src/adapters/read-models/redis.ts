@@ -88,14 +88,12 @@ export class RedisReadModels extends ReadModels {
     };
   }
 
-  override due(projection: AnyProjection, at: Date, limit: number, list = DUE, skip = 0): Promise<string[]> {
-    const [first, last] = boundsOf(list, at.toISOString());
-    return this.ids(projection, first, last, limit, skip);
+  override due(projection: AnyProjection, at: Date, limit: number, { list = DUE, skip = 0 } = {}): Promise<string[]> {
+    return this.ids(projection, boundsOf(list, at.toISOString()), limit, skip);
   }
 
   override idsIn(projection: AnyProjection, list: string): Promise<string[]> {
-    const [first, last] = boundsOf(list);
-    return this.ids(projection, first, last, -1);
+    return this.ids(projection, boundsOf(list), -1);
   }
 
   override async applyNow(history: readonly RecordedEvent[]): Promise<void> {
@@ -118,8 +116,7 @@ export class RedisReadModels extends ReadModels {
 
   private async ids(
     projection: AnyProjection,
-    first: string,
-    last: string,
+    [first, last]: readonly [string, string],
     limit: number,
     skip = 0,
   ): Promise<string[]> {

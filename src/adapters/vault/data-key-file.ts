@@ -174,13 +174,7 @@ export class DataKeyFile {
   }
 }
 
-const writeAt = promisify(write) as (
-  fd: number,
-  buffer: Buffer,
-  offset: number,
-  length: number,
-  position: number,
-) => Promise<{ bytesWritten: number }>;
+const writeAt = promisify(write);
 const sync = promisify(fdatasync);
 
 /** Empty when the slot holds no key. */

@@ -45,7 +45,7 @@ const STORED_VAULT = Symbol('StoredVault');
       provide: Vault,
       useFactory: async (...[stored, ledger, { readOnly }, clock, log, store, evidence]: VaultParts) => {
         const record = readOnly ? null : recordingIn(store, evidence);
-        const prepare = (): Promise<void> => checkAndErase(ledger, stored, record, clock, log);
+        const prepare = (): Promise<void> => checkAndErase(ledger, stored, record, { clock, log });
         const vault = new GuardedVault(stored, { ledger, clock, readOnly, prepare });
         await pingAtStart(vault, log);
         return vault;
@@ -128,8 +128,7 @@ async function checkAndErase(
   ledger: ErasureLedger,
   vault: StoredVault,
   record: Recording | null,
-  clock: Clock,
-  log: Log,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<void> {
   await vault.checkMasterKeys();
   // From its first start on a vault knows a ledger, and misses it where it is gone.

@@ -14,14 +14,12 @@ export class DataKeyMissing extends NotAuthentic {
 }
 
 /** `<master key id>:<base64>`. `where` is authenticated, so that a wrapped key opens in its own place only. */
-export function wrapKey(
-  keys: MasterKeys,
-  purpose: string,
-  where: string,
-  key: Uint8Array,
-  keyId: string = keys.currentId,
-): string {
-  return `${keyId}:${encrypt(keys.derive(purpose, keyId), where, key).toString('base64')}`;
+export function wrapKey(keys: MasterKeys, purpose: string, where: string, key: Uint8Array): string {
+  return wrapped(keys.derive(purpose, keys.currentId), keys.currentId, where, key);
+}
+
+function wrapped(by: Buffer, keyId: string, where: string, key: Uint8Array): string {
+  return `${keyId}:${encrypt(by, where, key).toString('base64')}`;
 }
 
 export function unwrapKey(keys: MasterKeys, purpose: string, where: string, wrapped: string): Buffer {
@@ -39,7 +37,7 @@ export function wrappingKeyId(wrapped: string): string {
  * that master key only, so that a start can tell whether it has what stored data needs.
  */
 export function markOf(keys: MasterKeys, keyId: string = keys.currentId): string {
-  return wrapKey(keys, MARKS, MARKS, Buffer.alloc(0), keyId);
+  return wrapped(keys.derive(MARKS, keyId), keyId, MARKS, Buffer.alloc(0));
 }
 
 /** `marks`: by master key id. An empty mark was made by a process without the key, and proves nothing. Throws MasterKeysMissing. */

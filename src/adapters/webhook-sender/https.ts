@@ -82,17 +82,16 @@ export class HttpsWebhookSender extends WebhookSender {
   private dispatch(attempt: Attempt, request: WebhookRequest, target: Target, addresses: readonly string[]): void {
     const left = addresses.slice(0, MAX_ADDRESSES);
     const idle = left.length === 1 ? 0 : left.findIndex((address) => this.connections.has(target, address));
-    this.post(attempt, request, target, idle > 0 ? [...left.splice(idle, 1), ...left] : left, false);
+    this.post({ attempt, request, target }, idle > 0 ? [...left.splice(idle, 1), ...left] : left, false);
   }
 
   /** To the first of the addresses. A connection that closed under the request is replaced by a fresh one, once. */
   private post(
-    attempt: Attempt,
-    request: WebhookRequest,
-    target: Target,
+    sending: { readonly attempt: Attempt; readonly request: WebhookRequest; readonly target: Target },
     [address = '', ...others]: readonly string[],
     fresh: boolean,
   ): void {
+    const { attempt, request, target } = sending;
     attempt.take({
       request: this.connections.post(target, address, request, fresh),
       body: request.body,
@@ -100,8 +99,8 @@ export class HttpsWebhookSender extends WebhookSender {
       permits: (remoteAddress) => this.guard.permits(remoteAddress),
       another: (failure) => {
         const refused = failure?.errorCode === 'BLOCKED_ADDRESS';
-        if (failure === null) this.post(attempt, request, target, [address, ...others], true);
-        else if (others.length > 0 && !refused) this.post(attempt, request, target, others, fresh);
+        if (failure === null) this.post(sending, [address, ...others], true);
+        else if (others.length > 0 && !refused) this.post(sending, others, fresh);
         return failure === null || (others.length > 0 && !refused);
       },
       failed: () => this.names.failed(target.host, address),

@@ -52,10 +52,9 @@ export class ChallengeRecorder {
     const recording = { attemptId, now: this.clock.now(), verdict: said, policy: holder.limit, standing };
     const { state } = await this.aggregates.execute(
       holder.decider,
-      id,
+      { id, known },
       { kind: 'record-verdict', ...recording },
       context,
-      known,
     );
     await holder.prune(id, state, held.subjectId);
   }
@@ -71,7 +70,7 @@ export class ChallengeRecorder {
     await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
     await this.limiter.giveBackSetAside(attemptId);
     const command = { kind: 'record-not-executed', attemptId } as const;
-    const { state } = await this.aggregates.execute(holder.decider, id, command, context, known);
+    const { state } = await this.aggregates.execute(holder.decider, { id, known }, command, context);
     await holder.prune(id, state, held.subjectId);
   }
 

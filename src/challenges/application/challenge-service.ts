@@ -92,7 +92,10 @@ export class ChallengeService {
     const held = holder.read(known.state);
     if (held === null) return;
     const { subjectId, vendor, call } = held;
-    const outcome = await this.vendor.outcomeOf({ ...vendorCall(attemptId, subjectId, context, vendor, id), signal });
+    const outcome = await this.vendor.outcomeOf({
+      ...vendorCall({ id, attemptId, subject: subjectId, context, vendor }),
+      signal,
+    });
     if (outcome.kind === 'not-executed') return this.recorder.notExecuted(holder, attempted);
     if (outcome.kind === 'registration') {
       if (call?.operation === null) await recordRegistration(outcome.verdict);
@@ -115,7 +118,7 @@ export class ChallengeService {
     // Read models are not told, because a status that is asked for now is read from the log.
     const unseen = { ...context, skipReadYourWrites: true } as const;
     const decider: Decider<State, Command, DomainEvent> = holder.decider;
-    const known = await this.aggregates.execute(decider, id, command, unseen, loaded);
+    const known = await this.aggregates.execute(decider, { id, known: loaded }, command, unseen);
     if (known.events.length === 0) return { kind: 'known' };
     if (!isAnswer) return { kind: 'asked' };
     const answer = { holderId: id, attemptId, limit: holder.limit, context };

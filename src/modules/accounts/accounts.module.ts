@@ -102,7 +102,20 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     },
     {
       provide: DEMO_ACCOUNTS,
-      useFactory: demoAccounts,
+      /** Makes the demo accounts when an API starts outside production, unless other machines could reach their keys. */
+      useFactory: (
+        { production, readOnly, demoAccounts: wanted }: ProcessSettings,
+        { publicUrl, embeddedUrl, demoPort }: HttpSettings,
+        { sandboxUrl }: VendorsSettings,
+        log: Log,
+        commands: CommandBus,
+      ): Startable => ({
+        start: async () => {
+          if (production || readOnly) return;
+          if (wanted) await commands.execute(new MakeDemoAccounts({ publicUrl, embeddedUrl, sandboxUrl, demoPort }));
+          else log.warn('the demo accounts are not created, because NODE_ENV is not set and HOST is not loopback');
+        },
+      }),
       inject: [ProcessSettings, HttpSettings, VendorsSettings, Log, CommandBus],
     },
     rolePart<Startable>('api', DEMO_ACCOUNTS),
@@ -116,20 +129,3 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
   exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
 })
 export class AccountsModule {}
-
-/** Makes the demo accounts when an API starts outside production, unless other machines could reach their keys. */
-function demoAccounts(
-  { production, readOnly, demoAccounts: wanted }: ProcessSettings,
-  { publicUrl, embeddedUrl, demoPort }: HttpSettings,
-  { sandboxUrl }: VendorsSettings,
-  log: Log,
-  commands: CommandBus,
-): Startable {
-  return {
-    start: async () => {
-      if (production || readOnly) return;
-      if (wanted) await commands.execute(new MakeDemoAccounts(publicUrl, embeddedUrl, sandboxUrl, demoPort));
-      else log.warn('the demo accounts are not created, because NODE_ENV is not set and HOST is not loopback');
-    },
-  };
-}

@@ -13,9 +13,11 @@ import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
+import { EarlierScreenings } from './application/earlier-screenings.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { FindPartiesBehindHandler } from './application/find-parties-behind.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
+import { GrantedSessions } from './application/granted-sessions.js';
 import { PartyVerifications } from './application/party-verifications.js';
 import { PersonAnswers, WrongAnswerObserver } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
@@ -24,8 +26,9 @@ import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
 import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
-import { Registration, SubmitScreeningHandler } from './application/submit-screening.js';
+import { SubmitScreeningHandler } from './application/submit-screening.js';
 import { UnblockPersonHandler } from './application/unblock-person.js';
+import { Registration } from './application/registration.js';
 import { RegistrationRecorder } from './application/registration-recorder.js';
 import { SessionChallenges, StepUpCall } from './application/session-challenges.js';
 import { AnswerStepUpHandler } from './application/answer-step-up.js';
@@ -49,6 +52,8 @@ const REPLY_KEPT_MS = 3_600_000;
     Registration,
     SessionSecrets,
     SubmissionLimits,
+    EarlierScreenings,
+    GrantedSessions,
     ChallengeRecorder,
     ChallengeService,
     RegistrationRecorder,

@@ -61,18 +61,18 @@ export class AggregateStore {
   }
 
   /**
-   * `known`: the aggregate as the caller has seen it, `unstored` where it should not exist yet; that spares the first read. Throws what
+   * `aggregate`: its id, perhaps with `known`: the aggregate as the caller has seen it, `unstored` where it should not exist yet; that spares the first read. Throws what
    * the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` error when other processes keep
    * changing the stream.
    */
   async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
-    id: string,
+    aggregate: string | Pick<CommandTo<Decider<State, Command, Event>>, 'id' | 'known'>,
     command: Command,
     context: ActionContext,
-    known?: LoadedAggregate<State>,
   ): Promise<CommandResult<State, Event>> {
-    const [result] = await this.appendTogether([{ decider, id, command, ...(known && { known }) }], context);
+    const at = typeof aggregate === 'string' ? { id: aggregate } : aggregate;
+    const [result] = await this.appendTogether([{ decider, ...at, command }], context);
     return result;
   }
 

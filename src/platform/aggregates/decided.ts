@@ -39,7 +39,7 @@ export function decided(
 ): AnyResult {
   const decision = decider.decide(command, before.state);
   if (decision.length === 0) return { ...before, events: [] };
-  const events = recordedEvents(streamOf(decider, id), before, decision, context, now);
+  const events = recordedEvents(streamOf(decider, id), before, decision, { ...context, now });
   return {
     state: decision.reduce((state, event) => decider.evolve(state, event), before.state),
     revision: events.at(-1)?.revision ?? null,

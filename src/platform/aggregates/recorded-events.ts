@@ -12,8 +12,7 @@ export function recordedEvents<Event extends DomainEvent>(
   stream: string,
   loaded: LoadedAggregate<unknown>,
   decided: readonly Event[],
-  context: ActionContext,
-  now: Date,
+  { now, ...context }: ActionContext & { readonly now: Date },
 ): RecordedEvent<Event>[] {
   const occurredAt = now.toISOString();
   let revision = loaded.revision ?? -1;

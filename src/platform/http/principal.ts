@@ -60,7 +60,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
   };
 }
 
-function principalOf(request: FastifyRequest): Principal {
+export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new DomainError('request.unauthenticated');
   return request.principal;
 }

@@ -19,14 +19,6 @@ export interface ErrorBody {
   };
 }
 
-export function sendError(
-  reply: FastifyReply,
-  status: number,
-  code: number | string,
-  message: string,
-  field?: string,
-): FastifyReply {
-  return reply
-    .code(status)
-    .send({ error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody);
+export function sendError(reply: FastifyReply, status: number, code: number | string, message: string): FastifyReply {
+  return reply.code(status).send({ error: { code, message } } satisfies ErrorBody);
 }

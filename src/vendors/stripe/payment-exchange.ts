@@ -5,6 +5,8 @@ import { limited, within } from '../../kernel/with-timeout.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { failureOf, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
 
+type Headers = Readonly<Record<string, string | number | readonly string[]>>;
+
 /** The end of an exchange without a usable answer. */
 export type ExchangeEnd =
   /** The request was not sent, or the processor turned it away unexecuted. */
@@ -75,15 +77,9 @@ export class BoundedExchange {
   }
 
   async makeRequest(
-    _host: string,
-    _port: string,
-    path: string,
-    method: string,
-    { [CALL]: number, ...headers }: Readonly<Record<string, string | number | readonly string[]>>,
-    body: string,
-    _protocol: string,
-    timeout: number,
+    ...[, , path, method, given, body, , timeout]: Parameters<Stripe.HttpClient['makeRequest']>
   ): Promise<Stripe.HttpClientResponse> {
+    const { [CALL]: number, ...headers } = given as Headers;
     const underWay = this.calls.get(String(number));
     if (underWay) underWay.asked = true;
     const call = underWay?.call;
@@ -91,7 +87,7 @@ export class BoundedExchange {
     // unsent.
     try {
       const answer = await limited(timeout, call?.signal, (limit) =>
-        within(limit, this.request(path, method, headers, body, limit), timedOut),
+        within(limit, this.request(path, headers, method === 'POST' ? body : null, limit), timedOut),
       );
       call?.onEnd?.(String(answer.getStatusCode()));
       return answer;
@@ -109,17 +105,16 @@ export class BoundedExchange {
 
   private async request(
     path: string,
-    method: string,
-    headers: Readonly<Record<string, string | number | readonly string[]>>,
-    body: string,
+    headers: Headers,
+    body: string | null,
     signal: AbortSignal,
   ): Promise<Stripe.HttpClientResponse> {
     try {
       const response = await this.pool.request({
         path: this.prefix + path,
-        method: method === 'POST' ? 'POST' : 'GET',
+        method: body === null ? 'GET' : 'POST',
         headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-        body: method === 'POST' ? body : null,
+        body,
         signal,
       });
       return new CompleteAnswer(response.statusCode, usable(response, await response.body.text()));

@@ -55,7 +55,14 @@ describe('the limits of the token exchange', () => {
     }: { origin?: string; grant?: string | null; renewed?: RenewedToken | 'bad' | null } = {},
   ): Promise<string> => {
     const { result } = await exchanging.execute(
-      new ExchangeToken('pk_test_key', origin, grant, renewed, from, 'request'),
+      new ExchangeToken({
+        publishableKey: 'pk_test_key',
+        origin,
+        sessionToken: grant,
+        renewed,
+        clientAddress: from,
+        correlationId: 'request',
+      }),
     );
     return result instanceof Error ? result.message : 'ok';
   };

@@ -149,7 +149,7 @@ describe('the aggregate store', () => {
     aggregates = handlingOn(before(() => rival(12)));
     expect(
       await noted((context) =>
-        aggregates.execute(tally, newId(), { kind: 'count', by: 0 }, context, unstored(tally.initial)),
+        aggregates.execute(tally, { id: newId(), known: unstored(tally.initial) }, { kind: 'count', by: 0 }, context),
       ),
     ).toBe(false);
     expect(await noted(by(1))).toBe(false);
@@ -194,7 +194,7 @@ describe('the aggregate store', () => {
     await count(1);
     await count(2);
     const known = await aggregates.load(tally, id);
-    const { history } = await aggregates.execute(tally, id, { kind: 'count', by: 9 }, CONTEXT, known);
+    const { history } = await aggregates.execute(tally, { id, known }, { kind: 'count', by: 9 }, CONTEXT);
     const stored = await stream();
     expect(history.map(({ metadata }) => metadata.chain)).toEqual(stored.map(({ metadata }) => metadata.chain));
     expect(stored).toHaveLength(4);
@@ -226,8 +226,8 @@ describe('the aggregate store', () => {
             : (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target),
       }),
     );
-    const next = await blind.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, known);
-    expect(await blind.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, next)).toMatchObject({
+    const next = await blind.execute(tally, { id, known }, { kind: 'count', by: 1 }, CONTEXT);
+    expect(await blind.execute(tally, { id, known: next }, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
       state: { total: 3 },
       revision: 2,
     });
@@ -242,7 +242,7 @@ describe('the aggregate store', () => {
     expect(conflicts).toEqual(['tally', 'tally']);
     const old = await aggregates.load(tally, id);
     await rival();
-    expect(await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
+    expect(await aggregates.execute(tally, { id, known: old }, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
       state: { total: 7 },
       revision: 4,
     });
@@ -335,11 +335,11 @@ describe('the aggregate store', () => {
     });
     aggregates = handlingOn(watched);
     expect(
-      await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, unstored(tally.initial)),
+      await aggregates.execute(tally, { id, known: unstored(tally.initial) }, { kind: 'count', by: 1 }, CONTEXT),
     ).toMatchObject({ revision: 0 });
     expect(reads).toEqual([]);
     expect(
-      await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, unstored(tally.initial)),
+      await aggregates.execute(tally, { id, known: unstored(tally.initial) }, { kind: 'count', by: 1 }, CONTEXT),
     ).toMatchObject({
       state: { total: 2 },
       revision: 1,

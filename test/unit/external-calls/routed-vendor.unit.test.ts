@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { type CallObserver, routedVendor } from '../../../src/external-calls/routed-vendor.js';
+import { type MadeCall, routedVendor } from '../../../src/external-calls/routed-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
 interface Hens {
@@ -11,15 +11,15 @@ const CALL: VendorCall = { attemptId: 'attempt', correlationId: 'request', envir
 
 describe('a port of several vendors', () => {
   let measured: unknown[];
-  let heard: Parameters<CallObserver>[4 | 5][];
+  let heard: MadeCall['ends' | 'call'][];
   const hensOf = (by: string): Hens => ({ lay: async (_call, eggs) => ({ kind: 'egg', by, eggs }) });
   const among = (vendors: Readonly<Record<string, Hens>>): Hens =>
     routedVendor<Hens>(
       'identity-vendor',
       { operations: ['lay'], of: ({ vendor = 'first' }) => vendors[vendor] ?? null },
-      (vendor, operation, outcome, seconds, ...rest) => {
+      ({ vendor, operation, outcome, seconds, ends, call }) => {
         measured.push([vendor, operation, outcome, seconds]);
-        heard.push(...rest);
+        heard.push(ends, call);
       },
     );
 

@@ -362,19 +362,21 @@ export class House {
       directory,
       ids,
       register: (body = 'body', { named = AGENT, context = TEST, sessionId = newId() } = {}): Promise<PartyAnswer> =>
-        register.execute(new RegisterParty(named, APPLICANT, body, sessionId, context)),
+        register.execute(new RegisterParty({ named, applicant: APPLICANT, body, sessionId }, context)),
       answerRegistration: (given: GivenToParty = { method: 'otp', code: RIGHT }): Promise<PartyAnswer> =>
-        answerRegistration.execute(new AnswerRegistration(AGENT, newId(), given, TEST)),
+        answerRegistration.execute(new AnswerRegistration({ named: AGENT, attemptId: newId(), given }, TEST)),
       authenticate: (named = AGENT, context = TEST): Promise<PartyAnswer> =>
-        start.execute(new StartReauthentication(named, newId(), { jscPayload: 'fp' }, context)),
+        start.execute(new StartReauthentication({ named, attemptId: newId(), device: { jscPayload: 'fp' } }, context)),
       answer: (code: unknown, { attemptId = newId(), named = AGENT } = {}): Promise<PartyAnswer> =>
-        answer.execute(new AnswerReauthentication(named, attemptId, { method: 'otp', code }, TEST)),
+        answer.execute(new AnswerReauthentication({ named, attemptId, given: { method: 'otp', code } }, TEST)),
       answerKba: (positions: readonly unknown[]): Promise<PartyAnswer> =>
-        answer.execute(new AnswerReauthentication(AGENT, newId(), { method: 'kba', positions }, TEST)),
+        answer.execute(
+          new AnswerReauthentication({ named: AGENT, attemptId: newId(), given: { method: 'kba', positions } }, TEST),
+        ),
       resend: (named = AGENT): Promise<PartyAnswer> =>
-        answer.execute(new AnswerReauthentication(named, newId(), { method: 'resend' }, TEST)),
+        answer.execute(new AnswerReauthentication({ named, attemptId: newId(), given: { method: 'resend' } }, TEST)),
       look: (asked: 'status' | 'expiry', named = AGENT): Promise<PartyAnswer> =>
-        look.execute(new LookAfterAuthentication(named, asked, newId(), TEST)),
+        look.execute(new LookAfterAuthentication({ named, asked, attemptId: newId() }, TEST)),
       storeToken: (named: NamedParty, token: string) => storing.execute(new StoreVendorToken(named, token, TEST)),
       settle: async (named = AGENT): Promise<void> => {
         const partyId = (await ids.of(named.kind, named.id, TEST)) ?? '';

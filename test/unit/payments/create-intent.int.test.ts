@@ -223,7 +223,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
       const loaded = await aggregates.load(payment, id);
       const { paymentIntentId } = loaded.state as Payment;
       const call: VendorCall = { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null };
-      await reconciler.reconcile(call, id, loaded, paymentIntentId ?? '', context);
+      await reconciler.reconcile(call, { id, context }, loaded, paymentIntentId ?? '');
     },
     erase: () => (erased = true),
     create: (amountCents = 3_500, applicationFeeCents = 100): Promise<CreatedIntent> =>

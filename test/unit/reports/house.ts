@@ -438,7 +438,7 @@ export class House {
   async lookedEarlier(viewed: ViewedReport, context: CallerContext): Promise<string> {
     const stream = `${reportView.category}-${newId()}`;
     const event: ReportViewEvent = { type: 'ReportViewed', data: viewed };
-    const events = recordedEvents(stream, unstored(reportView.initial), [event], context, this.clock.now());
+    const events = recordedEvents(stream, unstored(reportView.initial), [event], { ...context, now: this.clock.now() });
     await this.store.append(stream, 'no-stream', events.map(asNewEvent));
     return stream;
   }

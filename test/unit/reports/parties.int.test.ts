@@ -115,7 +115,7 @@ class Integrator {
   async openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
     const opening = new OpenLinkedReportHandler(new KnownParties(parties), this.reading, this.links, there.showing);
     const query = { format: 'html', leaveOut: {} } as const;
-    return (await opening.execute(new OpenLinkedReport(recipient, renterId, query, context))).opened;
+    return (await opening.execute(new OpenLinkedReport({ recipient, renterId, query }, context))).opened;
   }
 
   score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {

@@ -26,11 +26,13 @@ import { SessionChallenges, StepUpCall } from '../../../src/modules/screening/ap
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
+import { EarlierScreenings } from '../../../src/modules/screening/application/earlier-screenings.js';
+import { GrantedSessions } from '../../../src/modules/screening/application/granted-sessions.js';
+import { Registration } from '../../../src/modules/screening/application/registration.js';
+import type { Applicant } from '../../../src/kernel/applicant.js';
 import {
-  Registration,
   SubmitScreening,
   SubmitScreeningHandler,
-  type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { UnblockPerson, UnblockPersonHandler } from '../../../src/modules/screening/application/unblock-person.js';
 import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
@@ -191,6 +193,9 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const sessions = new SessionChallenges(secrets, policy);
   const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limiter, clock);
   const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
+  const grants = { find: async () => null } as unknown as SessionGrants;
+  const reports = { expiryOf: async () => null } as unknown as Reports;
+  const prospects = { reportProspect: async () => 'possible' } as unknown as Screenings;
   const submit = new SubmitScreeningHandler(
     aggregates,
     new TestShare(),
@@ -199,9 +204,8 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     vault,
     secrets,
     accounts,
-    { find: async () => null } as unknown as SessionGrants,
-    { expiryOf: async () => null } as unknown as Reports,
-    { reportProspect: async () => 'possible' } as unknown as Screenings,
+    new GrantedSessions(aggregates, grants, reports, prospects, policy, clock),
+    new EarlierScreenings(aggregates, reports, prospects, policy, clock),
     limits,
     answers,
     policy,
@@ -232,14 +236,23 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   return {
     calls,
     opens: async (applicant: Applicant = APPLICANT, context: CallerContext = CONTEXT): Promise<string> =>
-      (await submit.execute(new SubmitScreening(newId(), applicant, context))).sessionId,
+      (
+        await submit.execute(
+          new SubmitScreening(
+            { sessionId: newId(), applicant, grantId: null, clientAddress: null, partyId: null, said: {} },
+            context,
+          ),
+        )
+      ).sessionId,
     answers: (
       sessionId: string,
       code: string,
       attemptId = newId(),
       { address = null, ...context }: CallerContext & { readonly address?: string | null } = CONTEXT,
     ): Promise<Session> =>
-      step.execute(new AnswerStepUp(sessionId, attemptId, { method: 'otp', code }, context, address)),
+      step.execute(
+        new AnswerStepUp({ sessionId, attemptId, given: { method: 'otp', code }, clientAddress: address }, context),
+      ),
     unblocks: (sessionId: string) => unblock.execute(new UnblockPerson(sessionId, OPERATOR)),
     session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
     sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),

@@ -15,12 +15,14 @@ import { PersonAnswers } from '../../../src/modules/screening/application/person
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
+import { EarlierScreenings } from '../../../src/modules/screening/application/earlier-screenings.js';
+import { GrantedSessions } from '../../../src/modules/screening/application/granted-sessions.js';
+import { Registration } from '../../../src/modules/screening/application/registration.js';
+import type { SaidByPage } from '../../../src/modules/screening/application/submission.js';
+import type { Applicant } from '../../../src/kernel/applicant.js';
 import {
-  Registration,
-  type SaidByPage,
   SubmitScreening,
   SubmitScreeningHandler,
-  type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
 import { SessionChallenges } from '../../../src/modules/screening/application/session-challenges.js';
@@ -176,6 +178,9 @@ describe('a submission', () => {
     const submissions = new SubmissionLimits(limiter, vault, policy);
     const recorder = new RegistrationRecorder(aggregates, secrets, answers, policy, clock, limiter);
     const recording = new ChallengeRecorder(aggregates, answers, limiter, clock);
+    const screenings = {
+      reportProspect: async () => (reportCanBeHad ? 'possible' : 'none'),
+    } as unknown as Screenings;
     const handler = new SubmitScreeningHandler(
       aggregates,
       new TestShare(),
@@ -184,16 +189,17 @@ describe('a submission', () => {
       vault,
       secrets,
       accounts,
-      grants,
-      reports,
-      { reportProspect: async () => (reportCanBeHad ? 'possible' : 'none') } as unknown as Screenings,
+      new GrantedSessions(aggregates, grants, reports, screenings, policy, clock),
+      new EarlierScreenings(aggregates, reports, screenings, policy, clock),
       submissions,
       answers,
       policy,
       clock,
     );
     submit = (sessionId, applicant = APPLICANT, grantId = null, said = {}, context = CONTEXT) =>
-      handler.execute(new SubmitScreening(sessionId, applicant, context, grantId, null, null, said));
+      handler.execute(
+        new SubmitScreening({ sessionId, applicant, grantId, clientAddress: null, partyId: null, said }, context),
+      );
   });
 
   afterEach(() => store.close());

@@ -37,8 +37,10 @@ import {
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import { AnswerStepUp, AnswerStepUpHandler } from '../../../src/modules/screening/application/answer-step-up.js';
 import { SessionChallenges, StepUpCall } from '../../../src/modules/screening/application/session-challenges.js';
+import { EarlierScreenings } from '../../../src/modules/screening/application/earlier-screenings.js';
+import { GrantedSessions } from '../../../src/modules/screening/application/granted-sessions.js';
+import { Registration } from '../../../src/modules/screening/application/registration.js';
 import {
-  Registration,
   SubmitScreening,
   SubmitScreeningHandler,
 } from '../../../src/modules/screening/application/submit-screening.js';
@@ -228,6 +230,7 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
   const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
   const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
+  const grants = { find: async () => null } as unknown as SessionGrants;
   const submitting = new SubmitScreeningHandler(
     aggregates,
     new TestShare(),
@@ -236,9 +239,8 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
     vault,
     secrets,
     accounts,
-    { find: async () => null } as unknown as SessionGrants,
-    reports,
-    screenings,
+    new GrantedSessions(aggregates, grants, reports, screenings, policy, clock),
+    new EarlierScreenings(aggregates, reports, screenings, policy, clock),
     submissions,
     answers,
     policy,
@@ -287,7 +289,12 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
     registration,
     directory,
     registersParty: (body: string) =>
-      registering.execute(new RegisterParty({ kind: 'renter', id: 'r-1' }, RENTER, body, newId(), SERVER)),
+      registering.execute(
+        new RegisterParty(
+          { named: { kind: 'renter', id: 'r-1' }, applicant: RENTER, body, sessionId: newId() },
+          SERVER,
+        ),
+      ),
     verifications,
     screenings,
     answers,
@@ -296,10 +303,18 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER)),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
     submitsOnPage: (sessionId: string) =>
-      submitting.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
+      submitting.execute(
+        new SubmitScreening(
+          { sessionId, applicant: RENTER, grantId: null, clientAddress: '192.0.2.1', partyId: null, said: {} },
+          by('platform-token'),
+        ),
+      ),
     answersOnPage: (sessionId: string, clientAddress: string | null = null) =>
       step.execute(
-        new AnswerStepUp(sessionId, newId(), { method: 'otp', code: '123456' }, by('platform-token'), clientAddress),
+        new AnswerStepUp(
+          { sessionId, attemptId: newId(), given: { method: 'otp', code: '123456' }, clientAddress },
+          by('platform-token'),
+        ),
       ),
   };
 }

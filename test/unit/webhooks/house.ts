@@ -127,12 +127,11 @@ const parcelPublisher: Publisher = {
 class AttendedHandling extends AggregateStore {
   override execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
-    id: string,
+    aggregate: string | { readonly id: string; readonly known?: LoadedAggregate<State> | undefined },
     command: Command,
     { skipReadYourWrites: _, ...context }: ActionContext,
-    known?: LoadedAggregate<State>,
   ): Promise<CommandResult<State, Event>> {
-    return super.execute(decider, id, command, context, known);
+    return super.execute(decider, aggregate, command, context);
   }
 }
 
@@ -303,7 +302,10 @@ export class WebhookHouse {
     const { streams, endpoints, secrets, addresses } = this.parts();
     const { endpointId = newId(), events = null, mail = null } = given;
     const { secret } = await new RegisterEndpointHandler(streams, endpoints, secrets, addresses).execute(
-      new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)),
+      new RegisterEndpoint(
+        { endpointId, url: 'https://hooks.example.com/a', enabledEvents: events, notifyEmail: mail },
+        this.as(accountId),
+      ),
     );
     return { accountId, endpointId, secret };
   }
@@ -318,7 +320,7 @@ export class WebhookHouse {
   rotate(accountId: string, endpointId: string, seconds: number, secretId = newId()) {
     const { streams, endpoints, secrets, clock } = this.parts();
     return new RotateSecretHandler(streams, endpoints, secrets, clock).execute(
-      new RotateSecret(endpointId, secretId, seconds, this.as(accountId)),
+      new RotateSecret({ endpointId, secretId, previousValidForSeconds: seconds }, this.as(accountId)),
     );
   }
 

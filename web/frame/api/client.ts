@@ -48,19 +48,19 @@ export class Client implements Api {
       },
       ...(call.body ? { body: JSON.stringify(call.body) } : {}),
     };
-    return this.exchange<Body>(call.path, request, (reply) => reply.json() as Promise<Body>, call, signal);
+    const read = (reply: Response): Promise<Body> => reply.json() as Promise<Body>;
+    return this.exchange<Body>(request, read, call, signal);
   }
 
   html(path: string, signal?: AbortSignal): Promise<Answer<string>> {
     const request = { method: 'GET', headers: { Accept: 'text/html' } };
-    return this.exchange(path, request, (reply) => reply.text(), { timeoutMs: HTML_LIMIT_MS }, signal);
+    return this.exchange(request, (reply) => reply.text(), { path, timeoutMs: HTML_LIMIT_MS }, signal);
   }
 
   private async exchange<Body>(
-    path: string,
     request: RequestInit,
     read: (reply: Response) => Promise<Body>,
-    { timeoutMs = READ_LIMIT_MS, judged = false }: Pick<Call, 'timeoutMs' | 'judged'>,
+    { path, timeoutMs = READ_LIMIT_MS, judged = false }: Pick<Call, 'path' | 'timeoutMs' | 'judged'>,
     signal?: AbortSignal,
   ): Promise<Answer<Body>> {
     const { surroundings } = this;
@@ -71,7 +71,12 @@ export class Client implements Api {
       await surroundings.online(signal);
       if (signal?.aborted) return failure(0, NO_REPLY);
       if (token === null) return failure(401, NO_TOKEN);
-      const attempt = await this.attempt(path, { ...request, ...authorized(request, token) }, read, timeoutMs, signal);
+      const attempt = await this.attempt(
+        { ...request, ...authorized(request, token) },
+        read,
+        { path, timeoutMs },
+        signal,
+      );
       if (attempt.ok || signal?.aborted) return attempt;
       if (attempt.status === 401) {
         if (renewed) return { ...attempt, error: NO_TOKEN };
@@ -91,13 +96,12 @@ export class Client implements Api {
 
   /** One request. It is not repeated after its time limit, because the person has waited long enough. */
   private async attempt<Body>(
-    path: string,
     request: RequestInit,
     read: (reply: Response) => Promise<Body>,
-    limitMs: number,
+    { path, timeoutMs }: { readonly path: string; readonly timeoutMs: number },
     signal?: AbortSignal,
   ): Promise<Answer<Body> & { readonly timedOut?: boolean }> {
-    const limit = AbortSignal.timeout(limitMs);
+    const limit = AbortSignal.timeout(timeoutMs);
     // Browsers in use do not all have AbortSignal.any.
     const ended = new AbortController();
     const end = (): void => ended.abort();

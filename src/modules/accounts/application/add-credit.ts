@@ -11,11 +11,13 @@ import { credit } from '../domain/credit.js';
 @UseCase()
 export class AddCredit extends Command<void> {
   constructor(
-    readonly accountId: string,
-    /** Whole reports. */
-    readonly credits: number,
-    /** For example the number of an invoice; never a name or a mail address. */
-    readonly reference: string,
+    readonly request: {
+      readonly accountId: string;
+      /** Whole reports. */
+      readonly credits: number;
+      /** For example the number of an invoice; never a name or a mail address. */
+      readonly reference: string;
+    },
     readonly context: ActionContext,
   ) {
     super();
@@ -29,7 +31,7 @@ export class AddCreditHandler implements ICommandHandler<AddCredit> {
     private readonly streams: GroupedStream,
   ) {}
 
-  async execute({ accountId, credits, reference, context }: AddCredit): Promise<void> {
+  async execute({ request: { accountId, credits, reference }, context }: AddCredit): Promise<void> {
     if ((await this.aggregates.load(account, accountId)).state.status !== 'open')
       throw new DomainError('request.not_found', { field: 'account' });
     await this.streams.execute(

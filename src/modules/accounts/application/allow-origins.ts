@@ -25,10 +25,9 @@ export class AllowOriginsHandler implements ICommandHandler<AllowOrigins> {
     const loaded = await this.aggregates.load(accessKey, keyId);
     await this.aggregates.execute(
       accessKey,
-      keyId,
+      { id: keyId, known: loaded },
       { kind: 'allow-origins', allowedOrigins },
       contextOf(loaded.state, context),
-      loaded,
     );
   }
 }

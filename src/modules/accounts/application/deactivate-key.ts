@@ -25,6 +25,11 @@ export class DeactivateKeyHandler implements ICommandHandler<DeactivateKey> {
 
   async execute({ keyId, context }: DeactivateKey): Promise<void> {
     const loaded = await this.aggregates.load(accessKey, keyId);
-    await this.aggregates.execute(accessKey, keyId, { kind: 'deactivate' }, contextOf(loaded.state, context), loaded);
+    await this.aggregates.execute(
+      accessKey,
+      { id: keyId, known: loaded },
+      { kind: 'deactivate' },
+      contextOf(loaded.state, context),
+    );
   }
 }

@@ -43,7 +43,7 @@ export class DemoTokens {
   private async issue(accountId: string, role: Role, context: ActionContext): Promise<string> {
     const userId = derivedId('demo-user', accountId, role);
     const { token } = await this.commands.execute(
-      new IssueDashboardToken(accountId, userId, role, 'test', TTL_SECONDS, context),
+      new IssueDashboardToken({ accountId, userId, role, environment: 'test', ttlSeconds: TTL_SECONDS }, context),
     );
     return token;
   }

@@ -31,6 +31,6 @@ export class EraseUnusedDetailsHandler implements ICommandHandler<EraseUnusedDet
     if (!detailsAwaitedBy(state) || this.lapse.latestExpiry() < new Date(state.expiresAt)) return;
     await this.details.erase(grantId, state.detailsSubject);
     const context = systemContext('grant-sweep', { accountId: embedderOf(state), environment: state.environment });
-    await this.aggregates.execute(sessionGrant, grantId, { kind: 'record-erased' }, context, loaded);
+    await this.aggregates.execute(sessionGrant, { id: grantId, known: loaded }, { kind: 'record-erased' }, context);
   }
 }

@@ -26,13 +26,15 @@ export abstract class TokenOptions {
 @UseCase()
 export class ExchangeToken extends Command<Exchange> {
   constructor(
-    readonly publishableKey: string | null,
-    readonly origin: string | null,
-    readonly sessionToken: string | null,
-    /** Null for a first exchange, and `bad` for an invalid bearer token. */
-    readonly renewed: RenewedToken | 'bad' | null,
-    readonly clientAddress: string,
-    readonly correlationId: string,
+    readonly request: {
+      readonly publishableKey: string | null;
+      readonly origin: string | null;
+      readonly sessionToken: string | null;
+      /** Null for a first exchange, and `bad` for an invalid bearer token. */
+      readonly renewed: RenewedToken | 'bad' | null;
+      readonly clientAddress: string;
+      readonly correlationId: string;
+    },
   ) {
     super();
   }
@@ -69,6 +71,13 @@ export interface ExchangedToken {
   } | null;
 }
 
+interface TokenFacts {
+  readonly account: AccountFacts;
+  readonly grantId: string | null;
+  readonly jti: string;
+  readonly renewed?: RenewedToken;
+}
+
 const WINDOW_SECONDS = 60;
 /** A token can be renewed for a working day. Without this end, a single-use grant would last as long as its key. */
 const RENEWABLE_SECONDS = 12 * 3_600;
@@ -86,43 +95,32 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     private readonly options: TokenOptions,
   ) {}
 
-  async execute({
-    publishableKey,
-    origin,
-    sessionToken,
-    renewed,
-    clientAddress,
-    correlationId,
-  }: ExchangeToken): Promise<Exchange> {
-    if (publishableKey === null) return this.withoutKey('token.key_missing');
-    const key = await this.accessKeys.publishable(publishableKey);
+  async execute({ request }: ExchangeToken): Promise<Exchange> {
+    if (request.publishableKey === null) return this.withoutKey('token.key_missing');
+    const key = await this.accessKeys.publishable(request.publishableKey);
     if (key === null) return this.withoutKey('token.key_invalid');
     const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
-    const admitted = admittedOrigin(key, origin);
-    const renewal = renewed === 'bad' ? null : renewed;
-    // A publishable key is public, so an exchange counts against the caller's address and not against the key's owner.
-    // A page that is open renews its token under a count of its own, so that other callers at its address cannot block it.
-    const counted =
-      admitted instanceof DomainError
-        ? `token_exchange_refused:${key.keyId}:${clientAddress}`
-        : renewal === null
-          ? `token_exchange:${key.keyId}:${clientAddress}`
-          : `token_renewal:${key.keyId}:${renewal.lineage}`;
-    const quota = await this.limiter.hit(counted, perMinute, WINDOW_SECONDS);
+    const origin = admittedOrigin(key, request.origin);
+    const quota = await this.limiter.hit(counterOf(key, origin, request), perMinute, WINDOW_SECONDS);
     if (!quota.allowed) return { quota, result: tooMany(quota.resetSeconds) };
-    if (admitted instanceof DomainError) return { quota, result: admitted };
+    return { quota, result: origin instanceof DomainError ? origin : await this.tokenFor(key, origin, request) };
+  }
+
+  private async tokenFor(
+    key: PublishableKey,
+    origin: string,
+    { sessionToken, renewed, clientAddress, correlationId }: ExchangeToken['request'],
+  ): Promise<ExchangedToken | DomainError> {
+    const renewal = renewed === 'bad' ? null : renewed;
     const shed = renewal === null ? await this.shedOf(key, clientAddress) : null;
-    if (shed !== null && sessionToken === null) return { quota, result: shed };
+    if (shed !== null && sessionToken === null) return shed;
     const account = await this.accounts.find(key.accountId);
     if (account === null) throw new Error(`The account of key ${key.keyId} does not exist`);
-    const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
-    if (key.environment === 'live' && !billed)
-      return { quota, result: new DomainError('token.billing_not_configured') };
-    if (renewed === null)
-      return { quota, result: await this.exchange(key, admitted, account, sessionToken, correlationId, shed) };
-    if (renewal === null || !isOf(renewal, key) || this.now() >= renewal.exchangedAt + RENEWABLE_SECONDS)
-      return { quota, result: shed ?? new DomainError('request.unauthenticated') };
-    return { quota, result: await this.renew(key, admitted, renewal) };
+    if (key.environment === 'live' && !isBilled(account)) return new DomainError('token.billing_not_configured');
+    if (renewed === null) return this.exchange(key, origin, account, { sessionToken, correlationId, shed });
+    if (renewal === null || !isRenewable(renewal, key, this.now()))
+      return shed ?? new DomainError('request.unauthenticated');
+    return this.renew(key, origin, renewal);
   }
 
   /**
@@ -144,7 +142,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   private async renew(key: PublishableKey, origin: string, renewed: RenewedToken): Promise<ExchangedToken> {
     const account = await this.accounts.find(renewed.accountId);
     if (account === null) throw new Error(`The account of a token of key ${key.keyId} does not exist`);
-    return { ...(await this.issue(key, origin, account, renewed.grantId, newId(), renewed)), grant: null };
+    const issued = await this.issue(key, origin, { account, grantId: renewed.grantId, jti: newId(), renewed });
+    return { ...issued, grant: null };
   }
 
   /**
@@ -155,15 +154,17 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     key: PublishableKey,
     origin: string,
     keyHolder: AccountFacts,
-    sessionToken: string | null,
-    correlationId: string,
-    shed: DomainError | null,
+    {
+      sessionToken,
+      correlationId,
+      shed,
+    }: Pick<ExchangeToken['request'], 'sessionToken' | 'correlationId'> & { readonly shed: DomainError | null },
   ): Promise<ExchangedToken | DomainError> {
     const jti = newId();
     const redemption = sessionToken === null ? null : await this.grants.redeem(sessionToken, key, jti, correlationId);
     if (shed !== null && redemption?.consumed !== true) return shed;
-    const account = redemption?.consumed ? redemption.account : keyHolder;
-    const issued = await this.issue(key, origin, account, redemption?.consumed ? redemption.grantId : null, jti);
+    const holder = redemption?.consumed ? redemption : { account: keyHolder, grantId: null };
+    const issued = await this.issue(key, origin, { account: holder.account, grantId: holder.grantId, jti });
     return {
       ...issued,
       grant: redemption && {
@@ -177,10 +178,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   private async issue(
     key: PublishableKey,
     origin: string,
-    account: AccountFacts,
-    grantId: string | null,
-    jti: string,
-    renewed?: RenewedToken,
+    { account, grantId, jti, renewed }: TokenFacts,
   ): Promise<Omit<ExchangedToken, 'grant'>> {
     const iat = this.now();
     const expiresInSeconds = this.options.ttlSeconds;
@@ -214,8 +212,28 @@ function tooMany(retryAfterSeconds: number): DomainError {
   return new DomainError('request.rate_limited', { retryAfterSeconds });
 }
 
-function isOf({ keyId, environment }: RenewedToken, key: PublishableKey): boolean {
-  return keyId === key.keyId && environment === key.environment;
+/**
+ * A publishable key is public, so an exchange counts against the caller's address and not against the key's owner.
+ * A page that is open renews its token under a count of its own, so that other callers at its address cannot block it.
+ */
+function counterOf(
+  { keyId }: PublishableKey,
+  origin: string | DomainError,
+  { renewed, clientAddress }: ExchangeToken['request'],
+): string {
+  if (origin instanceof DomainError) return `token_exchange_refused:${keyId}:${clientAddress}`;
+  return renewed === null || renewed === 'bad'
+    ? `token_exchange:${keyId}:${clientAddress}`
+    : `token_renewal:${keyId}:${renewed.lineage}`;
+}
+
+function isBilled({ prepaidBilling, connectedPaymentAccount }: AccountFacts): boolean {
+  return prepaidBilling || connectedPaymentAccount !== null;
+}
+
+/** `now`: seconds since 1970. */
+function isRenewable({ keyId, environment, exchangedAt }: RenewedToken, key: PublishableKey, now: number): boolean {
+  return keyId === key.keyId && environment === key.environment && now < exchangedAt + RENEWABLE_SECONDS;
 }
 
 /** An unknown key counts against no limit. The caller sees the default quota. */

@@ -43,10 +43,9 @@ export class GrantRedemption {
     } as const;
     const handled = await this.aggregates.execute(
       sessionGrant,
-      grantId,
+      { id: grantId, known: loaded },
       { kind: 'consume', presentation, tokenId },
       context,
-      loaded,
     );
     if (handled.events.length > 0) return { consumed: true, grantId, account, onBehalfOfChild };
     const reason = faultOf(handled.state, presentation);

@@ -17,12 +17,14 @@ export interface IssuedDashboardToken {
 @UseCase()
 export class IssueDashboardToken extends Command<IssuedDashboardToken> {
   constructor(
-    readonly accountId: string,
-    /** Recorded with every action of the user; never a name or a mail address. */
-    readonly userId: string,
-    readonly role: Role,
-    readonly environment: Environment,
-    readonly ttlSeconds: number,
+    readonly request: {
+      readonly accountId: string;
+      /** Recorded with every action of the user; never a name or a mail address. */
+      readonly userId: string;
+      readonly role: Role;
+      readonly environment: Environment;
+      readonly ttlSeconds: number;
+    },
     readonly context: ActionContext,
   ) {
     super();
@@ -38,11 +40,7 @@ export class IssueDashboardTokenHandler implements ICommandHandler<IssueDashboar
   ) {}
 
   async execute({
-    accountId,
-    userId,
-    role,
-    environment,
-    ttlSeconds,
+    request: { accountId, userId, role, environment, ttlSeconds },
     context,
   }: IssueDashboardToken): Promise<IssuedDashboardToken> {
     const tokenId = newId();

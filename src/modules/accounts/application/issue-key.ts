@@ -19,9 +19,11 @@ export interface IssuedKeyText {
 @UseCase()
 export class IssueKey extends Command<IssuedKeyText> {
   constructor(
-    readonly accountId: string,
-    readonly environment: Environment,
-    readonly use: KeyUse,
+    readonly request: {
+      readonly accountId: string;
+      readonly environment: Environment;
+      readonly use: KeyUse;
+    },
     readonly context: ActionContext,
   ) {
     super();
@@ -32,7 +34,7 @@ export class IssueKey extends Command<IssuedKeyText> {
 export class IssueKeyHandler implements ICommandHandler<IssueKey> {
   constructor(private readonly aggregates: AggregateStore) {}
 
-  async execute({ accountId, environment, use, context }: IssueKey): Promise<IssuedKeyText> {
+  async execute({ request: { accountId, environment, use }, context }: IssueKey): Promise<IssuedKeyText> {
     const { state } = await this.aggregates.load(account, accountId);
     if (state.status !== 'open') throw new DomainError('request.not_found', { field: 'account' });
     const keyId = newId();

@@ -25,10 +25,9 @@ export class LimitExchangesHandler implements ICommandHandler<LimitExchanges> {
     const loaded = await this.aggregates.load(accessKey, keyId);
     await this.aggregates.execute(
       accessKey,
-      keyId,
+      { id: keyId, known: loaded },
       { kind: 'limit-exchanges', perMinute },
       contextOf(loaded.state, context),
-      loaded,
     );
   }
 }

@@ -29,10 +29,12 @@ export type DemoCredentials = JsonObject;
 @UseCase()
 export class MakeDemoAccounts extends Command<DemoCredentials> {
   constructor(
-    readonly publicUrl: string,
-    readonly embeddedUrl: string,
-    readonly sandboxUrl: string | null,
-    readonly demoPort: number,
+    readonly request: {
+      readonly publicUrl: string;
+      readonly embeddedUrl: string;
+      readonly sandboxUrl: string | null;
+      readonly demoPort: number;
+    },
   ) {
     super();
   }
@@ -51,7 +53,7 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
   ) {}
 
   async execute(command: MakeDemoAccounts): Promise<DemoCredentials> {
-    const { publicUrl, embeddedUrl, sandboxUrl, demoPort } = command;
+    const { publicUrl, embeddedUrl, sandboxUrl, demoPort } = command.request;
     const existing = await this.file.read();
     const issued: string[] = [];
     const accounts: Record<string, JsonObject> = {};
@@ -76,16 +78,20 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
   ): Promise<JsonObject> {
     const accountId = demoAccountId(name);
     await this.commands.execute(
-      new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, demoContext()),
+      new OpenAccount(
+        { accountId, name: `Demo account ${name}`, parentId: parent && demoAccountId(parent), settings },
+        demoContext(),
+      ),
     );
     await this.giveProducts(accountId);
-    if (credits > 0) await this.commands.execute(new AddCredit(accountId, credits, 'demo-accounts', demoContext()));
+    if (credits > 0)
+      await this.commands.execute(new AddCredit({ accountId, credits, reference: 'demo-accounts' }, demoContext()));
     const known = (field: string): string | null => textAt(existing, 'accounts', name, field);
     const key = async (field: string, environment: Environment, use: KeyUse): Promise<JsonObject> => {
       const kept = await this.stillGood(known(field), accountId, environment, use);
       if (kept !== null) return { [field]: kept };
       const { keyId, key: text } = await this.commands.execute(
-        new IssueKey(accountId, environment, use, demoContext()),
+        new IssueKey({ accountId, environment, use }, demoContext()),
       );
       issued.push(keyId);
       return { [field]: text };

@@ -9,10 +9,12 @@ import { VendorRules } from './vendor-rules.js';
 @UseCase()
 export class OpenAccount extends Command<void> {
   constructor(
-    readonly accountId: string,
-    readonly name: string,
-    readonly parentId: string | null,
-    readonly settings: SettingsToSet,
+    readonly request: {
+      readonly accountId: string;
+      readonly name: string;
+      readonly parentId: string | null;
+      readonly settings: SettingsToSet;
+    },
     readonly context: ActionContext,
   ) {
     super();
@@ -26,7 +28,7 @@ export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
     private readonly vendors: VendorRules,
   ) {}
 
-  async execute({ accountId, name, parentId, settings, context }: OpenAccount): Promise<void> {
+  async execute({ request: { accountId, name, parentId, settings }, context }: OpenAccount): Promise<void> {
     if (parentId !== null && (await this.aggregates.load(account, parentId)).state.status !== 'open') {
       throw wrong('parent', 'There is no account with the id given as the parent.');
     }

@@ -29,10 +29,9 @@ export class SetSettingsHandler implements ICommandHandler<SetSettings> {
     if (loaded.state.status === 'open') this.vendors.check(settings, loaded.state.settings);
     await this.aggregates.execute(
       account,
-      accountId,
+      { id: accountId, known: loaded },
       { kind: 'set', settings },
       { ...context, accountId, environment: null },
-      loaded,
     );
   }
 }

@@ -259,6 +259,19 @@ function opened(state: AccountState): OpenedAccount {
 
 function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: readonly string[]): AccountEvent[] {
   const next = checked({ ...current, ...wanted, vendors: { ...current.vendors, ...wanted.vendors } });
+  return [
+    ...billingEvents(next, current),
+    ...productEvents(next, current, termsDigests),
+    ...feeEvents(next, current),
+    ...limitEvents(next, current),
+    ...CHOSEN_CAPABILITIES.flatMap((capability): AccountEvent[] => {
+      const vendor = next.vendors[capability];
+      return vendor === current.vendors[capability] ? [] : [{ type: 'VendorChosen', data: { capability, vendor } }];
+    }),
+  ];
+}
+
+function billingEvents(next: Settings, current: Settings): AccountEvent[] {
   const events: AccountEvent[] = [];
   if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
   if (next.currency !== current.currency) {
@@ -281,6 +294,11 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
         : { type: 'PaymentAccountConnected', data: { paymentAccountId: next.connectedPaymentAccount } },
     );
   }
+  return events;
+}
+
+function productEvents(next: Settings, current: Settings, termsDigests: readonly string[]): AccountEvent[] {
+  const events: AccountEvent[] = [];
   if (next.products.join() !== current.products.join())
     events.push({ type: 'ProductsChosen', data: { products: next.products } });
   const { productIds, terms } = next;
@@ -289,23 +307,30 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
     if (terms !== null) refuseOtherText(terms, termsDigests);
     events.push({ type: 'TermsChosen', data: { terms } });
   }
-  const { supportContact, applicationFeeCents, maxApplicationFeeCents, refundAfterDays } = next;
+  const { supportContact } = next;
   if (supportContact !== current.supportContact)
     events.push({ type: 'SupportContactChosen', data: { supportContact } });
+  return events;
+}
+
+function feeEvents(next: Settings, current: Settings): AccountEvent[] {
+  const { applicationFeeCents, maxApplicationFeeCents, refundAfterDays } = next;
+  const events: AccountEvent[] = [];
   if (applicationFeeCents !== current.applicationFeeCents)
     events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
   if (maxApplicationFeeCents !== current.maxApplicationFeeCents)
     events.push({ type: 'ApplicationFeeLimited', data: { maxApplicationFeeCents } });
   if (refundAfterDays !== current.refundAfterDays) events.push({ type: 'RefundDelaySet', data: { refundAfterDays } });
+  return events;
+}
+
+function limitEvents(next: Settings, current: Settings): AccountEvent[] {
+  const events: AccountEvent[] = [];
   if (next.exchangesPerMinute !== current.exchangesPerMinute) {
     events.push({ type: 'AccountExchangeLimitSet', data: { perMinute: next.exchangesPerMinute } });
   }
   if (next.submitsPerMinute !== current.submitsPerMinute) {
     events.push({ type: 'AccountSubmitLimitSet', data: { perMinute: next.submitsPerMinute } });
-  }
-  for (const capability of CHOSEN_CAPABILITIES) {
-    const vendor = next.vendors[capability];
-    if (vendor !== current.vendors[capability]) events.push({ type: 'VendorChosen', data: { capability, vendor } });
   }
   return events;
 }
@@ -338,18 +363,7 @@ function checked(settings: Settings): Settings {
       'support',
       `The support contact must be a mail address, a phone number or an http or https address, of at most ${MAX_SUPPORT_CONTACT} characters.`,
     );
-  const { applicationFeeCents, maxApplicationFeeCents } = settings;
-  checkApplicationFee('application-fee', applicationFeeCents);
-  checkApplicationFee('max-application-fee', maxApplicationFeeCents);
-  if (applicationFeeCents !== null && maxApplicationFeeCents !== null && applicationFeeCents > maxApplicationFeeCents) {
-    throw wrong('application-fee', 'The application fee must not be more than the most that it may be.');
-  }
-  const { refundAfterDays } = settings;
-  if (
-    refundAfterDays !== null &&
-    !(Number.isSafeInteger(refundAfterDays) && refundAfterDays >= 1 && refundAfterDays <= 365)
-  )
-    throw wrong('refund-after-days', 'The days until a refund must be a whole number from 1 to 365.');
+  checkPayments(settings);
   checkPerMinute(exchangesPerMinute);
   checkPerMinute(submitsPerMinute, 'submits-per-minute');
   return {
@@ -358,6 +372,19 @@ function checked(settings: Settings): Settings {
     productIds,
     supportContact,
   };
+}
+
+function checkPayments({ applicationFeeCents, maxApplicationFeeCents, refundAfterDays }: Settings): void {
+  checkApplicationFee('application-fee', applicationFeeCents);
+  checkApplicationFee('max-application-fee', maxApplicationFeeCents);
+  if (applicationFeeCents !== null && maxApplicationFeeCents !== null && applicationFeeCents > maxApplicationFeeCents) {
+    throw wrong('application-fee', 'The application fee must not be more than the most that it may be.');
+  }
+  if (
+    refundAfterDays !== null &&
+    !(Number.isSafeInteger(refundAfterDays) && refundAfterDays >= 1 && refundAfterDays <= 365)
+  )
+    throw wrong('refund-after-days', 'The days until a refund must be a whole number from 1 to 365.');
 }
 
 /** The component turns it into a link (web/frame/parts/support.tsx). */

@@ -42,10 +42,9 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
     // The event is recorded only now, because it must not claim an erasure that has not happened.
     await this.aggregates.execute(
       incomeSession,
-      incomeSessionId,
+      { id: incomeSessionId, known: loaded },
       { kind: 'record-erasure' },
       { ...context, ...loaded.owner },
-      loaded,
     );
     return { subjectId };
   }

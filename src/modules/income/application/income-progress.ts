@@ -51,10 +51,9 @@ export class IncomeProgress extends ExternalCall<null> {
     const looks = pending(loaded.state, attemptId)?.looks ?? 0;
     await this.aggregates.execute(
       incomeSession,
-      id,
+      { id, known: loaded },
       { kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: 'VENDOR_UNAVAILABLE' },
       context,
-      loaded,
     );
   }
 
@@ -67,7 +66,7 @@ export class IncomeProgress extends ExternalCall<null> {
     for (;;) {
       const { state } = known;
       if (!isOpen(state)) break;
-      const next = await this.step(incomeSessionId, context, known, state, within);
+      const next = await this.step({ incomeSessionId, context, loaded: known }, state, within);
       const goesOn = isOpen(next.state) && next.state.route !== state.route;
       known = next;
       if (!goesOn) break;
@@ -76,14 +75,12 @@ export class IncomeProgress extends ExternalCall<null> {
   }
 
   private async step(
-    id: string,
-    context: ActionContext,
-    known: LoadedAggregate<IncomeState>,
+    { incomeSessionId: id, context, loaded }: KnownSession,
     session: OpenIncomeSession,
     { signal, mayAsk }: Within,
   ): Promise<LoadedAggregate<IncomeState>> {
     const record = (command: IncomeCommand): Promise<LoadedAggregate<IncomeState>> =>
-      this.aggregates.execute(incomeSession, id, command, context, known);
+      this.aggregates.execute(incomeSession, { id, known: loaded }, command, context);
     const { attempt } = session;
     const now = this.clock.now();
     // A started inquiry is asked for its outcome one last time, even if the session's time is over.
@@ -91,13 +88,13 @@ export class IncomeProgress extends ExternalCall<null> {
     const { attemptId, looks } = attempt;
     const { subjectId, vendor } = session;
     const call = {
-      ...vendorCall(attemptId, subjectId, context, vendor, id),
+      ...vendorCall({ id, attemptId, subject: subjectId, context, vendor }),
       ...(signal && { signal }),
       ...(mayAsk && { mayAsk }),
     };
     const kept = await this.secrets.inquiry(subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
-    if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);
+    if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, record);
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
@@ -122,17 +119,18 @@ export class IncomeProgress extends ExternalCall<null> {
 
   private async start(
     id: string,
-    { route, screeningSessionId, subjectId }: OpenIncomeSession,
+    { route, screeningSessionId, subjectId, attempt }: OpenIncomeSession,
     call: VendorCall,
-    looks: number,
     record: (command: IncomeCommand) => Promise<LoadedAggregate<IncomeState>>,
   ): Promise<LoadedAggregate<IncomeState>> {
     const { attemptId } = call;
     const reference = screeningSessionId && (await this.screenings.reference(screeningSessionId, 'income'));
     if (screeningSessionId && !reference) return record({ kind: 'end-erased' });
     const start = await this.incomeVendor.start(call, route, reference ? reference.token : null);
-    if (start.kind !== 'started')
+    if (start.kind !== 'started') {
+      const looks = attempt?.looks ?? 0;
       return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });
+    }
     if ((await this.secrets.keepInquiry(subjectId, id, { attemptId, inquiry: start.inquiry })) === 'erased')
       return record({ kind: 'end-erased' });
     return record({ kind: 'record-started', now: this.clock.now(), attemptId });

@@ -29,13 +29,15 @@ export interface IncomeInquiry {
 @UseCase()
 export class OpenIncomeSession extends Command<string> {
   constructor(
-    readonly incomeSessionId: string,
-    readonly inquiry: IncomeInquiry,
+    readonly request: {
+      readonly incomeSessionId: string;
+      readonly inquiry: IncomeInquiry;
+      /** The session grant under which it is opened; null without one. */
+      readonly grantId: string | null;
+      /** The address of the page's browser. */
+      readonly clientAddress: string | null;
+    },
     readonly context: CallerContext,
-    /** The session grant under which it is opened; null without one. */
-    readonly grantId: string | null = null,
-    /** The address of the page's browser. */
-    readonly clientAddress: string | null = null,
   ) {
     super();
   }
@@ -57,7 +59,10 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly clock: Clock,
   ) {}
 
-  async execute({ incomeSessionId, inquiry, context, grantId, clientAddress }: OpenIncomeSession): Promise<string> {
+  async execute({
+    request: { incomeSessionId, inquiry, grantId, clientAddress },
+    context,
+  }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
@@ -80,7 +85,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
       if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
       const { events } = await this.aggregates.execute(
         incomeSession,
-        incomeSessionId,
+        { id: incomeSessionId, known: unstored(incomeSession.initial) },
         {
           kind: 'open',
           routes,
@@ -92,7 +97,6 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
           attempt: times,
         },
         context,
-        unstored(incomeSession.initial),
       );
       opened = events.length > 0;
     } finally {

@@ -52,13 +52,10 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     if (report === null) throw new Error(`Income session ${incomeSessionId} is completed but has no report`);
     const view = { kind: 'view', incomeSessionId, viewerAccountId: context.accountId } as const;
     // The event belongs to the account of the session.
-    await this.aggregates.execute(
-      incomeReportView,
-      newId(),
-      view,
-      { ...context, accountId: ownerId },
-      unstored(incomeReportView.initial),
-    );
+    await this.aggregates.execute(incomeReportView, { id: newId(), known: unstored(incomeReportView.initial) }, view, {
+      ...context,
+      accountId: ownerId,
+    });
     return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
   }
 

@@ -108,7 +108,7 @@ export class IncomeStatusReader {
 
   /** Sessions to ask the vendor about, and sessions whose time is over. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(incomeStatus, at, limit, openCallsIn(environment));
+    return this.readModels.due(incomeStatus, at, limit, { list: openCallsIn(environment) });
   }
 
   private async find(incomeSessionId: string, { environment }: Reader): Promise<IncomeStatus | null> {

@@ -16,10 +16,12 @@ import { ReauthenticationService } from './reauthentication-service.js';
 @UseCase()
 export class AnswerReauthentication extends Command<PartyAnswer> {
   constructor(
-    readonly named: NamedParty,
-    /** Names the answer. An answer with a known id is not judged again. */
-    readonly attemptId: string,
-    readonly given: GivenToParty,
+    readonly request: {
+      readonly named: NamedParty;
+      /** Names the answer. An answer with a known id is not judged again. */
+      readonly attemptId: string;
+      readonly given: GivenToParty;
+    },
     readonly context: CallerContext,
   ) {
     super();
@@ -36,7 +38,7 @@ export class AnswerReauthenticationHandler implements ICommandHandler<AnswerReau
     private readonly clock: Clock,
   ) {}
 
-  async execute({ named, attemptId, given, context }: AnswerReauthentication): Promise<PartyAnswer> {
+  async execute({ request: { named, attemptId, given }, context }: AnswerReauthentication): Promise<PartyAnswer> {
     const found = await this.access.find(named, context);
     const { challenge } = found.loaded.state;
     const reference = challenge ?? (await this.references.find(found.partyId, found.loaded.state, context));
@@ -47,6 +49,6 @@ export class AnswerReauthenticationHandler implements ICommandHandler<AnswerReau
       this.policy.attempt(attemptId, this.clock.now()),
       this.policy.limits.otpResendIntervalSeconds,
     );
-    return this.reauthentication.take(found, command, reference, inputOf(command), context);
+    return this.reauthentication.take(found, { command, input: inputOf(command) }, reference, context);
   }
 }

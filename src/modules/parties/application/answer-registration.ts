@@ -11,10 +11,12 @@ import { answerOf, type PartyAnswer } from './party-answer.js';
 @UseCase()
 export class AnswerRegistration extends Command<PartyAnswer> {
   constructor(
-    readonly named: NamedParty,
-    /** Names the answer. An answer with a known id is not judged again. */
-    readonly attemptId: string,
-    readonly given: GivenToParty,
+    readonly request: {
+      readonly named: NamedParty;
+      /** Names the answer. An answer with a known id is not judged again. */
+      readonly attemptId: string;
+      readonly given: GivenToParty;
+    },
     readonly context: CallerContext,
   ) {
     super();
@@ -29,10 +31,9 @@ export class AnswerRegistrationHandler implements ICommandHandler<AnswerRegistra
     private readonly clock: Clock,
   ) {}
 
-  async execute(command: AnswerRegistration): Promise<PartyAnswer> {
-    const { newest } = await this.access.find(command.named, command.context);
+  async execute({ request: { named, attemptId, given }, context }: AnswerRegistration): Promise<PartyAnswer> {
+    const { newest } = await this.access.find(named, context);
     if (newest === null) throw new DomainError('party.no_challenge');
-    const { attemptId, given, context } = command;
     const step = await this.verifications.answer(newest.sessionId, attemptId, given, context);
     return answerOf(step, given.method === 'resend' ? 'resend' : 'answers', this.clock.now());
   }

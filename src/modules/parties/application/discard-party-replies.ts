@@ -37,6 +37,11 @@ export class DiscardPartyRepliesHandler implements ICommandHandler<DiscardPartyR
     for (const { attemptId, subjectId } of repliesUntil(loaded.state, until))
       await this.secrets.forgetAnswer(subjectId, partyId, attemptId);
     const context = systemContext('party-sweep', loaded.owner);
-    await this.aggregates.execute(party, partyId, { kind: 'record-replies-discarded', until }, context, loaded);
+    await this.aggregates.execute(
+      party,
+      { id: partyId, known: loaded },
+      { kind: 'record-replies-discarded', until },
+      context,
+    );
   }
 }

@@ -1,4 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
@@ -17,9 +18,11 @@ import { ReauthenticationService } from './reauthentication-service.js';
 @UseCase()
 export class LookAfterAuthentication extends Command<PartyAnswer> {
   constructor(
-    readonly named: NamedParty,
-    readonly asked: 'status' | 'expiry',
-    readonly attemptId: string,
+    readonly request: {
+      readonly named: NamedParty;
+      readonly asked: 'status' | 'expiry';
+      readonly attemptId: string;
+    },
     readonly context: CallerContext,
   ) {
     super();
@@ -40,7 +43,7 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     private readonly clock: Clock,
   ) {}
 
-  async execute({ named, asked, attemptId, context }: LookAfterAuthentication): Promise<PartyAnswer> {
+  async execute({ request: { named, asked, attemptId }, context }: LookAfterAuthentication): Promise<PartyAnswer> {
     const { partyId, loaded } = await this.access.find(named, context);
     const reference = await this.references.find(partyId, loaded.state, context);
     if (reference === null) throw new DomainError('party.token_missing');
@@ -49,14 +52,7 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor };
     const call = asked === 'status' ? this.askForStanding : this.endAuthentication;
     await this.calls.admit(call, attempt);
-    if (asked === 'expiry') {
-      try {
-        await this.aggregates.execute(party, partyId, { kind: 'expire', now: this.clock.now() }, context);
-      } catch (error) {
-        await this.calls.withdraw(call, attempt);
-        throw error;
-      }
-    }
+    if (asked === 'expiry') await this.expire(attempt);
     const end = await this.calls.make(call, attempt, reference);
     if (end === null || end === 'timed-out') throw new DomainError('service.upstream_timeout');
     const said = await this.secrets.answer(subjectId, partyId, attemptId);
@@ -64,5 +60,15 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     await this.secrets.forgetAnswer(subjectId, partyId, attemptId);
     if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
     throw failureBy(said?.reply ?? null, 'reauthentication', subjectId);
+  }
+
+  private async expire(attempt: Attempt): Promise<void> {
+    try {
+      const command = { kind: 'expire', now: this.clock.now() } as const;
+      await this.aggregates.execute(party, attempt.id, command, attempt.context);
+    } catch (error) {
+      await this.calls.withdraw(this.endAuthentication, attempt);
+      throw error;
+    }
   }
 }

@@ -37,9 +37,8 @@ export class ReauthenticationService {
   /** Throws when the party or a limit refuses. An attempt that the party already knows is not made again, and gets its first answer. */
   async take(
     { partyId, loaded }: Pick<FoundParty, 'partyId' | 'loaded'>,
-    command: Reserving,
+    { command, input }: { readonly command: Reserving; readonly input: CallInput },
     { sessionId, subjectId, vendor, personIds = [] }: Reference,
-    input: CallInput,
     context: CallerContext,
   ): Promise<PartyAnswer> {
     if (!loaded.state.attemptIds.includes(command.attemptId)) {

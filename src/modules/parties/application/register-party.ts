@@ -23,12 +23,14 @@ import { PartySecrets } from './party-secrets.js';
 @UseCase()
 export class RegisterParty extends Command<PartyAnswer> {
   constructor(
-    readonly named: NamedParty,
-    readonly applicant: Applicant,
-    /** The body of the request, as text. A repeated request is recognized by it. Never stored. */
-    readonly body: string,
-    /** The id of the session that a new registration opens. */
-    readonly sessionId: string,
+    readonly request: {
+      readonly named: NamedParty;
+      readonly applicant: Applicant;
+      /** The body of the request, as text. A repeated request is recognized by it. Never stored. */
+      readonly body: string;
+      /** The id of the session that a new registration opens. */
+      readonly sessionId: string;
+    },
     readonly context: CallerContext,
   ) {
     super();
@@ -53,9 +55,8 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   ) {}
 
   async execute(command: RegisterParty): Promise<PartyAnswer> {
-    const { named, body, context } = command;
-    const partyId = await this.access.idOf(named, context);
-    const bodyHash = await this.ids.hashOf(partyId, body);
+    const partyId = await this.access.idOf(command.request.named, command.context);
+    const bodyHash = await this.ids.hashOf(partyId, command.request.body);
     const within = AbortSignal.timeout(this.policy.limits.vendorTimeoutSeconds * 1_000);
     // Another registration may be quicker. The second try then finds it.
     const step =
@@ -78,35 +79,44 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const isAnswered = earlier?.step === 'answers' || earlier?.step === 'resend';
     if (earlier !== null && !isAnswered) return earlier;
     // Once the challenge was answered, the same body means another registration.
-    const sessionId = isAnswered ? command.sessionId : (again ?? command.sessionId);
-    return this.begin(command, found, sessionId, bodyHash, within);
+    const sessionId = isAnswered ? command.request.sessionId : (again ?? command.request.sessionId);
+    return this.begin(command, found, { sessionId, bodyHash }, within);
   }
 
   /** The session that already has the answer; null when a new registration may begin. Throws when neither is allowed. */
   private async sameAttempt(
-    { sessionId: own, context: { environment } }: RegisterParty,
-    { partyId, loaded: { state }, newest }: FoundParty,
+    { request: { sessionId: own }, context }: RegisterParty,
+    found: FoundParty,
     bodyHash: string,
   ): Promise<string | null> {
-    const last = state.registrations.at(-1);
+    const last = found.loaded.state.registrations.at(-1);
     if (last === undefined) return null;
     const { sessionId } = last;
     if (sessionId === own) return sessionId;
     const same = last.bodyHash === bodyHash;
-    if (this.isWithVendor(last, newest)) {
+    if (this.isWithVendor(last, found.newest)) {
       if (same) return sessionId;
       throw anotherIsBeingMade();
     }
     const recent = same && this.clock.now() < this.policy.attempt(sessionId, new Date(last.registeredAt)).giveUpAfter;
+    return (await this.isAnsweredBy(found, context, recent)) && recent ? sessionId : null;
+  }
+
+  /** Whether the registration before answers the same request while that is recent. Throws when the party may not register again. */
+  private async isAnsweredBy(
+    { partyId, loaded: { state }, newest }: FoundParty,
+    { environment }: CallerContext,
+    recent: boolean,
+  ): Promise<boolean> {
     const confirmed = await this.directory.isConfirmed(partyId, state, newest);
     if (newest?.status === 'VERIFIED' && confirmed) {
-      if (await this.isReportOver(newest)) return null;
+      if (await this.isReportOver(newest)) return false;
       const guarded = environment === 'live' || newest.duplicateGuard;
       if (guarded && !(recent && (await this.cameLate(newest)))) throw new DomainError('party.already_confirmed');
-      return recent ? sessionId : null;
+      return true;
     }
     if (confirmed && environment === 'live') throw new DomainError('party.already_confirmed');
-    return recent && newest?.status === 'STEP_UP_REQUIRED' ? sessionId : null;
+    return newest?.status === 'STEP_UP_REQUIRED';
   }
 
   /** True also while the session is about to be opened. */
@@ -133,10 +143,9 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
    * without a session, and a repeated request opens it. Null when another registration of the party was quicker.
    */
   private async begin(
-    { named, applicant, context }: RegisterParty,
+    { request: { named, applicant }, context }: RegisterParty,
     { partyId, loaded }: FoundParty,
-    sessionId: string,
-    bodyHash: string,
+    { sessionId, bodyHash }: Pick<Registration, 'sessionId' | 'bodyHash'>,
     within: AbortSignal,
   ): Promise<VerificationStep | null> {
     const after = loaded.state.registrations.at(-1)?.sessionId ?? null;
@@ -146,7 +155,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     let isFirst = false;
     try {
       const unseen = { ...context, skipReadYourWrites: true } as const;
-      const { state } = await this.aggregates.execute(party, partyId, register, unseen, loaded);
+      const { state } = await this.aggregates.execute(party, { id: partyId, known: loaded }, register, unseen);
       isFirst = state.registrations.at(-1)?.sessionId === sessionId;
     } finally {
       if (!isFirst) await this.verifications.withdraw(admitted);

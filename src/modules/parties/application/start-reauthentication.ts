@@ -15,10 +15,12 @@ import { ReauthenticationService } from './reauthentication-service.js';
 @UseCase()
 export class StartReauthentication extends Command<PartyAnswer> {
   constructor(
-    readonly named: NamedParty,
-    readonly attemptId: string,
-    /** Never stored. */
-    readonly device: Partial<Device>,
+    readonly request: {
+      readonly named: NamedParty;
+      readonly attemptId: string;
+      /** Never stored. */
+      readonly device: Partial<Device>;
+    },
     readonly context: CallerContext,
   ) {
     super();
@@ -35,7 +37,7 @@ export class StartReauthenticationHandler implements ICommandHandler<StartReauth
     private readonly clock: Clock,
   ) {}
 
-  async execute({ named, attemptId, device, context }: StartReauthentication): Promise<PartyAnswer> {
+  async execute({ request: { named, attemptId, device }, context }: StartReauthentication): Promise<PartyAnswer> {
     const found = await this.access.find(named, context);
     const reference = await this.references.find(found.partyId, found.loaded.state, context);
     if (reference === null) throw new DomainError('party.token_missing');
@@ -44,12 +46,7 @@ export class StartReauthenticationHandler implements ICommandHandler<StartReauth
       ...this.policy.attempt(attemptId, this.clock.now()),
       reference,
     } as const;
-    return this.reauthentication.take(
-      found,
-      command,
-      reference,
-      { kind: 'start', device: foldedDevice(device) },
-      context,
-    );
+    const input = { kind: 'start', device: foldedDevice(device) } as const;
+    return this.reauthentication.take(found, { command, input }, reference, context);
   }
 }

@@ -66,11 +66,11 @@ export class PartyCallsReader {
 
   /** Parties that may still keep replies to calls whose time was over at `until`. */
   holdingReplies(until: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(partyCalls, until, limit, REPLIES_HELD);
+    return this.readModels.due(partyCalls, until, limit, { list: REPLIES_HELD });
   }
 
   /** Parties whose open call is old enough to ask the vendor about it. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(partyCalls, at, limit, openCallsIn(environment));
+    return this.readModels.due(partyCalls, at, limit, { list: openCallsIn(environment) });
   }
 }

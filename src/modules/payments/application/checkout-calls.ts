@@ -54,7 +54,7 @@ export class SetCheckoutAside extends PaymentCall<OfOpening> {
     if (end !== 'recorded') return end;
     const { state: known } = await this.aggregates.load(checkout, id);
     if (!isStill('OPEN', known, of) || !hasSession(known)) return 'recorded';
-    return this.reconciler.expire(call, id, known, context, true);
+    return this.reconciler.expire(call, id, known, { context, toReplace: true });
   }
 }
 

@@ -88,8 +88,7 @@ export class CheckoutReconciler {
     call: VendorCall,
     id: string,
     state: WithSession,
-    context: ActionContext,
-    toReplace: boolean,
+    { context, toReplace }: { readonly context: ActionContext; readonly toReplace: boolean },
   ): Promise<PaymentCallEnd> {
     const { checkoutSessionId, opening } = state;
     const verdict = await this.expired(call, checkoutReference(id, opening.ordinal), checkoutSessionId);

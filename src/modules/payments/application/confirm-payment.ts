@@ -44,11 +44,11 @@ export class LookAtIntent extends PaymentCall<{ readonly paymentIntentId: string
 
   override async askAndRecord(
     call: VendorCall,
-    { id, context }: Attempt,
+    attempt: Attempt,
     { paymentIntentId }: { readonly paymentIntentId: string },
   ): Promise<PaymentCallEnd> {
-    const loaded = await this.aggregates.load(payment, id);
-    return endOf(await this.reconciler.reconcile(call, id, loaded, paymentIntentId, context));
+    const loaded = await this.aggregates.load(payment, attempt.id);
+    return endOf(await this.reconciler.reconcile(call, attempt, loaded, paymentIntentId));
   }
 }
 

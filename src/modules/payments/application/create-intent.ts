@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
-import { isOpenTo, type ActionContext, type CallerContext } from '../../../kernel/context.js';
+import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
@@ -11,7 +11,7 @@ import { PaymentProcessor, type IntentVerdict } from '../../../ports/payment-pro
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
-import { Screenings } from '../../../published/screenings.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import {
   isPayable,
@@ -82,18 +82,16 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     super();
   }
 
-  override async askAndRecord(
-    call: VendorCall,
-    { id, context }: Attempt,
-    { price, subjectId, isAgain }: TakenUp,
-  ): Promise<PaymentCallEnd> {
+  override async askAndRecord(call: VendorCall, attempt: Attempt, taken: TakenUp): Promise<PaymentCallEnd> {
+    const { id, context } = attempt;
+    const { price, subjectId } = taken;
     if (await this.secrets.isErased(subjectId)) return 'person-erased';
     const loaded = await this.aggregates.load(payment, id);
     const { paymentIntentId } = existing(loaded.state);
     const observed =
       paymentIntentId === null
-        ? await this.create(call, id, loaded, subjectId, isAgain, context)
-        : await this.reconciler.reconcile(call, id, loaded, paymentIntentId, context);
+        ? await this.create(call, attempt, loaded, taken)
+        : await this.reconciler.reconcile(call, attempt, loaded, paymentIntentId);
     if (typeof observed === 'string') return observed;
     if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
     // The intent may date from before secrets were stored.
@@ -102,7 +100,9 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     // An intent in another currency was altered at the processor, so its amount is not one that was asked for.
     const intentCents = currency === observed.payment.state.currency ? amountCents : 0;
     const choice = { kind: 'choose-amount', ...price, intentCents } as const;
-    const chosen = existing((await this.aggregates.execute(payment, id, choice, context, observed.payment)).state);
+    const chosen = existing(
+      (await this.aggregates.execute(payment, { id, known: observed.payment }, choice, context)).state,
+    );
     if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
     const change = (attemptId: string): Promise<IntentVerdict> =>
       this.processor.changeIntent({ ...call, attemptId }, observed.intent.id, chargeOf(chosen.price, chosen));
@@ -114,11 +114,9 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
 
   private async create(
     call: VendorCall,
-    id: string,
+    { id, context }: Attempt,
     loaded: LoadedAggregate<PaymentState>,
-    subjectId: string,
-    isAgain: boolean,
-    context: ActionContext,
+    { subjectId, isAgain }: TakenUp,
   ): Promise<Observed | PaymentCallEnd> {
     const { opened, sessionId, ...rest } = existing(loaded.state);
     const transactionId = transactionIdOf(id);
@@ -130,7 +128,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     // This key can never produce an intent. The next call opens another transaction, with the settings of that time.
     // If the processor made an intent after all, no browser has its secret.
     if (isHopeless(verdict) || (isAgain && verdict.kind === 'unintelligible'))
-      await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
+      await this.aggregates.execute(payment, { id, known: loaded }, { kind: 'abandon' }, context);
     if (verdict.kind !== 'intent') return endOf(verdict);
     // The vault gets the secret before the log records the intent.
     if (!(await this.secrets.keep(subjectId, id, verdict.intent.clientSecret))) return 'person-erased';
@@ -153,10 +151,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   ) {}
 
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
-    const session = await this.screenings.find(sessionId);
-    if (!session || !isOpenTo(session, session, context)) throw new DomainError('screening.not_found');
-    if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
-      throw new DomainError('payment.session_not_payable');
+    const session = await this.openSession(sessionId, context);
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
@@ -191,6 +186,14 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       const created = await this.takeUp(id, { ...open, ordinal }, { price, subjectId: session.subjectId }, context);
       if (created !== null) return created;
     }
+  }
+
+  private async openSession(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
+    const session = await this.screenings.find(sessionId);
+    if (!session || !isOpenTo(session, session, context)) throw new DomainError('screening.not_found');
+    if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
+      throw new DomainError('payment.session_not_payable');
+    return session;
   }
 
   /** Null when this transaction was canceled or refunded, so that the next one must be opened. */

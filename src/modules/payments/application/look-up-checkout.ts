@@ -1,7 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext, type ActionContext } from '../../../kernel/context.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -9,7 +8,7 @@ import { vendorCall, type VendorCall } from '../../../ports/vendor-call.js';
 import { checkout, lookAt, type Checkout } from '../domain/checkout.js';
 import { CheckoutPageStore } from './checkout-page-store.js';
 import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
-import { refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { untilNextLook, type PaymentCallEnd } from './payment-call.js';
 
 /**
  * Asks the processor about an open checkout session that has had no news for a while, because its webhook event may be lost.
@@ -46,22 +45,17 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const context = systemContext('checkout-sweep', last);
     // Recorded before the call: without it, a call that never returns would be repeated at once, again and again.
     const look = { kind: 'look-up', basedOn: state.events } as const;
-    const { events } = await this.aggregates.execute(checkout, partyId, look, context, loaded);
+    const { events } = await this.aggregates.execute(checkout, { id: partyId, known: loaded }, look, context);
     if (events.length === 0) return;
-    const call = { ...vendorCall(newId(), null, context, undefined, partyId), signal };
-    try {
-      refuseUnlessRecorded(await this.ask(call, partyId, state, context));
-    } catch (error) {
-      // The processor is down or late. The next look is already planned.
-      if (!(error instanceof DomainError)) throw error;
-    }
+    const call = { ...vendorCall({ id: partyId, attemptId: newId(), subject: null, context }), signal };
+    await untilNextLook(this.ask(call, partyId, state, context));
   }
 
   private async ask(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
     if (!hasSession(state)) return this.reconciler.createOrEnd(call, id, state, context);
     const isErased = (await this.pages.of(state.opening)) === 'erased';
     return isErased
-      ? this.reconciler.expire(call, id, state, context, false)
+      ? this.reconciler.expire(call, id, state, { context, toReplace: false })
       : this.reconciler.look(call, id, state, context);
   }
 }

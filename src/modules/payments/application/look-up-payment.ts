@@ -2,12 +2,11 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { isRefundOpen, lookAt, payment, type PaymentState } from '../domain/payment.js';
-import { endOf, refuseUnlessRecorded } from './payment-call.js';
+import { endOf, untilNextLook } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 import { MakeRefund } from './refund-payment.js';
 import { RequestRefund } from './request-refund.js';
@@ -49,22 +48,17 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     // Recorded before the call: without it, a call that never returns would be repeated at once, again and again.
     const noted = await this.aggregates.execute(
       payment,
-      paymentId,
+      { id: paymentId, known: loaded },
       { kind: 'look-up', basedOn: state.events },
       context,
-      loaded,
     );
     if (noted.events.length === 0) return;
-    const call = { ...vendorCall(newId(), null, context, undefined, paymentId), signal };
-    try {
-      refuseUnlessRecorded(
-        isRefundOpen(state)
-          ? await this.makeRefund.askAndRecord(call, { id: paymentId, context })
-          : endOf(await this.reconciler.reconcile(call, paymentId, noted, state.paymentIntentId, context)),
-      );
-    } catch (error) {
-      // The processor is down or late. The next look is already planned.
-      if (!(error instanceof DomainError)) throw error;
-    }
+    const attempt = { id: paymentId, attemptId: newId(), subject: null, context };
+    const call = { ...vendorCall(attempt), signal };
+    await untilNextLook(
+      isRefundOpen(state)
+        ? this.makeRefund.askAndRecord(call, attempt)
+        : this.reconciler.reconcile(call, attempt, noted, state.paymentIntentId).then(endOf),
+    );
   }
 }

@@ -67,26 +67,30 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context, attemptId }: OpenCheckout): Promise<OpenedCheckout> {
+  async execute(command: OpenCheckout): Promise<OpenedCheckout> {
+    const { request, context } = command;
     const terms = await this.terms.of(request.renterId, context);
     /** The ordinal of the opening that answers this request, once it exists. */
     let own: number | null = null;
     for (let step = 0; step < MAX_STEPS; step += 1) {
       const { state } = await this.aggregates.load(checkout, terms.partyId);
-      if (own === null && state.status !== 'NONE' && (await this.isAsked(state, request, attemptId)))
-        own = state.opening.ordinal;
-      if (own !== null && state.status !== 'NONE' && state.opening.ordinal === own && state.status !== 'OPENING') {
+      if (state.status === 'NONE') {
+        own = await this.open(terms, command);
+        continue;
+      }
+      if (own === null && (await this.isAsked(state, command))) own = state.opening.ordinal;
+      if (own !== null && state.opening.ordinal !== own) break;
+      if (own !== null && state.status !== 'OPENING') {
         // The renter may have registered again between reading the terms and the first opening, which is recorded nowhere yet.
         // Record it before the page is given out.
         const newest = await this.terms.newest(request.renterId, context);
         await this.aggregates.execute(checkout, terms.partyId, { kind: 'register', ...newest }, context);
         return this.opened(state);
       }
-      if (own !== null && state.status !== 'NONE' && state.opening.ordinal !== own) break;
       if (state.status === 'OPENING' || state.status === 'OPEN') {
-        await this.make(own === null ? this.setAside : this.createSession, terms.partyId, state, request, context);
+        await this.make(own === null ? this.setAside : this.createSession, terms.partyId, state, command);
       } else {
-        own = await this.open(terms, request, context, attemptId);
+        own = await this.open(terms, command);
       }
     }
     // Another request of the same renter was faster, or such requests keep coming.
@@ -96,8 +100,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
   /** Whether the opening belongs to this request, now or before a crash, or has the same wishes and is still being made. */
   private async isAsked(
     { status, opening }: Checkout,
-    { wish, reportFlags }: OpenCheckout['request'],
-    attemptId: string,
+    { request: { wish, reportFlags }, attemptId }: OpenCheckout,
   ): Promise<boolean> {
     if (status === 'ENDED' || status === 'PAID') return false;
     if (opening.attemptId === attemptId) return true;
@@ -110,9 +113,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
   /** The ordinal of the opening, or null when another request was faster. */
   private async open(
     { partyId, newest, subjectId, ...price }: Terms,
-    { wish, reportFlags }: OpenCheckout['request'],
-    context: CallerContext,
-    attemptId: string,
+    { request: { wish, reportFlags }, context, attemptId }: OpenCheckout,
   ): Promise<number | null> {
     const command = {
       kind: 'open',
@@ -141,8 +142,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
     call: ExternalCall<{ readonly ordinal: number }, PaymentCallEnd>,
     id: string,
     { status, opening: { ordinal } }: Checkout,
-    { fields }: OpenCheckout['request'],
-    context: CallerContext,
+    { request: { fields }, context }: OpenCheckout,
   ): Promise<void> {
     const attempt = { id, attemptId: newId(), subject: null, context };
     await this.calls.admit(call, attempt);

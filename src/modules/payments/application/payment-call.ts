@@ -100,6 +100,15 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   }
 }
 
+/** For a look of the recovery job. The processor may be down or late: the next look is already planned. */
+export async function untilNextLook(asked: Promise<PaymentCallEnd>): Promise<void> {
+  try {
+    refuseUnlessRecorded(await asked);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+  }
+}
+
 export function existing(state: PaymentState): Payment {
   if (state.status === 'NONE') throw new DomainError('payment.not_found');
   return state;

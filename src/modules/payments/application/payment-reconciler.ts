@@ -41,10 +41,9 @@ export class PaymentReconciler {
   /** Retrieves the intent of a payment that has one, and records the changes. */
   async reconcile(
     call: VendorCall,
-    id: string,
+    { id, context }: { readonly id: string; readonly context: ActionContext },
     loaded: LoadedAggregate<PaymentState>,
     paymentIntentId: string,
-    context: ActionContext,
   ): Promise<Observed | NoIntent> {
     let known = loaded;
     for (let look = 1; ; look++) {
@@ -69,7 +68,7 @@ export class PaymentReconciler {
       basedOn: eventsOf(known),
       intent: { id: intent.id, status, amountCents, receivedCents, refundedCents, currency, lastErrorCode },
     } as const;
-    const { events, ...loaded } = await this.aggregates.execute(payment, id, command, context, known);
+    const { events, ...loaded } = await this.aggregates.execute(payment, { id, known }, command, context);
     const state = existing(loaded.state);
     if (events.some(({ type }) => type === 'PaymentIntentAltered')) this.observer.altered(id, context);
     if (events.some(({ type }) => type === 'PaymentRefundReversed')) this.observer.refundReversed(id, context);

@@ -72,7 +72,8 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     }
     if (told === null) return 'recorded';
     const { id, loaded } = told;
-    return endOf(await this.reconciler.reconcile(call, id, loaded, event.intentId, { ...context, ...loaded.owner }));
+    const about = { id, context: { ...context, ...loaded.owner } };
+    return endOf(await this.reconciler.reconcile(call, about, loaded, event.intentId));
   }
 
   /**

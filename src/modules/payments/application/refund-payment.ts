@@ -62,7 +62,7 @@ export class MakeRefund extends PaymentCall<null> {
       return 'recorded';
     }
     if (verdict.kind !== 'refunded' && verdict.kind !== 'refused') return verdict.kind;
-    return endOf(await this.reconciler.reconcile(call, id, loaded, state.paymentIntentId, context));
+    return endOf(await this.reconciler.reconcile(call, { id, context }, loaded, state.paymentIntentId));
   }
 }
 

@@ -1,11 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { systemContext } from '../../../kernel/context.js';
+import { systemContext, type ActionContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
 import { checkout, partyIn } from '../domain/checkout.js';
-import { isRefunded, isReturned, isWhole, payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
+import {
+  isRefunded,
+  isReturned,
+  isWhole,
+  payment,
+  transactionIdOf,
+  type Payment,
+  type PaymentEvent,
+} from '../domain/payment.js';
 
 const logger = new Logger('WhenPaymentProgressed');
 const DAY_MS = 86_400_000;
@@ -50,18 +58,29 @@ export class WhenPaymentProgressed implements EventHandler {
       correlationId: event.metadata.$correlationId,
       causationId: event.id,
     };
-    const partyId = reference === null ? null : partyIn(reference);
+    const partyId = partyOf(reference);
     if (partyId !== null && event.type === 'PaymentRefunded' && isWhole(state, state.refundedCents))
       await this.aggregates.execute(checkout, partyId, { kind: 'record-refund', ordinal }, context);
     const news = { transactionId, ordinal, observation };
     await this.screenings.paymentProgressed(sessionId, { ...news, status }, context);
     for (const before of former)
       await this.screenings.paymentProgressed(before, { ...news, status: 'CARRIED_OVER' }, context);
-    for (const other of isRefunded(state) ? (refund?.others ?? []) : [])
+    for (const other of refundedWith(state))
       await this.screenings.paymentProgressed(other, { ...news, status: 'REFUNDED' }, context);
-    if (status !== 'SUCCEEDED' || refund !== null) return;
+    if (status === 'SUCCEEDED' && refund === null) await this.refundSecond(id, state, event, context);
+  }
+
+  /** Requests the refund of a payment for a session that another payment has paid for. */
+  private async refundSecond(
+    id: string,
+    { ordinal, sessionId, reference }: Payment,
+    event: RecordedEvent,
+    context: ActionContext,
+  ): Promise<void> {
+    const transactionId = transactionIdOf(id, reference);
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy === null || paidBy === transactionId) return;
+    const partyId = partyOf(reference);
     if (partyId !== null && !(await this.isNew(event, partyId, ordinal))) {
       logger.warn(
         `${transactionId} is a second payment for a session that ${paidBy} has paid for. It is not refunded automatically`,
@@ -79,4 +98,13 @@ export class WhenPaymentProgressed implements EventHandler {
     if (type !== 'PaymentMadeAtCheckout' || state.status === 'NONE' || state.paidBy?.ordinal !== ordinal) return false;
     return Date.parse(metadata.occurredAt) - Date.parse(state.paidBy.at) < DAY_MS;
   }
+}
+
+/** Other sessions that the payment counted for. */
+function refundedWith(state: Payment): readonly string[] {
+  return isRefunded(state) ? (state.refund?.others ?? []) : [];
+}
+
+function partyOf(reference: string | null): string | null {
+  return reference === null ? null : partyIn(reference);
 }

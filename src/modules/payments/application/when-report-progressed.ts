@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { systemContext } from '../../../kernel/context.js';
+import { systemContext, type ActionContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
@@ -46,18 +46,21 @@ export class WhenReportProgressed implements EventHandler {
       if (id !== null) await this.request.record(id, sessionId, event.data, context);
       return;
     }
-    if (event.type === 'ReportPullFailed' && !FINAL.includes(event.data.cause)) return;
+    if (event.type === 'ReportPullRefused' || FINAL.includes(event.data.cause))
+      await this.planRefund(sessionId, new Date(metadata.occurredAt), context);
+  }
+
+  private async planRefund(sessionId: string, refusedAt: Date, context: ActionContext): Promise<void> {
     const session = await this.screenings.find(sessionId);
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (id === null) return;
     // Reads the whole stream, because `load` keeps only the newest event of a long one.
     const history = await this.store.readStream(`${payment.category}-${id}`);
-    const paidAt = history.find(({ type }) => PAID.includes(type))?.metadata.occurredAt;
+    const paid = history.find(({ type }) => PAID.includes(type));
     // A repeated refusal, or one from before the payment, does not concern this payment.
-    if (paidAt === undefined || metadata.occurredAt < paidAt) return;
+    if (paid === undefined || refusedAt < new Date(paid.metadata.occurredAt)) return;
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE' || !(await this.inVain.butFor(sessionId, id, state))) return;
-    const refusedAt = new Date(metadata.occurredAt);
     const command = { kind: 'plan-refund', sessionId: state.sessionId, refusedAt } as const;
     await this.aggregates.execute(payment, id, command, context);
   }

@@ -344,26 +344,11 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     const { kind: _, ...data } = command;
     return [{ type: 'PaymentOpened', data }];
   }
-  if (command.kind === 'take-from-checkout') {
-    if (state.status !== 'NONE') return [];
-    const { kind: _, asked, ...data } = command;
-    const { amountCents, currency } = data;
-    return [
-      { type: 'PaymentMadeAtCheckout', data },
-      ...(amountCents === asked.amountCents && currency === asked.currency ? [] : [altered(amountCents, currency)]),
-    ];
-  }
+  if (command.kind === 'take-from-checkout') return state.status === 'NONE' ? takeFromCheckout(command) : [];
   if (state.status === 'NONE') return [];
   switch (command.kind) {
-    case 'choose-amount': {
-      const { amountCents, applicationFeeCents, intentCents } = command;
-      const same =
-        state.price.amountCents === amountCents &&
-        state.price.applicationFeeCents === applicationFeeCents &&
-        intentCents === amountCents;
-      if (same || !isPayable(state)) return [];
-      return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
-    }
+    case 'choose-amount':
+      return chooseAmount(command, state);
     case 'abandon':
       return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
     case 'carry-over':
@@ -381,13 +366,8 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
       return command.basedOn === state.events && (isOpen(state) || isRefundOpen(state))
         ? [{ type: 'PaymentLookedUp', data: {} }]
         : [];
-    case 'plan-refund': {
-      const { status, sessionId, refund, refundAt, refundAfterDays } = state;
-      if (sessionId !== command.sessionId) return [];
-      if (status !== 'SUCCEEDED' || refund !== null || refundAt !== null || refundAfterDays === null) return [];
-      const at = new Date(command.refusedAt.getTime() + refundAfterDays * DAY);
-      return [{ type: 'PaymentRefundPlanned', data: { refundAt: at.toISOString() } }];
-    }
+    case 'plan-refund':
+      return planRefund(command, state);
     case 'drop-refund-plan':
       return state.refundAt !== null && state.refund === null ? [{ type: 'PaymentRefundPlanDropped', data: {} }] : [];
     case 'request-refund':
@@ -401,6 +381,40 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     default:
       return command satisfies never;
   }
+}
+
+function takeFromCheckout({
+  kind: _,
+  asked,
+  ...data
+}: Extract<PaymentCommand, { kind: 'take-from-checkout' }>): readonly PaymentEvent[] {
+  const { amountCents, currency } = data;
+  return [
+    { type: 'PaymentMadeAtCheckout', data },
+    ...(amountCents === asked.amountCents && currency === asked.currency ? [] : [altered(amountCents, currency)]),
+  ];
+}
+
+function chooseAmount(
+  { amountCents, applicationFeeCents, intentCents }: Extract<PaymentCommand, { kind: 'choose-amount' }>,
+  state: Payment,
+): readonly PaymentEvent[] {
+  const same =
+    state.price.amountCents === amountCents &&
+    state.price.applicationFeeCents === applicationFeeCents &&
+    intentCents === amountCents;
+  if (same || !isPayable(state)) return [];
+  return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
+}
+
+function planRefund(
+  command: Extract<PaymentCommand, { kind: 'plan-refund' }>,
+  { status, sessionId, refund, refundAt, refundAfterDays }: Payment,
+): readonly PaymentEvent[] {
+  if (sessionId !== command.sessionId) return [];
+  if (status !== 'SUCCEEDED' || refund !== null || refundAt !== null || refundAfterDays === null) return [];
+  const at = new Date(command.refusedAt.getTime() + refundAfterDays * DAY);
+  return [{ type: 'PaymentRefundPlanned', data: { refundAt: at.toISOString() } }];
 }
 
 function requestRefund(

@@ -49,6 +49,6 @@ export class OpenCheckoutsReader {
   constructor(private readonly readModels: ReadModels) {}
 
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(openCheckouts, at, limit, openCallsIn(environment));
+    return this.readModels.due(openCheckouts, at, limit, { list: openCallsIn(environment) });
   }
 }

@@ -68,7 +68,7 @@ export class OpenPaymentsReader {
   constructor(private readonly readModels: ReadModels) {}
 
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(openPayments, at, limit, openCallsIn(environment));
+    return this.readModels.due(openPayments, at, limit, { list: openCallsIn(environment) });
   }
 
   /** See `PaymentsByIntent`. */

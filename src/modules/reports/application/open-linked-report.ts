@@ -14,9 +14,11 @@ import { ReportViewer } from './report-viewer.js';
 @UseCase()
 export class OpenLinkedReport extends Command<PartyReport> {
   constructor(
-    readonly recipient: NamedParty,
-    readonly renterId: string,
-    readonly query: ReportQuery,
+    readonly request: {
+      readonly recipient: NamedParty;
+      readonly renterId: string;
+      readonly query: ReportQuery;
+    },
     readonly context: CallerContext,
   ) {
     super();
@@ -32,7 +34,7 @@ export class OpenLinkedReportHandler implements ICommandHandler<OpenLinkedReport
     private readonly showing: ReportViewer,
   ) {}
 
-  async execute({ recipient: named, renterId, query, context }: OpenLinkedReport): Promise<PartyReport> {
+  async execute({ request: { recipient: named, renterId, query }, context }: OpenLinkedReport): Promise<PartyReport> {
     await this.reading.admit(context);
     const recipient = await this.parties.recipient(named, context);
     const renter = await this.parties.renter(renterId, context);

@@ -35,12 +35,14 @@ export interface RenderedReport {
 @UseCase()
 export class RenderPdf extends Command<RenderedReport> {
   constructor(
-    readonly sessionId: string,
-    /** The name of the file. A repeated request has the same name. */
-    readonly fileId: string,
-    readonly page: { readonly html: string; readonly filename: string | null },
+    readonly request: {
+      readonly sessionId: string;
+      /** The name of the file. A repeated request has the same name. */
+      readonly fileId: string;
+      readonly page: { readonly html: string; readonly filename: string | null };
+      readonly clientAddress: string;
+    },
     readonly context: CallerContext,
-    readonly clientAddress: string,
   ) {
     super();
   }
@@ -116,7 +118,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, fileId, page, context, clientAddress }: RenderPdf): Promise<RenderedReport> {
+  async execute({ request: { sessionId, fileId, page, clientAddress }, context }: RenderPdf): Promise<RenderedReport> {
     const { subjectId } = await this.admit(sessionId, context);
     const source = (await this.pages.isServed(sessionId, page.html)) ? 'served' : 'foreign';
     if (source === 'foreign' && this.policy.limits.servedPagesOnly)

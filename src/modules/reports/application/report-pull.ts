@@ -136,7 +136,7 @@ export class ReportPull extends ExternalCall<null> {
   /** Settles the credit by the recorded end of the attempt, even if another process recorded that end. */
   private async record(attempt: Attempt, command: ReportCommand, known?: LoadedAggregate<ReportState>): Promise<void> {
     const { id, attemptId, context } = attempt;
-    const { state } = await this.aggregates.execute(report, id, command, context, known);
+    const { state } = await this.aggregates.execute(report, { id, known }, command, context);
     if (state.status === 'RELEASED' && state.attemptId === attemptId)
       await this.credit.debit(payerOf(attempt), attemptId, context);
     else if (state.status === 'NOT_TO_BE_HAD' && state.end.attemptId === attemptId)

@@ -42,7 +42,7 @@ export class ReportViewer {
   /** Shows the report to the session's own account or its parent, within the owner's window. */
   async toOwner(session: Session, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
     if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
-    return (await this.show(session, released, released.expiresAt, null, viewing)) ?? refuse('report.expired');
+    return (await this.show(session, released, null, viewing)) ?? refuse('report.expired');
   }
 
   /** Shows a recipient the report as it was released, of any age, without billing. */
@@ -59,14 +59,13 @@ export class ReportViewer {
     const { state } = await this.aggregates.load(report, session.sessionId);
     if (state.status !== 'RELEASED')
       throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
-    return this.show(session, state, shared.expiresAt, shared, viewing);
+    return this.show(session, state, shared, viewing);
   }
 
   /** Null after the person was erased. */
   private async show(
     session: Session,
     released: ReleasedReport,
-    expiresAt: string,
     shared: ActiveShare | null,
     { format, context }: Viewing,
   ): Promise<OpenedReport | null> {
@@ -93,7 +92,7 @@ export class ReportViewer {
       id: reportId,
       sessionId,
       generatedAt,
-      expiresAt,
+      expiresAt: (shared ?? released).expiresAt,
       json: body.json,
       get score() {
         return body.score;

@@ -35,8 +35,7 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     if (state.status !== 'REQUESTED' || this.clock.now() < new Date(state.attempt.settleAfter)) return;
     const { attemptId } = state.attempt;
     const { subjectId: subject } = state;
-    const context = systemContext('report-sweep', owner);
-    const call = { ...vendorCall(attemptId, subject, context, undefined, sessionId), signal };
-    await this.pull.askAndRecord(call, { id: sessionId, attemptId, subject, context });
+    const attempt = { id: sessionId, attemptId, subject, context: systemContext('report-sweep', owner) };
+    await this.pull.askAndRecord({ ...vendorCall(attempt), signal }, attempt);
   }
 }

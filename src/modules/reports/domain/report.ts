@@ -213,31 +213,8 @@ export function nextAttemptId(sessionId: string, state: ReportState): string {
 
 function decide(command: ReportCommand, state: ReportState): readonly ReportEvent[] {
   switch (command.kind) {
-    case 'request': {
-      const { sessionId, attemptId, purpose, paidBy, settleAfter, giveUpAfter, lost } = command;
-      if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state))
-        return [];
-      if (paidBy !== null && (endFor(state, paidBy) || state.carriedOver.includes(paidBy)))
-        throw new DomainError('report.consumer_has_not_paid');
-      if (state.status === 'NOT_TO_BE_HAD' && state.end.kind === 'failed' && state.end.cause === lost?.cause) return [];
-      const { reportId, subjectId } = state.status === 'NONE' ? command : state;
-      const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
-      return [
-        {
-          type: 'ReportRequested',
-          data: {
-            reportId,
-            attemptId,
-            ...inquiry,
-            purpose,
-            subjectId,
-            settleAfter: settleAfter.toISOString(),
-            giveUpAfter: giveUpAfter.toISOString(),
-          },
-        },
-        ...(lost ? [failed({ attemptId, ...lost })] : []),
-      ];
-    }
+    case 'request':
+      return request(command, state);
     case 'end-pulls': {
       const { transactionId, reasonCode, evenIfReleased } = command;
       if (endFor(state, transactionId)) return [];
@@ -284,6 +261,32 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
     default:
       return command satisfies never;
   }
+}
+
+function request(command: Extract<ReportCommand, { kind: 'request' }>, state: ReportState): readonly ReportEvent[] {
+  const { sessionId, attemptId, purpose, paidBy, settleAfter, giveUpAfter, lost } = command;
+  if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state))
+    return [];
+  if (paidBy !== null && (endFor(state, paidBy) || state.carriedOver.includes(paidBy)))
+    throw new DomainError('report.consumer_has_not_paid');
+  if (state.status === 'NOT_TO_BE_HAD' && state.end.kind === 'failed' && state.end.cause === lost?.cause) return [];
+  const { reportId, subjectId } = state.status === 'NONE' ? command : state;
+  const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
+  return [
+    {
+      type: 'ReportRequested',
+      data: {
+        reportId,
+        attemptId,
+        ...inquiry,
+        purpose,
+        subjectId,
+        settleAfter: settleAfter.toISOString(),
+        giveUpAfter: giveUpAfter.toISOString(),
+      },
+    },
+    ...(lost ? [failed({ attemptId, ...lost })] : []),
+  ];
 }
 
 const FINAL: ReadonlySet<PullFailure> = new Set<FinalFailure>(['VENDOR_SESSION_OVER', 'PERSON_ERASED']);

@@ -74,7 +74,7 @@ export class ReportDirectory extends Reports {
 
   /** Sessions whose pull has no verdict in time. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(reportStatus, at, limit, openCallsIn(environment));
+    return this.readModels.due(reportStatus, at, limit, { list: openCallsIn(environment) });
   }
 
   private async statusOf(sessionId: string): Promise<ReportStatus | undefined> {

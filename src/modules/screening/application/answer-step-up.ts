@@ -26,12 +26,14 @@ import { SubmissionLimits } from './submission-limits.js';
 @UseCase()
 export class AnswerStepUp extends Command<Session> {
   constructor(
-    readonly sessionId: string,
-    readonly attemptId: string,
-    readonly given: GivenAnswer,
+    readonly request: {
+      readonly sessionId: string;
+      readonly attemptId: string;
+      readonly given: GivenAnswer;
+      /** The address of the browser that sent the answer; null when a server sent it. */
+      readonly clientAddress: string | null;
+    },
     readonly context: ActionContext,
-    /** The address of the browser that sent the answer; null when a server sent it. */
-    readonly clientAddress: string | null = null,
   ) {
     super();
   }
@@ -62,7 +64,10 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
 
   /** Gives the session afterwards, whatever the vendor answered. Throws when the session itself or a limit refuses. */
   async take(answer: AnswerStepUp): Promise<StepTaken> {
-    const { sessionId: id, attemptId, given, context } = answer;
+    const {
+      request: { sessionId: id, attemptId, given },
+      context,
+    } = answer;
     const loaded = await this.load(id, context);
     const session = existing(loaded.state);
     const { otpResendIntervalSeconds } = this.policy.limits;
@@ -101,12 +106,12 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
       throw new DomainError('screening.not_found');
     const now = this.clock.now();
     return isOverdue(loaded.state, now)
-      ? this.aggregates.execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
+      ? this.aggregates.execute(screeningSession, { id: sessionId, known: loaded }, { kind: 'expire', now }, context)
       : loaded;
   }
 
   private async usesOf(
-    { sessionId, given, context, clientAddress }: AnswerStepUp,
+    { request: { sessionId, given, clientAddress }, context }: AnswerStepUp,
     { subjectId }: Session,
   ): Promise<readonly RateUse[]> {
     if (given.method !== 'resend') return this.limits.wrongAnswer(context.environment, clientAddress);

@@ -25,6 +25,11 @@ export class DiscardVendorReplyHandler implements ICommandHandler<DiscardVendorR
     if (!holdsReply(loaded.state)) return;
     await this.secrets.forgetReply(existing(loaded.state).subjectId, sessionId);
     const context = systemContext('screening-sweep', loaded.owner);
-    await this.aggregates.execute(screeningSession, sessionId, { kind: 'record-reply-discarded' }, context, loaded);
+    await this.aggregates.execute(
+      screeningSession,
+      { id: sessionId, known: loaded },
+      { kind: 'record-reply-discarded' },
+      context,
+    );
   }
 }

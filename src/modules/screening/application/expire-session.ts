@@ -27,7 +27,12 @@ export class ExpireSessionHandler implements ICommandHandler<ExpireSession> {
     if (!isOverdue(loaded.state, now)) return;
     try {
       const context = systemContext('screening-sweep', loaded.owner);
-      await this.aggregates.execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded);
+      await this.aggregates.execute(
+        screeningSession,
+        { id: sessionId, known: loaded },
+        { kind: 'expire', now },
+        context,
+      );
     } catch (error) {
       // A read-only copy goes on showing the recorded state.
       if (!(error instanceof DomainError && error.code === 'service.read_only')) throw error;

@@ -35,7 +35,12 @@ export class PartyVerifications extends Verifications {
     const { phoneNumber } = applicant;
     // A person without an SSN is known by the phone number, so each spelling of it must give the same one.
     const given = phoneNumber === undefined ? applicant : { ...applicant, phoneNumber: phoneDigits(phoneNumber) };
-    return this.submitting.admit(new SubmitScreening(sessionId, given, context, null, null, partyId));
+    return this.submitting.admit(
+      new SubmitScreening(
+        { sessionId, applicant: given, grantId: null, clientAddress: null, partyId, said: {} },
+        context,
+      ),
+    );
   }
 
   override async open(admitted: AdmittedScreening, within: AbortSignal): Promise<VerificationStep> {
@@ -57,7 +62,7 @@ export class PartyVerifications extends Verifications {
   ): Promise<VerificationStep> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     const answer = answerBy(given, isOpen(state) ? state.stepUp.questions : []);
-    await this.answering.take(new AnswerStepUp(sessionId, attemptId, answer, context));
+    await this.answering.take(new AnswerStepUp({ sessionId, attemptId, given: answer, clientAddress: null }, context));
     return this.standing(sessionId, () => attemptId);
   }
 

@@ -45,7 +45,7 @@ export class RegistrationRecorder {
     const lockedUntil = verdict.kind === 'locked' ? lockBy(verdict, now, policy, null) : null;
     if (lockedUntil !== null) await this.answers.lock(streamsOf(before), asked, lockedUntil);
     const command = { kind: 'record-registration', now, attemptId, verdict: said, policy } as const;
-    const session = existing((await this.aggregates.execute(screeningSession, id, command, context, known)).state);
+    const session = existing((await this.aggregates.execute(screeningSession, { id, known }, command, context)).state);
     // The caller may have got a reply before this was known.
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);

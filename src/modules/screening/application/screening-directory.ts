@@ -88,13 +88,14 @@ export class ScreeningDirectory extends Screenings {
     const found: PaidSession[] = [];
     const used = new Set<string>();
     const place = known.indexOf(sessionId);
+    const isEarlier = (index: number): boolean => place < 0 || index < place;
     for (const [index, id] of [...known.entries()].reverse()) {
       const { state } = await this.aggregates.load(screeningSession, id);
       if (id === sessionId || state.status === 'NONE' || state.payment?.status !== 'SUCCEEDED') continue;
       const { transactionId } = state.payment;
       const isServed = (await this.reports.expiryOf(id)) !== null || (await this.reportProspect(id)) === 'possible';
       if (isServed || !isOver(state)) used.add(transactionId);
-      else if ((place < 0 || index < place) && isOfPerson(state, own)) found.push({ sessionId: id, transactionId });
+      else if (isEarlier(index) && isOfPerson(state, own)) found.push({ sessionId: id, transactionId });
     }
     return found.filter(({ transactionId }) => !used.has(transactionId));
   }

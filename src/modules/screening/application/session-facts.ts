@@ -4,7 +4,7 @@ import type { Owner } from '../../../kernel/context.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { screeningSession } from '../domain/screening-session.js';
-import type { SessionEvent, SessionState } from '../domain/session.js';
+import type { Session, SessionEvent, SessionState } from '../domain/session.js';
 
 /** A session with the times of its first and its newest event (ISO 8601 UTC); null before the first event. */
 export interface DatedSession {
@@ -29,6 +29,10 @@ export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
   },
 };
 
+function paidBy({ payment }: Session): string | null {
+  return payment?.status === 'SUCCEEDED' ? payment.transactionId : null;
+}
+
 /** Null for a session that does not exist. */
 export function factsOf(
   sessionId: string,
@@ -47,7 +51,7 @@ export function factsOf(
     status: session.status,
     paymentStatus: paymentStatusOf(session),
     overallStatus: overallStatusOf(session),
-    paidBy: session.payment?.status === 'SUCCEEDED' ? session.payment.transactionId : null,
+    paidBy: paidBy(session),
     vendors: session.vendors,
     block: session.status === 'BLOCKED' ? { reasonCode: session.reasonCode, until: session.blockedUntil } : null,
     intendedRecipientId: session.intendedRecipientId ?? null,

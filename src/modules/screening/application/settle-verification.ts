@@ -8,7 +8,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { attemptOf, existing, screeningSession } from '../domain/screening-session.js';
 import { RegistrationRecorder } from './registration-recorder.js';
 import { SessionChallenges } from './session-challenges.js';
-import { Registration } from './submit-screening.js';
+import { Registration } from './registration.js';
 
 /**
  * Settles a vendor call that has no recorded verdict, because its process died or the vendor was late. It asks the vendor for the

@@ -1,6 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -9,6 +9,7 @@ import { KnownPersons } from '../../../published/known-persons.js';
 import { Screenings } from '../../../published/screenings.js';
 import { screenedPerson, sessionsIn } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
+import type { Session } from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 
 export interface Unblocked {
@@ -40,11 +41,9 @@ export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
   ) {}
 
   async execute({ sessionId, context: asked }: UnblockPerson): Promise<Unblocked> {
-    const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
-    if (!loaded?.owner || loaded.state.status === 'NONE')
-      throw new DomainError('screening.not_found', { field: 'session' });
-    const context = { ...asked, ...loaded.owner };
-    const sessionIds = sessionsIn(await this.answers.load(streamsOf(loaded.state)));
+    const { session, owner } = await this.find(sessionId);
+    const context = { ...asked, ...owner };
+    const sessionIds = sessionsIn(await this.answers.load(streamsOf(session)));
     const now = this.clock.now();
     const names = new Set<string>();
     const partyIds = new Set<string>();
@@ -68,6 +67,13 @@ export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
       if (state.lockedBy !== null) partyIds.add(state.lockedBy);
     }
     return { changed, partyIds: [...partyIds] };
+  }
+
+  private async find(sessionId: string): Promise<{ readonly session: Session; readonly owner: Owner }> {
+    const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
+    if (!loaded?.owner || loaded.state.status === 'NONE')
+      throw new DomainError('screening.not_found', { field: 'session' });
+    return { session: loaded.state, owner: loaded.owner };
   }
 
   /** The person's names, with the one from the vendor's token as long as the vault keeps the token. */

@@ -82,14 +82,11 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
         : [];
     case 'record-not-executed': {
       const attempt = pending(state, command.attemptId);
-      if (!attempt) return [];
-      if (attempt.operation === 'registration') return [{ type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } }];
-      return [{ type: 'AttemptAbandoned', data: { attemptId: attempt.attemptId, cause: 'NOT_EXECUTED' } }];
+      return attempt ? [recordNotExecuted(attempt)] : [];
     }
     case 'give-up': {
       const attempt = pending(state, command.attemptId);
-      if (!attempt || command.now < new Date(attempt.giveUpAfter)) return [];
-      return [{ type: 'SessionErrored', data: { attemptId: attempt.attemptId, cause: 'NO_VERDICT' } }];
+      return attempt ? giveUp(attempt, command.now) : [];
     }
     case 'expire':
       return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
@@ -107,9 +104,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
           ]
         : [];
     case 'lift-block':
-      return state.status === 'BLOCKED' && state.blockedUntil !== null && command.now < new Date(state.blockedUntil)
-        ? [{ type: 'BlockLifted', data: { liftedAt: command.now.toISOString() } }]
-        : [];
+      return liftBlock(state, command.now);
     case 'supersede':
       return isOpen(state) ? [{ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } }] : [];
     case 'record-reply-discarded':
@@ -121,6 +116,22 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     default:
       return command satisfies never;
   }
+}
+
+function recordNotExecuted({ operation, attemptId }: Attempt): SessionEvent {
+  return operation === 'registration'
+    ? { type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } }
+    : { type: 'AttemptAbandoned', data: { attemptId, cause: 'NOT_EXECUTED' } };
+}
+
+function giveUp({ giveUpAfter, attemptId }: Attempt, now: Date): readonly SessionEvent[] {
+  return now < new Date(giveUpAfter) ? [] : [{ type: 'SessionErrored', data: { attemptId, cause: 'NO_VERDICT' } }];
+}
+
+function liftBlock(state: SessionState, now: Date): readonly SessionEvent[] {
+  return state.status === 'BLOCKED' && state.blockedUntil !== null && now < new Date(state.blockedUntil)
+    ? [{ type: 'BlockLifted', data: { liftedAt: now.toISOString() } }]
+    : [];
 }
 
 /** Adds `ScreeningCompleted` when these events complete the session (docs/contract/platform.md#overall-status). */
@@ -267,30 +278,33 @@ export function isOverdue(state: SessionState, now: Date): boolean {
   return over !== null && now >= new Date(over);
 }
 
-function evolve(state: SessionState, event: SessionEvent): SessionState {
-  if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired, vendors } = event.data;
-    const { intendedRecipientId, grantId, partyId, unitAddressKept, countedAs, registeredAs } = event.data;
-    return {
-      status: 'SUBMITTED',
-      subjectId,
-      personId,
-      userType,
-      paymentRequired,
-      vendors: vendors ?? FIRST_CHOICE,
-      duplicateGuard: false,
-      ...(intendedRecipientId && { intendedRecipientId }),
-      ...(grantId && { grantId }),
-      ...(partyId && { partyId }),
-      ...(unitAddressKept && { unitAddressKept }),
-      ...(countedAs && { countedAs }),
-      ...(registeredAs && { registeredAs }),
-      attemptIds: [],
-      attempt: null,
-    };
-  }
-  if (state.status === 'NONE') return state;
-  const submitted: Submitted = {
+type SubmittedData = Extract<SessionEvent, { type: 'ScreeningSubmitted' }>['data'];
+
+function submittedWith(data: SubmittedData): Session {
+  const { subjectId, personId, userType, paymentRequired, vendors } = data;
+  const { intendedRecipientId, grantId, partyId, unitAddressKept, countedAs, registeredAs } = data;
+  return {
+    status: 'SUBMITTED',
+    subjectId,
+    personId,
+    userType,
+    paymentRequired,
+    vendors: vendors ?? FIRST_CHOICE,
+    duplicateGuard: false,
+    ...(intendedRecipientId && { intendedRecipientId }),
+    ...(grantId && { grantId }),
+    ...(partyId && { partyId }),
+    ...(unitAddressKept && { unitAddressKept }),
+    ...(countedAs && { countedAs }),
+    ...(registeredAs && { registeredAs }),
+    attemptIds: [],
+    attempt: null,
+  };
+}
+
+/** The part of a session that every status keeps. */
+function submittedOf(state: Session): Submitted {
+  return {
     subjectId: state.subjectId,
     personId: state.personId,
     userType: state.userType,
@@ -308,6 +322,12 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     ...(state.registeredAs && { registeredAs: state.registeredAs }),
     attemptIds: state.attemptIds,
   };
+}
+
+function evolve(state: SessionState, event: SessionEvent): SessionState {
+  if (event.type === 'ScreeningSubmitted') return submittedWith(event.data);
+  if (state.status === 'NONE') return state;
+  const submitted = submittedOf(state);
   switch (event.type) {
     case 'VerificationRequested':
       return {

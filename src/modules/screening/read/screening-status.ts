@@ -10,7 +10,7 @@ import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
-import { attemptOf, expiresAt, holdsReply, isOpen, screeningSession } from '../domain/screening-session.js';
+import { attemptOf, expiresAt, holdsReply, isOpen, isOver, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
   unitAddressEntry,
@@ -81,6 +81,12 @@ function summaryOf(session: Session): SessionSummary {
   return { ...common, status: session.status };
 }
 
+/** After news of the payment. */
+function refundedAt({ payment }: Session, at: string, before: Pick<Followed, 'refundedAt'>): Followed['refundedAt'] {
+  if (payment?.status === 'REFUNDED') return at;
+  return payment?.status === 'SUCCEEDED' ? null : before.refundedAt;
+}
+
 /** Ended sessions of parties that may still keep the vendor's reply, sorted by their end. */
 const REPLIES_HELD = listOf({ vendorReply: 'held' });
 const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
@@ -96,18 +102,16 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null)
       throw new Error(`${event.stream} does not begin with a submission`);
-    const isOver = session.status !== 'SUBMITTED' && !isOpen(session);
-    const paymentStatus = event.type === 'PaymentProgressed' ? session.payment?.status : null;
+    const before = doc ?? { createdAt: occurredAt, updatedAt: occurredAt, endedAt: null, refundedAt: null };
     return {
       accountId,
       environment,
       session,
-      createdAt: doc?.createdAt ?? occurredAt,
+      createdAt: before.createdAt,
       // The removal of the vendor's reply does not count as an update of the session.
-      updatedAt: doc !== null && event.type === DISCARDED ? doc.updatedAt : occurredAt,
-      endedAt: doc?.endedAt ?? (isOver ? occurredAt : null),
-      refundedAt:
-        paymentStatus === 'REFUNDED' ? occurredAt : paymentStatus === 'SUCCEEDED' ? null : (doc?.refundedAt ?? null),
+      updatedAt: event.type === DISCARDED ? before.updatedAt : occurredAt,
+      endedAt: before.endedAt ?? (isOver(session) ? occurredAt : null),
+      refundedAt: event.type === 'PaymentProgressed' ? refundedAt(session, occurredAt, before) : before.refundedAt,
     };
   },
 
@@ -219,11 +223,11 @@ export class ScreeningStatusReader {
 
   /** Sessions that were over at `overBy` and may still keep the vendor's reply. */
   holdingReplies(overBy: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(screeningStatus, overBy, limit, REPLIES_HELD);
+    return this.readModels.due(screeningStatus, overBy, limit, { list: REPLIES_HELD });
   }
 
   /** Sessions with a vendor call that got no verdict in time. */
   unsettled(environment: Environment, at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(screeningStatus, at, limit, openCallsIn(environment));
+    return this.readModels.due(screeningStatus, at, limit, { list: openCallsIn(environment) });
   }
 }

@@ -45,7 +45,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const { state } = await this.endpoints.load(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
-    const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
+    const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint }, context);
     const next = made?.delivery ?? loaded.state;
     // This is done even when the attempt was made before, because its process may have died before it queued the next.
     if (kind === 'ladder' && next.nextAttemptAt !== null)

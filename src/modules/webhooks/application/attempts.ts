@@ -53,8 +53,7 @@ export class Attempts {
   async make(
     deliveryId: string,
     known: LoadedAggregate<DeliveryState>,
-    of: AttemptKind,
-    endpoint: Endpoint,
+    { of, endpoint }: { readonly of: AttemptKind; readonly endpoint: Endpoint },
     context: ActionContext & { readonly accountId: string },
   ): Promise<MadeAttempt | null> {
     const { state } = known;
@@ -113,7 +112,7 @@ export class Attempts {
       chance: Math.random(),
       policy: this.policy.ladder,
     } as const;
-    const { state } = await this.aggregates.execute(delivery, deliveryId, command, context, known);
+    const { state } = await this.aggregates.execute(delivery, { id: deliveryId, known }, command, context);
     if (state.status === 'none') throw new Error(`Delivery ${deliveryId} is gone`);
     return state;
   }

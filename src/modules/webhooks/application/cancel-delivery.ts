@@ -9,12 +9,14 @@ import { delivery } from '../domain/delivery.js';
 @UseCase()
 export class CancelDelivery extends Command<void> {
   constructor(
-    readonly deliveryId: string,
-    /** The endpoint that was deleted or disabled. The list of deliveries may name one of another endpoint. */
-    readonly endpointId: string,
-    readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED',
-    /** The place in the log of the event that deleted or disabled it. */
-    readonly endedAt: string,
+    readonly request: {
+      readonly deliveryId: string;
+      /** The endpoint that was deleted or disabled. The list of deliveries may name one of another endpoint. */
+      readonly endpointId: string;
+      readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED';
+      /** The place in the log of the event that deleted or disabled it. */
+      readonly endedAt: string;
+    },
     readonly context: ActionContext,
   ) {
     super();
@@ -28,7 +30,7 @@ export class CancelDeliveryHandler implements ICommandHandler<CancelDelivery> {
     private readonly store: EventStore,
   ) {}
 
-  async execute({ deliveryId, endpointId, cause, endedAt, context }: CancelDelivery): Promise<void> {
+  async execute({ request: { deliveryId, endpointId, cause, endedAt }, context }: CancelDelivery): Promise<void> {
     const [scheduled] = await this.store.readStream(`${delivery.category}-${deliveryId}`, { limit: 1 });
     if (scheduled === undefined || scheduled.position > endedAt) return;
     const { state } = await this.aggregates.load(delivery, deliveryId);

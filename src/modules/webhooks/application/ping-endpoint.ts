@@ -69,12 +69,11 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
     } as const;
     const known = await this.aggregates.execute(
       delivery,
-      deliveryId,
+      { id: deliveryId, known: unstored(delivery.initial) },
       { kind: 'schedule', delivery: scheduled },
       context,
-      unstored(delivery.initial),
     );
-    const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
+    const made = await this.attempts.make(deliveryId, known, { of: 'ping', endpoint }, context);
     if (made === null) throw new Error(`The ping ${deliveryId} is not due`);
     return { deliveryId, answer: made.answer };
   }

@@ -51,7 +51,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     if (endpoint.status === 'disabled') throw new DomainError('webhook.endpoint_disabled');
     const now = this.clock.now();
     const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;
-    const { state } = await this.aggregates.execute(delivery, deliveryId, command, context, loaded);
+    const { state } = await this.aggregates.execute(delivery, { id: deliveryId, known: loaded }, command, context);
     if (state.status === 'none') throw new DomainError('webhook.endpoint_not_found');
     await this.queue.enqueue(turnOf(deliveryId, state, 'redelivery'), now).catch(leaveToRecovery);
     return state;

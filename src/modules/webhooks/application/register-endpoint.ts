@@ -17,10 +17,12 @@ import { EndpointSecrets } from './endpoint-secrets.js';
 @UseCase()
 export class RegisterEndpoint extends Command<{ readonly secret: string }> {
   constructor(
-    readonly endpointId: string,
-    readonly url: string,
-    readonly enabledEvents: readonly string[] | null,
-    readonly notifyEmail: string | null,
+    readonly request: {
+      readonly endpointId: string;
+      readonly url: string;
+      readonly enabledEvents: readonly string[] | null;
+      readonly notifyEmail: string | null;
+    },
     readonly context: ActionContext & { readonly accountId: string },
   ) {
     super();
@@ -37,10 +39,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
   ) {}
 
   async execute({
-    endpointId,
-    url,
-    enabledEvents,
-    notifyEmail,
+    request: { endpointId, url, enabledEvents, notifyEmail },
     context,
   }: RegisterEndpoint): Promise<{ readonly secret: string }> {
     const { accountId } = context;

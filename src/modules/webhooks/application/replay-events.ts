@@ -26,12 +26,14 @@ export interface Replay {
 @UseCase()
 export class ReplayEvents extends Command<Replay> {
   constructor(
-    /** Inclusive. */
-    readonly from: Date,
-    /** Exclusive. */
-    readonly to: Date,
-    /** Null: all accounts. */
-    readonly accountId: string | null,
+    readonly request: {
+      /** Inclusive. */
+      readonly from: Date;
+      /** Exclusive. */
+      readonly to: Date;
+      /** Null: all accounts. */
+      readonly accountId: string | null;
+    },
     readonly context: ActionContext,
   ) {
     super();
@@ -50,7 +52,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ from, to, accountId, context }: ReplayEvents): Promise<Replay> {
+  async execute({ request: { from, to, accountId }, context }: ReplayEvents): Promise<Replay> {
     const replay = { events: 0, sentAgain: 0, made: 0 };
     for (
       let page = await this.store.readAll(null, PAGE);

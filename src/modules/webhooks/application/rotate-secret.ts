@@ -19,9 +19,11 @@ export interface RotatedSecret {
 @UseCase()
 export class RotateSecret extends Command<RotatedSecret> {
   constructor(
-    readonly endpointId: string,
-    readonly secretId: string,
-    readonly previousValidForSeconds: number,
+    readonly request: {
+      readonly endpointId: string;
+      readonly secretId: string;
+      readonly previousValidForSeconds: number;
+    },
     readonly context: ActionContext & { readonly accountId: string },
   ) {
     super();
@@ -37,7 +39,10 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, secretId, previousValidForSeconds, context }: RotateSecret): Promise<RotatedSecret> {
+  async execute({
+    request: { endpointId, secretId, previousValidForSeconds },
+    context,
+  }: RotateSecret): Promise<RotatedSecret> {
     const { accountId } = context;
     current((await this.streams.load(webhookEndpoint, accountId)).state, endpointId);
     await this.endpoints.admit(accountId);

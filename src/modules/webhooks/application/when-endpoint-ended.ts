@@ -35,10 +35,12 @@ export class WhenEndpointEnded implements EventHandler {
     for (const deliveryId of await this.deliveries.open(data.endpointId)) {
       await this.commands.execute(
         new CancelDelivery(
-          deliveryId,
-          data.endpointId,
-          type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED',
-          event.position,
+          {
+            deliveryId,
+            endpointId: data.endpointId,
+            cause: type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED',
+            endedAt: event.position,
+          },
           context,
         ),
       );

@@ -86,10 +86,9 @@ export class WhenEventPublished implements EventHandler {
     } as const;
     const { state, events } = await this.aggregates.execute(
       delivery,
-      deliveryId,
+      { id: deliveryId, known: unstored(delivery.initial) },
       { kind: 'schedule', delivery: scheduled },
       context,
-      unstored(delivery.initial),
     );
     // The recovery job queues a delivery that existed before.
     const made = events.length > 0;

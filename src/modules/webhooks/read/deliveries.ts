@@ -1,15 +1,7 @@
 // The delivery log: the deliveries to an endpoint and their outcomes.
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import {
-  DUE,
-  exhaustiveEvents,
-  type IndexEntry,
-  listOf,
-  listsBy,
-  type Projection,
-} from '../../../kernel/projection.js';
+import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import type { ReadModels, View } from '../../../ports/read-models.js';
 import type { Vault } from '../../../ports/vault.js';
 import {
@@ -21,16 +13,7 @@ import {
   type DeliveryStatus,
 } from '../domain/delivery.js';
 import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
-
-/** One attempt. Its outcome is null when an earlier release started it and the log has no end of it. */
-export interface LoggedAttempt {
-  readonly attempt: number;
-  readonly attemptedAt: string;
-  readonly outcome: AttemptOutcome | null;
-}
-
-/** The newest attempts are shown, because a delivery may have any number of redeliveries. The log has all attempts. */
-const MAX_ATTEMPTS_SHOWN = 50;
+import { withAttempt, type LoggedAttempt } from './logged-attempts.js';
 
 interface Followed extends Omit<DeliveryDoc, 'delivery'> {
   /** The body is left out because no reader needs it. */
@@ -52,6 +35,8 @@ export interface DeliveryDoc {
   readonly failedAt: string | null;
 }
 
+const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failedAt: null, exhaustedAt: null };
+
 const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & DeliveryFilter): string =>
   listOf({ endpoint: endpointId, ...filter });
 /** The list that holds the delivery of an event that the receiver last took, or last refused. Pings are left out. */
@@ -71,25 +56,21 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
 
   evolve(doc, event) {
     const delivered = known(event);
-    const before = doc === null ? delivery.initial : { ...doc.delivery, body: '' };
-    const state = delivery.evolve(before, delivered);
+    const state = delivery.evolve(doc === null ? delivery.initial : { ...doc.delivery, body: '' }, delivered);
+    const before = doc ?? NOTHING_YET;
     const { accountId, environment, occurredAt } = event.metadata;
     if (state.status === 'none' || accountId === null)
       throw new Error(`${event.stream} does not begin with DeliveryScheduled`);
     const { body: _, ...shown } = state;
+    const exhaustedAt = event.type === 'DeliveryExhausted' ? occurredAt : before.exhaustedAt;
     return {
       accountId,
-      environment: doc?.environment ?? environment,
+      environment: before.environment ?? environment,
       delivery: shown,
-      attempts: withAttempt(doc?.attempts ?? [], delivered, occurredAt),
-      succeededAt: event.type === 'DeliverySucceeded' ? occurredAt : (doc?.succeededAt ?? null),
-      failedAt: event.type === 'DeliveryAttemptFailed' ? occurredAt : (doc?.failedAt ?? null),
-      exhaustedAt:
-        event.type === 'DeliveryExhausted'
-          ? occurredAt
-          : state.status === 'exhausted'
-            ? (doc?.exhaustedAt ?? null)
-            : null,
+      attempts: withAttempt(before.attempts, delivered, occurredAt),
+      succeededAt: event.type === 'DeliverySucceeded' ? occurredAt : before.succeededAt,
+      failedAt: event.type === 'DeliveryAttemptFailed' ? occurredAt : before.failedAt,
+      exhaustedAt: state.status === 'exhausted' ? exhaustedAt : null,
     };
   },
 
@@ -118,30 +99,6 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   ],
   dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
 };
-
-function withAttempt(
-  attempts: readonly LoggedAttempt[],
-  event: RecordedEvent & DeliveryEvent,
-  at: string,
-): readonly LoggedAttempt[] {
-  switch (event.type) {
-    case 'DeliveryAttemptStarted':
-      return [...attempts, { attempt: event.data.attempt, attemptedAt: at, outcome: null }].slice(-MAX_ATTEMPTS_SHOWN);
-    case 'DeliverySucceeded':
-    case 'DeliveryAttemptFailed': {
-      const { attempt, startedAt, errorCode, httpStatus, latencyMs, excerpt } = event.data;
-      const started = attempts.find((one) => one.attempt === attempt);
-      const made = {
-        attempt,
-        attemptedAt: startedAt ?? started?.attemptedAt ?? at,
-        outcome: { errorCode, httpStatus, latencyMs, excerpt },
-      };
-      return [...attempts.filter((one) => one !== started), made].slice(-MAX_ATTEMPTS_SHOWN);
-    }
-    default:
-      return attempts;
-  }
-}
 
 const known = exhaustiveEvents<DeliveryEvent>('webhook_delivery', {
   DeliveryScheduled: true,
@@ -252,7 +209,7 @@ export class DeliveryReader {
    */
   async due(at: Date, limit: number): Promise<string[]> {
     const { seen } = this;
-    const ids = await this.readModels.due(deliveryLog, at, limit, DUE, seen);
+    const ids = await this.readModels.due(deliveryLog, at, limit, { skip: seen });
     this.seen = ids.length < limit ? 0 : seen + limit;
     return ids;
   }

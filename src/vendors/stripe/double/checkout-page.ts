@@ -41,7 +41,7 @@ async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Prom
   const chosen = chosenMethod(request.body ?? [], engine.now());
   if ('problem' in chosen) return html(reply.code(402), checkout(session, chosen.problem));
   const intent = session.intentId === null ? null : engine.intent(session.intentId);
-  const tried = paySession(session, intent, chosen.method, engine.now(), engine.settleMs);
+  const tried = paySession(session, intent, chosen.method, { now: engine.now(), settleMs: engine.settleMs });
   const completed =
     tried.session.status === 'complete'
       ? [engine.event('checkout.session.completed', sessionObject(tried.session), tried.session.intentId, null)]

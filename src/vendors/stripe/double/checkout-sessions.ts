@@ -37,8 +37,7 @@ export function paySession(
   session: CheckoutSession,
   intent: Intent | null,
   paymentMethod: string,
-  now: number,
-  settleMs: number,
+  { now, settleMs }: { readonly now: number; readonly settleMs: number },
 ): { readonly session: CheckoutSession; readonly change: IntentChange } {
   checkOpen(session);
   const opened: IntentChange =

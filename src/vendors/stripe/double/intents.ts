@@ -139,7 +139,7 @@ export function confirmIntent(intent: Intent, given: string | null, now: number,
     case 'authenticate':
       return { intent: { ...tried, status: 'requires_action' }, happened: ['payment_intent.requires_action'] };
     case 'process': {
-      const pending = charge(tried, 'pending', null, now);
+      const pending = charge(tried, { status: 'pending', decline: null }, now);
       return {
         intent: { ...tried, status: 'processing', charges: [...tried.charges, pending], settlesAt: now + settleMs },
         happened: ['payment_intent.processing'],
@@ -244,7 +244,7 @@ function isSettledOrUnderWay({ status }: Intent): boolean {
 }
 
 function succeeded(intent: Intent, now: number, chargeId?: string): IntentChange {
-  const paid = charge(intent, 'succeeded', null, now, chargeId);
+  const paid = charge(intent, { status: 'succeeded', decline: null }, now, chargeId);
   return {
     intent: { ...intent, status: 'succeeded', lastDecline: null, charges: [...intent.charges, paid] },
     happened: ['payment_intent.succeeded'],
@@ -252,7 +252,7 @@ function succeeded(intent: Intent, now: number, chargeId?: string): IntentChange
 }
 
 function declined(intent: Intent, decline: Decline, now: number): IntentChange {
-  const failed = charge(intent, 'failed', decline, now);
+  const failed = charge(intent, { status: 'failed', decline }, now);
   return {
     intent: {
       ...intent,
@@ -265,14 +265,8 @@ function declined(intent: Intent, decline: Decline, now: number): IntentChange {
   };
 }
 
-function charge(
-  intent: Intent,
-  status: Charge['status'],
-  decline: Decline | null,
-  now: number,
-  id = newId('ch'),
-): Charge {
-  return { id, status, amount: intent.amount, refunded: 0, created: now, decline };
+function charge(intent: Intent, outcome: Pick<Charge, 'status' | 'decline'>, now: number, id = newId('ch')): Charge {
+  return { id, ...outcome, amount: intent.amount, refunded: 0, created: now };
 }
 
 function merged(

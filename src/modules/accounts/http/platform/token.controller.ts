@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Header, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -43,25 +43,23 @@ export class TokenController {
   @ApiBody({ type: ExchangeBody, required: false })
   @ApiOkResponse({ type: TokenBody })
   async exchange(
-    @Headers('x-publishable-key') publishableKey: string | undefined,
-    @Headers('origin') origin: string | undefined,
-    @Headers('x-session-token') sessionToken: string | undefined,
     @Body() body: unknown,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
+    const { 'x-publishable-key': publishableKey, origin, 'x-session-token': sessionToken } = request.headers;
     // The key is checked first and the quota reported, whatever the body holds. A refused request does not spend the grant.
     const refusal = body instanceof DomainError ? body : null;
     const grant = refusal ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(
-      new ExchangeToken(
-        present(publishableKey),
-        present(origin),
-        grant,
-        await this.renewals.in(request, reply),
-        clientAddressOf(request),
-        request.id,
-      ),
+      new ExchangeToken({
+        publishableKey: present(publishableKey),
+        origin: present(origin),
+        sessionToken: grant,
+        renewed: await this.renewals.in(request, reply),
+        clientAddress: clientAddressOf(request),
+        correlationId: request.id,
+      }),
     );
     tellQuota(reply, quota);
     if (result instanceof DomainError) throw result;
@@ -87,8 +85,8 @@ export class JwksController {
 }
 
 /** A header without a value counts as absent. */
-function present(header: string | undefined): string | null {
-  return header === undefined || header === '' ? null : header;
+function present(header: string | string[] | undefined): string | null {
+  return header === undefined || header === '' ? null : String(header);
 }
 
 /** A grant of the wrong type counts as an unknown grant: it never fails the exchange. */

@@ -48,7 +48,10 @@ export class IncomeController {
     // The id comes from the idempotency key, if there is one. A request repeated after a crash then opens the same session.
     const name = numbered(body, grantId) ?? nameFor(request);
     const id = await this.commands.execute(
-      new OpenIncomeSession(name, inquiry, context, grantId, clientAddressOf(request)),
+      new OpenIncomeSession(
+        { incomeSessionId: name, inquiry, grantId, clientAddress: clientAddressOf(request) },
+        context,
+      ),
     );
     return this.present(id, context);
   }

@@ -32,10 +32,7 @@ export class AgentsController {
   ): Promise<string> {
     const applicant = applicantOf('AGENT', body);
     const registering = new RegisterParty(
-      { kind: 'agent', id },
-      applicant,
-      JSON.stringify(body),
-      call.name,
+      { named: { kind: 'agent', id }, applicant, body: JSON.stringify(body), sessionId: call.name },
       call.context,
     );
     return call.answered(await this.commands.execute(registering));
@@ -47,7 +44,10 @@ export class AgentsController {
   @ApiBody({ type: PartyOtpBody })
   @ApiAnswer()
   async otp(@Param('agentId') id: string, @Body() body: PartyOtpBody, @CurrentCall() call: PartyCall): Promise<string> {
-    const answering = new AnswerRegistration({ kind: 'agent', id }, call.name, codeIn(body), call.context);
+    const answering = new AnswerRegistration(
+      { named: { kind: 'agent', id }, attemptId: call.name, given: codeIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 
@@ -57,7 +57,10 @@ export class AgentsController {
   @ApiOperation({ summary: 'Have another code sent' })
   @ApiIdentityStep()
   async resend(@Param('agentId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const resending = new AnswerRegistration({ kind: 'agent', id }, call.name, { method: 'resend' }, call.context);
+    const resending = new AnswerRegistration(
+      { named: { kind: 'agent', id }, attemptId: call.name, given: { method: 'resend' } },
+      call.context,
+    );
     return call.answered(await this.commands.execute(resending));
   }
 
@@ -67,7 +70,10 @@ export class AgentsController {
   @ApiBody({ type: PartyKbaBody })
   @ApiAnswer()
   async kba(@Param('agentId') id: string, @Body() body: PartyKbaBody, @CurrentCall() call: PartyCall): Promise<string> {
-    const answering = new AnswerRegistration({ kind: 'agent', id }, call.name, positionsIn(body), call.context);
+    const answering = new AnswerRegistration(
+      { named: { kind: 'agent', id }, attemptId: call.name, given: positionsIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 
@@ -77,7 +83,10 @@ export class AgentsController {
   @ApiOperation({ summary: 'Ask the vendor whether the authentication is still valid' })
   @ApiStanding()
   async status(@Param('agentId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const asking = new LookAfterAuthentication({ kind: 'agent', id }, 'status', call.name, call.context);
+    const asking = new LookAfterAuthentication(
+      { named: { kind: 'agent', id }, asked: 'status', attemptId: call.name },
+      call.context,
+    );
     return call.answered(await this.commands.execute(asking));
   }
 
@@ -87,7 +96,10 @@ export class AgentsController {
   @ApiOperation({ summary: 'End the authentication at once' })
   @ApiExpiry()
   async expire(@Param('agentId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const ending = new LookAfterAuthentication({ kind: 'agent', id }, 'expiry', call.name, call.context);
+    const ending = new LookAfterAuthentication(
+      { named: { kind: 'agent', id }, asked: 'expiry', attemptId: call.name },
+      call.context,
+    );
     return call.answered(await this.commands.execute(ending));
   }
 
@@ -101,7 +113,10 @@ export class AgentsController {
     @Body() body: DeviceBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const starting = new StartReauthentication({ kind: 'agent', id }, call.name, deviceOf(body), call.context);
+    const starting = new StartReauthentication(
+      { named: { kind: 'agent', id }, attemptId: call.name, device: deviceOf(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(starting));
   }
 
@@ -115,7 +130,10 @@ export class AgentsController {
     @Body() body: PartyOtpBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const answering = new AnswerReauthentication({ kind: 'agent', id }, call.name, codeIn(body), call.context);
+    const answering = new AnswerReauthentication(
+      { named: { kind: 'agent', id }, attemptId: call.name, given: codeIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 
@@ -125,7 +143,10 @@ export class AgentsController {
   @ApiOperation({ summary: 'Have another code of the challenge sent' })
   @ApiIdentityStep()
   async authResend(@Param('agentId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const resending = new AnswerReauthentication({ kind: 'agent', id }, call.name, { method: 'resend' }, call.context);
+    const resending = new AnswerReauthentication(
+      { named: { kind: 'agent', id }, attemptId: call.name, given: { method: 'resend' } },
+      call.context,
+    );
     return call.answered(await this.commands.execute(resending));
   }
 
@@ -139,7 +160,10 @@ export class AgentsController {
     @Body() body: PartyKbaBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const answering = new AnswerReauthentication({ kind: 'agent', id }, call.name, positionsIn(body), call.context);
+    const answering = new AnswerReauthentication(
+      { named: { kind: 'agent', id }, attemptId: call.name, given: positionsIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 }

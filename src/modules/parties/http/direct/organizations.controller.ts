@@ -37,7 +37,10 @@ export class OrganizationsController {
   ): Promise<string> {
     const applicant = applicantOf('PMC', body);
     const named = { kind: 'organization', id } as const;
-    const registering = new RegisterParty(named, applicant, JSON.stringify(body), call.name, call.context);
+    const registering = new RegisterParty(
+      { named, applicant, body: JSON.stringify(body), sessionId: call.name },
+      call.context,
+    );
     return call.answered(await this.commands.execute(registering));
   }
 
@@ -51,7 +54,10 @@ export class OrganizationsController {
     @Body() body: PartyKbaBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const answering = new AnswerRegistration({ kind: 'organization', id }, call.name, positionsIn(body), call.context);
+    const answering = new AnswerRegistration(
+      { named: { kind: 'organization', id }, attemptId: call.name, given: positionsIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 
@@ -83,7 +89,10 @@ export class OrganizationsController {
   @ApiOperation({ summary: 'Ask the vendor whether the authentication is still valid' })
   @ApiStanding()
   async status(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const asking = new LookAfterAuthentication({ kind: 'organization', id }, 'status', call.name, call.context);
+    const asking = new LookAfterAuthentication(
+      { named: { kind: 'organization', id }, asked: 'status', attemptId: call.name },
+      call.context,
+    );
     return call.answered(await this.commands.execute(asking));
   }
 
@@ -93,7 +102,10 @@ export class OrganizationsController {
   @ApiOperation({ summary: 'End the authentication at once' })
   @ApiExpiry()
   async expire(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const ending = new LookAfterAuthentication({ kind: 'organization', id }, 'expiry', call.name, call.context);
+    const ending = new LookAfterAuthentication(
+      { named: { kind: 'organization', id }, asked: 'expiry', attemptId: call.name },
+      call.context,
+    );
     return call.answered(await this.commands.execute(ending));
   }
 
@@ -104,7 +116,10 @@ export class OrganizationsController {
   @ApiOperation({ summary: 'Authenticate again: ask for a challenge' })
   @ApiIdentityStep()
   async authenticate(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const starting = new StartReauthentication({ kind: 'organization', id }, call.name, {}, call.context);
+    const starting = new StartReauthentication(
+      { named: { kind: 'organization', id }, attemptId: call.name, device: {} },
+      call.context,
+    );
     return call.answered(await this.commands.execute(starting));
   }
 
@@ -119,7 +134,10 @@ export class OrganizationsController {
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
     const named = { kind: 'organization', id } as const;
-    const answering = new AnswerReauthentication(named, call.name, positionsIn(body), call.context);
+    const answering = new AnswerReauthentication(
+      { named, attemptId: call.name, given: positionsIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 }

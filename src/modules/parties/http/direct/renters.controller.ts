@@ -29,10 +29,7 @@ export class RentersController {
   ): Promise<string> {
     const applicant = applicantOf('CONSUMER', body);
     const registering = new RegisterParty(
-      { kind: 'renter', id },
-      applicant,
-      JSON.stringify(body),
-      call.name,
+      { named: { kind: 'renter', id }, applicant, body: JSON.stringify(body), sessionId: call.name },
       call.context,
     );
     return call.answered(await this.commands.execute(registering));
@@ -48,7 +45,10 @@ export class RentersController {
     @Body() body: PartyOtpBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const answering = new AnswerRegistration({ kind: 'renter', id }, call.name, codeIn(body), call.context);
+    const answering = new AnswerRegistration(
+      { named: { kind: 'renter', id }, attemptId: call.name, given: codeIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 
@@ -58,7 +58,10 @@ export class RentersController {
   @ApiOperation({ summary: 'Have another code sent' })
   @ApiIdentityStep()
   async resend(@Param('renterId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
-    const resending = new AnswerRegistration({ kind: 'renter', id }, call.name, { method: 'resend' }, call.context);
+    const resending = new AnswerRegistration(
+      { named: { kind: 'renter', id }, attemptId: call.name, given: { method: 'resend' } },
+      call.context,
+    );
     return call.answered(await this.commands.execute(resending));
   }
 
@@ -72,7 +75,10 @@ export class RentersController {
     @Body() body: PartyKbaBody,
     @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const answering = new AnswerRegistration({ kind: 'renter', id }, call.name, positionsIn(body), call.context);
+    const answering = new AnswerRegistration(
+      { named: { kind: 'renter', id }, attemptId: call.name, given: positionsIn(body) },
+      call.context,
+    );
     return call.answered(await this.commands.execute(answering));
   }
 }

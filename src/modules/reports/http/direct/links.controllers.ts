@@ -1,16 +1,11 @@
 // Reports of renters for agents and organizations (docs/contract/direct.md#links). Every path has an older spelling that begins with the
 // renter.
-import { Body, Controller, Delete, Get, Injectable, Param, Put, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Injectable, Param, Put, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
-import {
-  CurrentContext,
-  CurrentPrincipal,
-  type Principal,
-  type RequestContext,
-} from '../../../../platform/http/principal.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import type { NamedParty } from '../../application/known-parties.js';
@@ -21,8 +16,8 @@ import { ServedPages } from '../../application/served-pages.js';
 import { UnlinkReport } from '../../application/unlink-report.js';
 import { neverCached } from '../platform/report-reply.js';
 import { LinkBody } from './link-body.js';
-import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
-import { ApiPartyReport, CreditScoreResult, LinkResult, partyReportReply } from './report-result.js';
+import { ApiReportQuery, CurrentPartyReading, type PartyReading } from './report-query.js';
+import { ApiPartyReport, CreditScoreResult, LinkResult } from './report-result.js';
 
 @Injectable()
 abstract class LinksController {
@@ -72,15 +67,10 @@ abstract class LinksController {
   async open(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
-    @Query() parameters: QueryParameters,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @CurrentPrincipal() principal: Principal,
-    @CurrentContext() context: RequestContext,
+    @CurrentPartyReading() { context, query, answered }: PartyReading,
   ): Promise<string> {
-    const query = reportQuery(parameters, principal, request, reply);
-    const opening = new OpenLinkedReport({ kind: this.kind, id }, renterId, query, context);
-    return partyReportReply(await this.commands.execute(opening), query, reply, this.pages);
+    const opening = new OpenLinkedReport({ recipient: { kind: this.kind, id }, renterId, query }, context);
+    return answered(await this.commands.execute(opening), this.pages);
   }
 
   @Get('credit-score')

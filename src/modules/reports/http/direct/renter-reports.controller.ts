@@ -1,21 +1,15 @@
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
-import {
-  CurrentContext,
-  CurrentPrincipal,
-  type Principal,
-  type RequestContext,
-} from '../../../../platform/http/principal.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenRenterReport } from '../../application/open-renter-report.js';
 import { ReadReportExpiry } from '../../application/read-report-expiry.js';
 import { ServedPages } from '../../application/served-pages.js';
-import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
-import { ApiPartyReport, partyReportReply, ReportExpiryResult } from './report-result.js';
+import { ApiReportQuery, CurrentPartyReading, type PartyReading } from './report-query.js';
+import { ApiPartyReport, ReportExpiryResult } from './report-result.js';
 
 /** Reports of renters, for the servers that registered them (docs/contract/direct.md#reports). */
 @ApiTags('reports')
@@ -35,15 +29,9 @@ export class RenterReportsController {
   @ApiRefusals(401, 402, 406, 409, 422, 423, 502, 504)
   async open(
     @Param('renterId') renterId: string,
-    @Query() parameters: QueryParameters,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @CurrentPrincipal() principal: Principal,
-    @CurrentContext() context: RequestContext,
+    @CurrentPartyReading() { context, query, answered }: PartyReading,
   ): Promise<string> {
-    const query = reportQuery(parameters, principal, request, reply);
-    const read = await this.commands.execute(new OpenRenterReport(renterId, query, context));
-    return partyReportReply(read, query, reply, this.pages);
+    return answered(await this.commands.execute(new OpenRenterReport(renterId, query, context)), this.pages);
   }
 
   @Get('report-expiry')

@@ -1,31 +1,44 @@
 // The query parameters of requests for a report (docs/contract/direct.md#reports).
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import type { Principal } from '../../../../platform/http/principal.js';
+import { contextOf, principalOf, type RequestContext } from '../../../../platform/http/principal.js';
 import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js';
-import type { ReportQuery } from '../../application/party-reading.js';
+import type { PartyReport, ReportQuery } from '../../application/party-reading.js';
 import type { Section } from '../../application/report-sections.js';
+import type { ServedPages } from '../../application/served-pages.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
-
-/** The parameters as the request has them. They may hold any value. */
-export type QueryParameters = Readonly<Record<string, unknown>>;
+import { partyReportReply, type DirectQuery } from './report-result.js';
 
 const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
   ['excludeBackground', 'background'],
   ['excludeHousingCourt', 'housingCourt'],
 ];
 
-export type DirectQuery = ReportQuery & { readonly format: Format };
+/** A request for the report of a renter: on whose behalf, for which report, and how it is answered. */
+export interface PartyReading {
+  readonly context: RequestContext;
+  readonly query: ReportQuery;
+  answered(read: PartyReport, pages: ServedPages): Promise<string>;
+}
+
+export const CurrentPartyReading = createParamDecorator((_: unknown, execution: ExecutionContext): PartyReading => {
+  const http = execution.switchToHttp();
+  const request = http.getRequest<FastifyRequest>();
+  const reply = http.getResponse<FastifyReply>();
+  const query = reportQuery(request, reply);
+  return {
+    context: contextOf(request),
+    query,
+    answered: (read, pages) => partyReportReply(read, query, reply, pages),
+  };
+});
 
 /** Checked before anything is pulled or billed. `format` takes precedence over the Accept header. */
-export function reportQuery(
-  query: QueryParameters,
-  { clientClass }: Principal,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): DirectQuery {
+function reportQuery(request: FastifyRequest, reply: FastifyReply): DirectQuery {
+  const { clientClass } = principalOf(request);
+  const query = request.query as Readonly<Record<string, unknown>>;
   const leaveOut = Object.fromEntries(
     EXCLUDES.flatMap(([parameter, section]) => {
       const value = query[parameter];

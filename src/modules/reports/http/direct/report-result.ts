@@ -3,11 +3,12 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
-import type { PartyReport } from '../../application/party-reading.js';
+import type { PartyReport, ReportQuery } from '../../application/party-reading.js';
 import { withoutSections } from '../../application/report-sections.js';
 import type { ServedPages } from '../../application/served-pages.js';
-import { pageReply } from '../platform/report-reply.js';
-import type { DirectQuery } from './report-query.js';
+import { pageReply, type Format } from '../platform/report-reply.js';
+
+export type DirectQuery = ReportQuery & { readonly format: Format };
 
 /** The page, or the bureau's own JSON, without the sections that are left out. */
 export async function partyReportReply(

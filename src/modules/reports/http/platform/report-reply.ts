@@ -1,12 +1,34 @@
 // Replies with a report for all surfaces: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
+import { contextOf, type RequestContext } from '../../../../platform/http/principal.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
 import type { ServedPages } from '../../application/served-pages.js';
 import { reportPage, type PageOptions } from './report-page/page.js';
 
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
 export type Format = keyof typeof MEDIA_TYPES;
+
+/** A request for a report: on whose behalf, in which format, and how it is answered. */
+export interface ReportReading {
+  readonly context: RequestContext;
+  readonly format: Format;
+  answered(opened: OpenedReport, pages: ServedPages, options?: PageOptions): Promise<Buffer | string>;
+}
+
+export const CurrentReading = createParamDecorator((_: unknown, execution: ExecutionContext): ReportReading => {
+  const http = execution.switchToHttp();
+  const request = http.getRequest<FastifyRequest>();
+  const reply = http.getResponse<FastifyReply>();
+  const format = formatFor(request, reply);
+  return {
+    context: contextOf(request),
+    format,
+    answered: async (opened, pages, options) =>
+      format === 'html' ? pageReply(opened, reply, pages, options) : jsonReply(opened, reply),
+  };
+});
 
 /** The format that the caller accepts, decided before anything is pulled or billed. The first format when the caller has no preference. */
 export function formatFor(
@@ -27,14 +49,7 @@ export function neverCached(reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept');
 }
 
-export async function reportReply(
-  opened: OpenedReport,
-  format: Format,
-  reply: FastifyReply,
-  pages: ServedPages,
-  options?: PageOptions,
-): Promise<Buffer | string> {
-  if (format === 'html') return pageReply(opened, reply, pages, options);
+function jsonReply(opened: OpenedReport, reply: FastifyReply): Buffer {
   void reply.header('content-type', 'application/json; charset=utf-8');
   const { id, sessionId, generatedAt, expiresAt, json } = opened;
   // The stored body is passed on without being parsed.

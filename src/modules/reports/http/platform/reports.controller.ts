@@ -1,8 +1,8 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
 import { Limited } from '../../../../platform/http/limited.js';
@@ -22,7 +22,7 @@ import { ServedPages } from '../../application/served-pages.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
 import { PAGE_LANGUAGES } from './report-page/wording.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
-import { formatFor, reportReply } from './report-reply.js';
+import { CurrentReading, type ReportReading } from './report-reply.js';
 import { ApiReport, PdfResult, RevokeResult, ShareResult, SharingResult, sharingResult } from './report-result.js';
 
 /** Reports and their sharing on the platform API (docs/contract/platform.md#reports). */
@@ -49,13 +49,10 @@ export class ReportsController {
   async open(
     @Param('id') id: string,
     @Query('language') language: unknown,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @CurrentContext() context: RequestContext,
+    @CurrentReading() { context, format, answered }: ReportReading,
   ): Promise<Buffer | string> {
-    const format = formatFor(request, reply);
     const opened = await this.commands.execute(new OpenReport(id, format, context));
-    return reportReply(opened, format, reply, this.pages, { language: language === 'es' ? 'es' : 'en' });
+    return answered(opened, this.pages, { language: language === 'es' ? 'es' : 'en' });
   }
 
   @Get(':id/sharing')
@@ -133,7 +130,12 @@ export class ReportsController {
     @Req() request: FastifyRequest,
   ): Promise<PdfResult> {
     const page = { html: body.html, filename: body.filename ?? null };
-    return this.commands.execute(new RenderPdf(id, nameFor(request), page, context, clientAddressOf(request)));
+    return this.commands.execute(
+      new RenderPdf(
+        { sessionId: id, fileId: nameFor(request), page, clientAddress: clientAddressOf(request) },
+        context,
+      ),
+    );
   }
 }
 

@@ -53,13 +53,15 @@ export class ScreeningController {
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
     const command = new SubmitScreening(
-      nameFor(request),
-      applicantOf(body),
+      {
+        sessionId: nameFor(request),
+        applicant: applicantOf(body),
+        grantId: request.principal?.grantId ?? null,
+        clientAddress: clientAddressOf(request),
+        partyId: null,
+        said: saidIn(body),
+      },
       context,
-      request.principal?.grantId ?? null,
-      clientAddressOf(request),
-      null,
-      saidIn(body),
     );
     const { sessionId, session } = await this.commands.execute(command);
     return this.present(sessionId, request, session);
@@ -78,7 +80,10 @@ export class ScreeningController {
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
     const given = { method: 'otp', code: codeIn(body) } as const;
-    const answer = new AnswerStepUp(id, nameFor(request), given, context, clientAddressOf(request));
+    const answer = new AnswerStepUp(
+      { sessionId: id, attemptId: nameFor(request), given, clientAddress: clientAddressOf(request) },
+      context,
+    );
     return this.present(id, request, await this.commands.execute(answer));
   }
 
@@ -92,7 +97,10 @@ export class ScreeningController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
-    const resend = new AnswerStepUp(id, nameFor(request), { method: 'resend' }, context);
+    const resend = new AnswerStepUp(
+      { sessionId: id, attemptId: nameFor(request), given: { method: 'resend' }, clientAddress: null },
+      context,
+    );
     return this.present(id, request, await this.commands.execute(resend));
   }
 
@@ -109,7 +117,10 @@ export class ScreeningController {
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
     const given = { method: 'kba', answers: body.answers } as const;
-    const answer = new AnswerStepUp(id, nameFor(request), given, context, clientAddressOf(request));
+    const answer = new AnswerStepUp(
+      { sessionId: id, attemptId: nameFor(request), given, clientAddress: clientAddressOf(request) },
+      context,
+    );
     return this.present(id, request, await this.commands.execute(answer));
   }
 

@@ -6,7 +6,8 @@ import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../.
 import { TERMS_VERSION } from '../../../../kernel/terms.js';
 import { IsMailAddress, means, Rule } from '../../../../platform/http/body-pipe.js';
 import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../surfaces/wire/address.js';
-import type { Applicant, SaidByPage } from '../../application/submit-screening.js';
+import type { Applicant } from '../../../../kernel/applicant.js';
+import type { SaidByPage } from '../../application/submission.js';
 import { US_STATES } from './us-states.js';
 
 const nameRule =

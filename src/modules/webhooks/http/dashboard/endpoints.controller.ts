@@ -75,7 +75,15 @@ export class EndpointsController {
     // The id follows from the idempotency key, if there is one, so that a repeated request after a crash gives the same endpoint.
     const endpointId = nameFor(request);
     const { secret } = await this.commands.execute(
-      new RegisterEndpoint(endpointId, body.url, eventsOf(body.enabled_events), body.notify_email ?? null, context),
+      new RegisterEndpoint(
+        {
+          endpointId,
+          url: body.url,
+          enabledEvents: eventsOf(body.enabled_events),
+          notifyEmail: body.notify_email ?? null,
+        },
+        context,
+      ),
     );
     return { ...(await this.present(endpointId, context)), secret };
   }
@@ -120,7 +128,12 @@ export class EndpointsController {
     @Req() request: FastifyRequest,
   ): Promise<RotatedSecretResult> {
     return rotatedSecretResult(
-      await this.commands.execute(new RotateSecret(id, nameFor(request), overlapOf(body), context)),
+      await this.commands.execute(
+        new RotateSecret(
+          { endpointId: id, secretId: nameFor(request), previousValidForSeconds: overlapOf(body) },
+          context,
+        ),
+      ),
     );
   }
 

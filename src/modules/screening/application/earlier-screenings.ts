@@ -1,0 +1,74 @@
+// Earlier sessions of a person that refuse another submission.
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Reports } from '../../../published/reports.js';
+import { Screenings } from '../../../published/screenings.js';
+import { overallStatusOf } from '../domain/overall-status.js';
+import { isOfPerson, personBlocked, screeningSession } from '../domain/screening-session.js';
+import type { Session } from '../domain/session.js';
+import type { PersonNames } from './person-names.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import type { ScreeningRequest } from './submission.js';
+
+type VerifiedSession = Extract<Session, { status: 'VERIFIED' }>;
+
+@Injectable()
+export class EarlierScreenings {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly reports: Reports,
+    private readonly screenings: Screenings,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Throws for a locked person, and for one with a completed screening that still serves (docs/contract/platform.md#codes-and-answers,
+   * #registering-twice). A screening of the same party does not count, because the party decides whether it may be screened again.
+   */
+  async refuse(
+    sessionIds: readonly string[],
+    names: PersonNames,
+    { applicant: { userType }, partyId }: ScreeningRequest,
+    { environment }: ActionContext,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const earlier = await Promise.all(
+      sessionIds.map(async (sessionId) => ({
+        sessionId,
+        ...(await this.aggregates.load(screeningSession, sessionId)),
+      })),
+    );
+    for (const { sessionId, state } of earlier) {
+      if (state.status === 'NONE') continue;
+      if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
+        throw personBlocked(state.blockedUntil);
+      const isSame = isOfPerson(state, names) && state.userType === userType;
+      const isAnothers = partyId === null || state.partyId !== partyId;
+      if (!isSame || !isAnothers || !isGuarded(state, environment)) continue;
+      if (await this.stillServes(sessionId, state, now)) throw new DomainError('screening.already_registered');
+    }
+  }
+
+  /** A screening serves until its report expires. Without a report that was read, it serves as long from the verification on. */
+  private async stillServes(sessionId: string, { verifiedAt, userType }: VerifiedSession, now: Date): Promise<boolean> {
+    if (userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible') return false;
+    const reportExpiresAt = await this.reports.expiryOf(sessionId);
+    const until =
+      reportExpiresAt === null
+        ? new Date(verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000
+        : new Date(reportExpiresAt).getTime();
+    return until > now.getTime();
+  }
+}
+
+function isGuarded(session: Session, environment: ActionContext['environment']): session is VerifiedSession {
+  return (
+    session.status === 'VERIFIED' &&
+    overallStatusOf(session) === 'COMPLETED' &&
+    (environment === 'live' || session.duplicateGuard)
+  );
+}

@@ -1,0 +1,62 @@
+// Session grants, as far as a submission uses them (docs/contract/server.md#values-of-a-grant).
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Clock } from '../../../kernel/clock.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Reports } from '../../../published/reports.js';
+import { Screenings } from '../../../published/screenings.js';
+import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
+import { screeningSession } from '../domain/screening-session.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import type { ScreeningRequest } from './submission.js';
+
+@Injectable()
+export class GrantedSessions {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly grants: SessionGrants,
+    private readonly reports: Reports,
+    private readonly screenings: Screenings,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The grant of a submission; null without one. */
+  async of({ grantId, applicant }: ScreeningRequest): Promise<GrantFacts | null> {
+    const grant = grantId === null ? null : await this.grants.find(grantId);
+    if (grant && grant.userType !== null && grant.userType !== applicant.userType)
+      throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
+    return grant;
+  }
+
+  /** A grant has one session, and another only after that one ended without success. */
+  async begin(grantId: string, sessionId: string, subjectId: string, context: ActionContext): Promise<void> {
+    let begun = await this.grants.begin(grantId, sessionId, null, context);
+    if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
+      begun = await this.grants.begin(grantId, sessionId, begun.sessionId, context);
+    if (begun.sessionId !== sessionId)
+      throw new DomainError('request.forbidden', {
+        rule: 'Another session was opened under this session grant.',
+        sessionId: begun.sessionId,
+      });
+    await this.grants.entrustDetails(grantId, subjectId, context);
+  }
+
+  /**
+   * A session that was never stored is over once no process can still be about to store it. A verified session is over when its report
+   * never came and can no longer come.
+   */
+  private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
+    const { state } = await this.aggregates.load(screeningSession, sessionId);
+    if (state.status === 'NONE')
+      return this.clock.now().getTime() > new Date(begunAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    if (state.status === 'VERIFIED')
+      return (
+        state.userType === 'CONSUMER' &&
+        (await this.reports.expiryOf(sessionId)) === null &&
+        (await this.screenings.reportProspect(sessionId)) === 'none'
+      );
+    return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
+  }
+}

@@ -1,0 +1,85 @@
+// What is said to screen a person, and the command that it becomes.
+import type { NewAttempt } from '../../../challenges/domain/challenge.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
+import type { Applicant } from '../../../ports/identity-vendor.js';
+import type { AccountFacts } from '../../../published/accounts.js';
+import type { GrantFacts } from '../../../published/session-grants.js';
+import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
+import type { SessionCommand } from '../domain/screening-session.js';
+import type { UnitAddressContent } from '../domain/session.js';
+import type { PersonNames } from './person-names.js';
+
+export interface ScreeningRequest {
+  readonly sessionId: string;
+  readonly applicant: Applicant;
+  /** The session grant of the submission; null without one. */
+  readonly grantId: string | null;
+  /** The address of the browser that sent it (see SubmissionLimits); null when a server sent it. */
+  readonly clientAddress: string | null;
+  /** The party of the direct API that it verifies; null for a person who uses a page. */
+  readonly partyId: string | null;
+  readonly said: SaidByPage;
+}
+
+/** The facts that a page gives beside the person's details. */
+export interface SaidByPage {
+  readonly termsVersion?: string;
+  readonly endUserType?: EndUserType;
+  readonly unitAddress?: UnitAddressContent['unitAddress'];
+}
+
+export type SubmitCommand = Extract<SessionCommand, { kind: 'submit' }>;
+
+/** Throws where the account does not offer what is asked for. */
+export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, account: AccountFacts): void {
+  if (!account.products.includes(applicant.userType))
+    throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
+  // The vendor checks the products that a server names for its own parties.
+  if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
+    throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
+  // A consent must name a text that existed, and not one that a page made up.
+  if (
+    said.termsVersion !== undefined &&
+    ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)
+  )
+    throw fieldError('request.invalid', 'screening.termsVersion', 'must be a version of the terms of the account');
+}
+
+export function submissionOf(
+  { applicant, partyId, said }: ScreeningRequest,
+  { vendors, consumerPays }: AccountFacts,
+  { personId, countedAs, registeredAs }: PersonNames,
+  grant: GrantFacts | null,
+): Omit<SubmitCommand, keyof NewAttempt | 'subjectId'> {
+  const { userType, termsAcceptedAt, productId } = applicant;
+  const { termsVersion } = said;
+  const endUserType = endUserTypeOf(grant, said);
+  return {
+    kind: 'submit',
+    personId,
+    userType,
+    vendors,
+    ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
+    ...(termsVersion !== undefined && { termsVersion }),
+    ...(endUserType !== undefined && { endUserType }),
+    ...(productId !== undefined && { productId }),
+    paymentRequired: userType === 'CONSUMER' && consumerPays,
+    ...(grant && {
+      grantId: grant.grantId,
+      ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
+    }),
+    ...(partyId !== null && { partyId }),
+    countedAs,
+    ...(registeredAs !== undefined && { registeredAs }),
+  };
+}
+
+/** The grant's end user type, which a page may repeat. Without one, the page's. */
+function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): EndUserType | undefined {
+  const granted = grant === null || grant.endUserType === 'OTHER' ? null : grant.endUserType;
+  if (granted === null) return endUserType;
+  if (endUserType !== undefined && endUserType !== granted)
+    throw fieldError('request.invalid', 'screening.endUserType', `must be ${granted}, as the session grant says`);
+  return granted;
+}
