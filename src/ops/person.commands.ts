@@ -1,5 +1,5 @@
 // ops person erase | erase-income | erase-party | unblock
-import { CommandBus } from '@nestjs/cqrs';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { Command, SubCommand } from 'nest-commander';
 import type { ActionContext } from '../kernel/context.js';
 import { ENVIRONMENTS } from '../kernel/environment.js';
@@ -29,6 +29,7 @@ const KINDS = ['renter', 'agent', 'organization'] as const;
 export class ErasePersonCommand extends ConsentedCommand {
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
     private readonly consent: Consent,
   ) {
     super();
@@ -41,7 +42,7 @@ export class ErasePersonCommand extends ConsentedCommand {
 
   /** Erases the tokens of the person's parties first: the recorded erasure of the person must be the last step. */
   private async erase(sessionId: string, context: ActionContext): Promise<Erased> {
-    const partyIds = await this.commands.execute(new FindPartiesBehind(sessionId));
+    const partyIds = await this.queries.execute(new FindPartiesBehind(sessionId));
     const tokens = await Promise.allSettled(
       partyIds.map((partyId) => this.commands.execute(new EraseVendorToken({ partyId, context }))),
     );

@@ -1,23 +1,23 @@
-// Makes a missing or doubled command handler fatal at boot instead of a surprise at the first request.
+// Makes a missing or doubled handler of a command or query fatal at boot instead of a surprise at the first request.
 import { Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { CommandHandler, type ICommand, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, Query, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';
 
-const commands = new Set<Type<ICommand>>();
-const handled = new WeakMap<object, Type<ICommand>>();
+const useCases = new Set<Type>();
+const handled = new WeakMap<object, Type>();
 
-/** Marks a command class. Every marked class must have exactly one handler among the providers. */
+/** Marks the class of a command, or of a query: a query changes nothing. Every marked class must have exactly one handler among the providers. */
 export function UseCase(): ClassDecorator {
   return (target) => {
-    commands.add(target as unknown as Type<ICommand>);
+    useCases.add(target as unknown as Type);
   };
 }
 
-/** Makes the class the handler of a command on the CommandBus. */
-export function Handles(command: Type<ICommand>): (target: Type<ICommandHandler>) => void {
+/** Makes the class the handler of a command on the CommandBus, or of a query on the QueryBus. */
+export function Handles(useCase: Type): (target: Type<ICommandHandler | IQueryHandler>) => void {
   return (target) => {
-    handled.set(target, command);
-    CommandHandler(command)(target);
+    handled.set(target, useCase);
+    (useCase.prototype instanceof Query ? QueryHandler : CommandHandler)(useCase)(target);
   };
 }
 
@@ -26,19 +26,19 @@ export class UseCaseCheck implements OnApplicationBootstrap {
   constructor(private readonly discovery: DiscoveryService) {}
 
   onApplicationBootstrap(): void {
-    const handlers = new Map<Type<ICommand>, string[]>();
+    const handlers = new Map<Type, string[]>();
     for (const { metatype } of this.discovery.getProviders()) {
-      const command = metatype ? handled.get(metatype) : undefined;
-      if (command && metatype) handlers.set(command, [...(handlers.get(command) ?? []), metatype.name]);
+      const useCase = metatype ? handled.get(metatype) : undefined;
+      if (useCase && metatype) handlers.set(useCase, [...(handlers.get(useCase) ?? []), metatype.name]);
     }
-    const faults = [...commands].flatMap((command) => {
-      const found = handlers.get(command) ?? [];
+    const faults = [...useCases].flatMap((useCase) => {
+      const found = handlers.get(useCase) ?? [];
       return found.length === 1
         ? []
         : [
-            `${command.name} has ${found.length === 0 ? 'no handler' : `${found.length} handlers (${found.join(', ')})`}`,
+            `${useCase.name} has ${found.length === 0 ? 'no handler' : `${found.length} handlers (${found.join(', ')})`}`,
           ];
     });
-    if (faults.length > 0) throw new Error(`Every command needs exactly one handler: ${faults.join('; ')}`);
+    if (faults.length > 0) throw new Error(`Every command and query needs exactly one handler: ${faults.join('; ')}`);
   }
 }

@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -22,7 +22,7 @@ export interface ViewedIncomeReport {
 
 /** Returns the report of a completed session. Each view is recorded before the report is returned. */
 @UseCase()
-export class ViewIncomeReport extends Command<ViewedIncomeReport> {
+export class ViewIncomeReport extends Query<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
     /** `own`: the account's own sessions that are open to the page. `own-and-children`: all of its own and its direct children's. */
@@ -34,7 +34,7 @@ export class ViewIncomeReport extends Command<ViewedIncomeReport> {
 }
 
 @Handles(ViewIncomeReport)
-export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport> {
+export class ViewIncomeReportHandler implements IQueryHandler<ViewIncomeReport> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly secrets: IncomeSecrets,

@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -9,14 +9,14 @@ import { nameOf } from './render-pdf.js';
 
 /** Returns the PDF of a signed link. A forged link, an expired link and a deleted PDF give the same error. */
 @UseCase()
-export class FetchPdf extends Command<PdfFile> {
+export class FetchPdf extends Query<PdfFile> {
   constructor(readonly link: PdfLink) {
     super();
   }
 }
 
 @Handles(FetchPdf)
-export class FetchPdfHandler implements ICommandHandler<FetchPdf> {
+export class FetchPdfHandler implements IQueryHandler<FetchPdf> {
   constructor(
     private readonly files: TemporaryFiles,
     private readonly links: PdfLinks,

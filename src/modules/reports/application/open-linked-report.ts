@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -12,7 +12,7 @@ import { ReportViewer } from './report-viewer.js';
  * They see the report as released, and nothing is billed (docs/contract/direct.md#links).
  */
 @UseCase()
-export class OpenLinkedReport extends Command<PartyReport> {
+export class OpenLinkedReport extends Query<PartyReport> {
   constructor(
     readonly request: {
       readonly recipient: NamedParty;
@@ -26,7 +26,7 @@ export class OpenLinkedReport extends Command<PartyReport> {
 }
 
 @Handles(OpenLinkedReport)
-export class OpenLinkedReportHandler implements ICommandHandler<OpenLinkedReport> {
+export class OpenLinkedReportHandler implements IQueryHandler<OpenLinkedReport> {
   constructor(
     private readonly parties: KnownParties,
     private readonly reading: PartyReading,

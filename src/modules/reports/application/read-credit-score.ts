@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Parties } from '../../../published/parties.js';
@@ -12,7 +12,7 @@ import { ReportViewer } from './report-viewer.js';
  * Null when the recipient could not open that report, and when the file is too thin for a score.
  */
 @UseCase()
-export class ReadCreditScore extends Command<number | null> {
+export class ReadCreditScore extends Query<number | null> {
   constructor(
     readonly recipient: NamedParty,
     readonly renterId: string,
@@ -23,7 +23,7 @@ export class ReadCreditScore extends Command<number | null> {
 }
 
 @Handles(ReadCreditScore)
-export class ReadCreditScoreHandler implements ICommandHandler<ReadCreditScore> {
+export class ReadCreditScoreHandler implements IQueryHandler<ReadCreditScore> {
   constructor(
     private readonly known: KnownParties,
     private readonly parties: Parties,

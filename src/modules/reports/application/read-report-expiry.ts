@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Reports } from '../../../published/reports.js';
@@ -7,7 +7,7 @@ import { RenterReports } from './renter-reports.js';
 
 /** The expiry of a renter's report, past or future, ISO 8601 UTC; null before the first pull. */
 @UseCase()
-export class ReadReportExpiry extends Command<string | null> {
+export class ReadReportExpiry extends Query<string | null> {
   constructor(
     readonly renterId: string,
     readonly context: CallerContext,
@@ -17,7 +17,7 @@ export class ReadReportExpiry extends Command<string | null> {
 }
 
 @Handles(ReadReportExpiry)
-export class ReadReportExpiryHandler implements ICommandHandler<ReadReportExpiry> {
+export class ReadReportExpiryHandler implements IQueryHandler<ReadReportExpiry> {
   constructor(
     private readonly parties: KnownParties,
     private readonly reports: RenterReports,

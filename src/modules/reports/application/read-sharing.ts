@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -15,7 +15,7 @@ export type Sharing =
 
 /** The state of sharing with the default recipient: the account that this caller's consent would name. */
 @UseCase()
-export class ReadSharing extends Command<Sharing> {
+export class ReadSharing extends Query<Sharing> {
   constructor(
     readonly sessionId: string,
     /** The grant of the caller's token. */
@@ -27,7 +27,7 @@ export class ReadSharing extends Command<Sharing> {
 }
 
 @Handles(ReadSharing)
-export class ReadSharingHandler implements ICommandHandler<ReadSharing> {
+export class ReadSharingHandler implements IQueryHandler<ReadSharing> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,

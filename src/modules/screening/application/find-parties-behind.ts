@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -10,14 +10,14 @@ import { screeningSession } from '../domain/screening-session.js';
  * erasure of the person is recorded, because a party may have stored another token since.
  */
 @UseCase()
-export class FindPartiesBehind extends Command<readonly string[]> {
+export class FindPartiesBehind extends Query<readonly string[]> {
   constructor(readonly sessionId: string) {
     super();
   }
 }
 
 @Handles(FindPartiesBehind)
-export class FindPartiesBehindHandler implements ICommandHandler<FindPartiesBehind> {
+export class FindPartiesBehindHandler implements IQueryHandler<FindPartiesBehind> {
   constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ sessionId }: FindPartiesBehind): Promise<readonly string[]> {

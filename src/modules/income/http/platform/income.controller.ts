@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -26,6 +26,7 @@ import { inquiryOf, numbered, OpenIncomeBody } from './open-income-body.js';
 export class IncomeController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
     private readonly statuses: IncomeStatusReader,
     private readonly links: IncomeLinks,
   ) {}
@@ -71,7 +72,7 @@ export class IncomeController {
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeReportResult })
   async report(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<IncomeReportResult> {
-    return incomeReportResult(await this.commands.execute(new ViewIncomeReport(id, 'own', context)));
+    return incomeReportResult(await this.queries.execute(new ViewIncomeReport(id, 'own', context)));
   }
 
   private async present(

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { QueryBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Limited } from '../../../../platform/http/limited.js';
@@ -28,7 +28,7 @@ import {
 @Controller('v1/income-sessions')
 export class ServerIncomeController {
   constructor(
-    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
     private readonly statuses: IncomeStatusReader,
     private readonly links: IncomeLinks,
   ) {}
@@ -56,6 +56,6 @@ export class ServerIncomeController {
     @Param('income_session_id') id: string,
     @CurrentContext() context: RequestContext,
   ): Promise<IncomeReportResult> {
-    return incomeReportResult(await this.commands.execute(new ViewIncomeReport(id, 'own-and-children', context)));
+    return incomeReportResult(await this.queries.execute(new ViewIncomeReport(id, 'own-and-children', context)));
   }
 }

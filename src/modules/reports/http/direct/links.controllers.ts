@@ -1,7 +1,7 @@
 // Reports of renters for agents and organizations (docs/contract/direct.md#links). Every path has an older spelling that begins with the
 // renter.
 import { Body, Controller, Delete, Get, Injectable, Param, Put, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
@@ -25,6 +25,7 @@ abstract class LinksController {
 
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
     private readonly pages: ServedPages,
   ) {}
 
@@ -70,7 +71,7 @@ abstract class LinksController {
     @CurrentPartyReading() { context, query, answered }: PartyReading,
   ): Promise<string> {
     const opening = new OpenLinkedReport({ recipient: { kind: this.kind, id }, renterId, query }, context);
-    return answered(await this.commands.execute(opening), this.pages);
+    return answered(await this.queries.execute(opening), this.pages);
   }
 
   @Get('credit-score')
@@ -86,7 +87,7 @@ abstract class LinksController {
   ): Promise<CreditScoreResult> {
     neverCached(reply);
     const reading = new ReadCreditScore({ kind: this.kind, id }, renterId, context);
-    return success({ creditScore: await this.commands.execute(reading) });
+    return success({ creditScore: await this.queries.execute(reading) });
   }
 }
 

@@ -1,5 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
@@ -18,6 +18,7 @@ import { ApiPartyReport, ReportExpiryResult } from './report-result.js';
 export class RenterReportsController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
     private readonly pages: ServedPages,
   ) {}
 
@@ -43,6 +44,6 @@ export class RenterReportsController {
     @Param('renterId') renterId: string,
     @CurrentContext() context: RequestContext,
   ): Promise<ReportExpiryResult> {
-    return success({ tokenExpiration: await this.commands.execute(new ReadReportExpiry(renterId, context)) });
+    return success({ tokenExpiration: await this.queries.execute(new ReadReportExpiry(renterId, context)) });
   }
 }

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { QueryBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -10,7 +10,7 @@ import { FetchPdf } from '../../application/fetch-pdf.js';
 @ApiTags('reports')
 @Controller('reports/pdf')
 export class PdfController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(private readonly queries: QueryBus) {}
 
   @Get(':file')
   @Limited({ not: 'it only reads' })
@@ -23,7 +23,7 @@ export class PdfController {
     @Query('signature') signature: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const { filename, content } = await this.commands.execute(new FetchPdf({ fileId, expires, signature }));
+    const { filename, content } = await this.queries.execute(new FetchPdf({ fileId, expires, signature }));
     void reply
       .header('content-type', 'application/pdf')
       .header('content-disposition', `attachment; filename="${filename}"`);

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -32,6 +32,7 @@ import { ApiReport, PdfResult, RevokeResult, ShareResult, SharingResult, sharing
 export class ReportsController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
     private readonly shares: ReportSharesReader,
     private readonly pages: ServedPages,
   ) {}
@@ -65,7 +66,7 @@ export class ReportsController {
     @CurrentPrincipal() { grantId }: Principal,
     @CurrentContext() context: RequestContext,
   ): Promise<SharingResult> {
-    return sharingResult(await this.commands.execute(new ReadSharing(id, grantId ?? null, context)));
+    return sharingResult(await this.queries.execute(new ReadSharing(id, grantId ?? null, context)));
   }
 
   @Post(':id/consent-to-share')

@@ -1,0 +1,105 @@
+// Commands change things and queries do not; each has one handler.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Module, type Type } from '@nestjs/common';
+import { DiscoveryModule, NestFactory } from '@nestjs/core';
+import {
+  Command,
+  CommandBus,
+  CqrsModule,
+  type ICommandHandler,
+  type IQueryHandler,
+  Query,
+  QueryBus,
+} from '@nestjs/cqrs';
+import { describe, expect, it } from '@jest/globals';
+import { Handles, UseCase, UseCaseCheck } from '../../src/platform/aggregates/use-case.js';
+
+@UseCase()
+class Rename extends Command<string> {}
+@UseCase()
+class ReadName extends Query<string> {}
+
+@Handles(Rename)
+class RenameHandler implements ICommandHandler<Rename> {
+  execute = async (): Promise<string> => 'renamed';
+}
+@Handles(ReadName)
+class ReadNameHandler implements IQueryHandler<ReadName> {
+  execute = async (): Promise<string> => 'a name';
+}
+@Handles(ReadName)
+class OtherHandler implements IQueryHandler<ReadName> {
+  execute = async (): Promise<string> => 'another name';
+}
+
+async function started<Result>(
+  providers: Type[],
+  use: (buses: [CommandBus, QueryBus]) => Promise<Result>,
+): Promise<Result> {
+  @Module({ imports: [CqrsModule.forRoot(), DiscoveryModule], providers: [UseCaseCheck, ...providers] })
+  class House {}
+  const app = await NestFactory.createApplicationContext(House, { logger: false, abortOnError: false });
+  try {
+    return await use([app.get(CommandBus), app.get(QueryBus)]);
+  } finally {
+    await app.close();
+  }
+}
+
+describe('a start with commands and queries', () => {
+  it('gives each to its handler', async () => {
+    const answers = started([RenameHandler, ReadNameHandler], async ([commands, queries]) => [
+      await commands.execute(new Rename()),
+      await queries.execute(new ReadName()),
+    ]);
+    await expect(answers).resolves.toEqual(['renamed', 'a name']);
+  });
+
+  it.each([
+    ['a query has no handler', [RenameHandler], 'ReadName has no handler'],
+    [
+      'a query has two handlers',
+      [RenameHandler, ReadNameHandler, OtherHandler],
+      'ReadName has 2 handlers (ReadNameHandler, OtherHandler)',
+    ],
+    ['a command has no handler', [ReadNameHandler], 'Rename has no handler'],
+  ])('fails when %s', async (_when, providers, fault) => {
+    await expect(started(providers, async () => undefined)).rejects.toThrow(
+      `Every command and query needs exactly one handler: ${fault}`,
+    );
+  });
+});
+
+describe('a use case of the service', () => {
+  const files = readdirSync('src/modules', { recursive: true, encoding: 'utf8' })
+    .filter((file) => /[/\\]application[/\\].*\.ts$/.test(file))
+    .map((file) => ({ file, text: readFileSync(join('src/modules', file), 'utf8') }));
+  const of = (kind: 'Command' | 'Query') =>
+    files.flatMap(({ file, text }) =>
+      [...text.matchAll(new RegExp(`(@UseCase\\(\\)\\s+)?export class (\\w+) extends ${kind}\\b`, 'g'))].map(
+        ([, marked, name = '']) => ({ file, text, name, marked: marked !== undefined }),
+      ),
+    );
+  const queries = of('Query');
+
+  it('is marked, so that the start looks for its handler', () => {
+    const all = [...of('Command'), ...queries];
+    expect(all.length).toBeGreaterThan(50);
+    expect(all.filter(({ marked }) => !marked).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('is a query when its name says that it reads', () => {
+    const reads = /^(?:Read|Fetch|Find|View|List|Get)/;
+    expect(of('Command').filter(({ name }) => reads.test(name))).toEqual([]);
+    expect(queries.map(({ name }) => name)).toContain('ReadSharing');
+  });
+
+  it('appends nothing as a query but the record that someone saw the data', () => {
+    const appends = queries.flatMap(({ text }) => [
+      ...(/appendTogether|CommandBus|ExternalCalls/.exec(text) ?? []),
+      ...[...text.matchAll(/\.execute\(\s*(\w+)/g)].map(([, decider = '']) => decider),
+    ]);
+    expect([...new Set(appends)]).toEqual(['incomeReportView']);
+  });
+});
