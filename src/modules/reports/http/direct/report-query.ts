@@ -20,7 +20,7 @@ const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
 export interface PartyReading {
   readonly context: RequestContext;
   readonly query: ReportQuery;
-  answered(read: PartyReport, pages: ServedPages): Promise<string>;
+  readonly answered: (read: PartyReport, pages: ServedPages) => Promise<string>;
 }
 
 export const CurrentPartyReading = createParamDecorator((_: unknown, execution: ExecutionContext): PartyReading => {

@@ -14,7 +14,7 @@ export type Format = keyof typeof MEDIA_TYPES;
 export interface ReportReading {
   readonly context: RequestContext;
   readonly format: Format;
-  answered(opened: OpenedReport, pages: ServedPages, options?: PageOptions): Promise<Buffer | string>;
+  readonly answered: (opened: OpenedReport, pages: ServedPages, options?: PageOptions) => Promise<Buffer | string>;
 }
 
 export const CurrentReading = createParamDecorator((_: unknown, execution: ExecutionContext): ReportReading => {
