@@ -15,7 +15,7 @@ import { CHECKOUT_PAGES } from '../modules/payments/application/checkout-page-st
 import { PAYMENT_SECRETS } from '../modules/payments/application/payment-secrets.js';
 import { checkout, type CheckoutEvent } from '../modules/payments/domain/checkout.js';
 import { payment, type PaymentEvent } from '../modules/payments/domain/payment.js';
-import { REPORT_BODIES } from '../modules/reports/application/report-body-store.js';
+import { REPORT_BODIES } from '../modules/reports/application/report-bodies.js';
 import { report, type ReportEvent } from '../modules/reports/domain/report.js';
 import { SESSION_SECRETS } from '../modules/screening/application/session-secrets.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';

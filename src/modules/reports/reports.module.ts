@@ -14,29 +14,23 @@ import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
 import { EndPulls } from './application/end-pulls.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
-import { KnownParties } from './application/known-parties.js';
 import { LinkReportHandler } from './application/link-report.js';
 import { OpenLinkedReportHandler } from './application/open-linked-report.js';
 import { OpenRenterReportHandler } from './application/open-renter-report.js';
 import { OpenReportHandler } from './application/open-report.js';
 import { OpenReportOnServerHandler } from './application/open-report-on-server.js';
-import { PartyReading } from './application/party-reading.js';
-import { PdfLinks } from './application/pdf-links.js';
+import { PartyReports } from './application/party-reports.js';
 import { reportPublisher, sharePublisher } from './application/publish.js';
 import { ReadCreditScoreHandler } from './application/read-credit-score.js';
 import { ReadReportExpiryHandler } from './application/read-report-expiry.js';
 import { ReadSharingHandler } from './application/read-sharing.js';
-import { RenterReports } from './application/renter-reports.js';
-import { ReportLinks } from './application/report-links.js';
 import { ReportPolicy } from './application/report-policy.js';
 import { ReportPull } from './application/report-pull.js';
 import { PrintPage, RenderPdfHandler } from './application/render-pdf.js';
 import { ReportAccess } from './application/report-access.js';
-import { ReportBodyStore } from './application/report-body-store.js';
 import { ReportRelease } from './application/report-release.js';
 import { ReportViewer } from './application/report-viewer.js';
 import { RevokeSharingHandler } from './application/revoke-sharing.js';
-import { ServedPages } from './application/served-pages.js';
 import { SettleReport, SettleReportHandler } from './application/settle-report.js';
 import { ShareRecipient } from './application/share-recipient.js';
 import { UnlinkReportHandler } from './application/unlink-report.js';
@@ -70,10 +64,9 @@ import { reportViews } from './read/report-views.js';
     { provide: Reports, useExisting: ReportDirectory },
     { provide: ReportPulls, useClass: EndPulls },
     ReportAccess,
-    ReportBodyStore,
+    PartyReports,
     ReportRelease,
     ReportViewer,
-    ServedPages,
     ReportPull,
     {
       provide: ReportSharesReader,
@@ -81,17 +74,12 @@ import { reportViews } from './read/report-views.js';
       inject: [CompleteLists],
     },
     ShareRecipient,
-    KnownParties,
-    PartyReading,
-    RenterReports,
-    ReportLinks,
     OpenRenterReportHandler,
     OpenLinkedReportHandler,
     LinkReportHandler,
     UnlinkReportHandler,
     ReadCreditScoreHandler,
     ReadReportExpiryHandler,
-    PdfLinks,
     WhenReportSettled,
     OpenReportHandler,
     OpenReportOnServerHandler,

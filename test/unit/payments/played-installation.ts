@@ -39,7 +39,6 @@ import { WhenVerifiedAgain } from '../../../src/modules/payments/application/whe
 import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
 import { OpenReport, OpenReportHandler } from '../../../src/modules/reports/application/open-report.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
-import { ReportBodyStore } from '../../../src/modules/reports/application/report-body-store.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportPull } from '../../../src/modules/reports/application/report-pull.js';
 import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';
@@ -251,12 +250,11 @@ export class PlayedProcess {
     const { screenings } = this;
 
     const credit = new AccountCredit(streams, accounts);
-    const bodies = new ReportBodyStore(vault);
-    const access = new ReportAccess(aggregates, screenings, accounts, clock);
-    const pull = new ReportPull(aggregates, screenings, this.playedBureau(), bodies, credit, REPORT_POLICY, clock);
+    const access = new ReportAccess(aggregates, screenings, accounts, limiter, REPORT_POLICY, clock);
+    const pull = new ReportPull(aggregates, screenings, this.playedBureau(), vault, credit, REPORT_POLICY, clock);
     const release = new ReportRelease(aggregates, calls, pull, credit, REPORT_POLICY, clock);
-    const viewer = new ReportViewer(aggregates, streams, bodies, clock);
-    this.openReport = new OpenReportHandler(access, release, viewer, limiter, REPORT_POLICY, clock);
+    const viewer = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
+    this.openReport = new OpenReportHandler(access, release, viewer, clock);
     this.settleReport = new SettleReportHandler(aggregates, pull, clock);
 
     const processor = this.playedProcessor();

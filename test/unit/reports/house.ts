@@ -21,7 +21,6 @@ import {
 } from '../../../src/modules/reports/application/open-report-on-server.js';
 import { ReportPull } from '../../../src/modules/reports/application/report-pull.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
-import { ReportBodyStore } from '../../../src/modules/reports/application/report-body-store.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';
 import { ReportViewer, type OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
@@ -224,7 +223,6 @@ const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 /** One of several processes of an installation. Processes share only the log, the vault and the played parts. */
 export class Process {
   readonly access: ReportAccess;
-  readonly bodies: ReportBodyStore;
   readonly release: ReportRelease;
   readonly showing: ReportViewer;
   readonly pull: ReportPull;
@@ -254,29 +252,20 @@ export class Process {
     const aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     const streams = new GroupedStream(store, clock, { appendConflict: () => undefined });
     const prepaid = new AccountCredit(streams, accounts);
-    const bodies = new ReportBodyStore(vault);
-    const access = new ReportAccess(aggregates, screenings, accounts, clock);
-    const pull = new ReportPull(aggregates, screenings, bureau, bodies, prepaid, policy, clock);
-    const release = new ReportRelease(aggregates, calls, pull, prepaid, policy, clock);
-    const showing = new ReportViewer(aggregates, streams, bodies, clock);
     const limiter = new CountedInMemory();
+    const access = new ReportAccess(aggregates, screenings, accounts, limiter, policy, clock);
+    const pull = new ReportPull(aggregates, screenings, bureau, vault, prepaid, policy, clock);
+    const release = new ReportRelease(aggregates, calls, pull, prepaid, policy, clock);
+    const showing = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
     const recipients = new ShareRecipient(grants, accounts);
-    const opening = new OpenReportHandler(access, release, showing, limiter, policy, clock);
-    const openingOnServer = new OpenReportOnServerHandler(
-      screenings,
-      accounts,
-      access,
-      release,
-      showing,
-      limiter,
-      policy,
-    );
+    const opening = new OpenReportHandler(access, release, showing, clock);
+    const openingOnServer = new OpenReportOnServerHandler(access, release, showing);
     const consenting = new ConsentToShareHandler(
       aggregates,
       access,
       recipients,
       release,
-      bodies,
+      vault,
       limiter,
       policy,
       clock,
@@ -284,7 +273,6 @@ export class Process {
     const revoking = new RevokeSharingHandler(aggregates, access, recipients, limiter, policy, clock);
     const sweeping = new SettleReportHandler(aggregates, pull, clock);
     this.access = access;
-    this.bodies = bodies;
     this.release = release;
     this.showing = showing;
     this.pull = pull;

@@ -4,7 +4,7 @@ import type { CallerContext } from '../../../src/kernel/context.js';
 import { DomainError, type DomainErrorDetail } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
-import { KnownParties, type NamedParty } from '../../../src/modules/reports/application/known-parties.js';
+import { PartyReports, type NamedParty } from '../../../src/modules/reports/application/party-reports.js';
 import { LinkReport, LinkReportHandler } from '../../../src/modules/reports/application/link-report.js';
 import {
   OpenLinkedReport,
@@ -14,14 +14,12 @@ import {
   OpenRenterReport,
   OpenRenterReportHandler,
 } from '../../../src/modules/reports/application/open-renter-report.js';
-import { PartyReading } from '../../../src/modules/reports/application/party-reading.js';
 import { ReadCreditScore, ReadCreditScoreHandler } from '../../../src/modules/reports/application/read-credit-score.js';
 import {
   ReadReportExpiry,
   ReadReportExpiryHandler,
 } from '../../../src/modules/reports/application/read-report-expiry.js';
-import { RenterReports } from '../../../src/modules/reports/application/renter-reports.js';
-import { ReportLinks } from '../../../src/modules/reports/application/report-links.js';
+import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { UnlinkReport, UnlinkReportHandler } from '../../../src/modules/reports/application/unlink-report.js';
 import { report } from '../../../src/modules/reports/domain/report.js';
@@ -101,26 +99,20 @@ class Integrator {
   }
 
   async open(renterId = 'renter-1', context = this.context): Promise<OpenedReport> {
-    const known = new KnownParties(parties);
-    const { opened } = await new OpenRenterReportHandler(
-      known,
-      this.reading,
-      this.reports,
-      there.access,
-      there.showing,
-    ).execute(new OpenRenterReport(renterId, { format: 'json', leaveOut: {} }, context));
+    const { opened } = await new OpenRenterReportHandler(this.access, this.reports, there.showing).execute(
+      new OpenRenterReport(renterId, { format: 'json', leaveOut: {} }, context),
+    );
     return opened;
   }
 
   async openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
-    const opening = new OpenLinkedReportHandler(new KnownParties(parties), this.reading, this.links, there.showing);
+    const opening = new OpenLinkedReportHandler(this.access, this.reports, there.showing);
     const query = { format: 'html', leaveOut: {} } as const;
     return (await opening.execute(new OpenLinkedReport({ recipient, renterId, query }, context))).opened;
   }
 
   score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {
-    const known = new KnownParties(parties);
-    return new ReadCreditScoreHandler(known, parties, this.reading, this.links, there.showing).execute(
+    return new ReadCreditScoreHandler(this.access, this.reports, parties, there.showing).execute(
       new ReadCreditScore(recipient, renterId, context),
     );
   }
@@ -128,10 +120,9 @@ class Integrator {
   link(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<void> {
     return new LinkReportHandler(
       there.aggregates,
-      new KnownParties(parties),
       this.reports,
-      there.access,
-      there.bodies,
+      this.access,
+      house.vault,
       new CountedInMemory(),
       house.policy,
       house.clock,
@@ -139,25 +130,33 @@ class Integrator {
   }
 
   unlink(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<void> {
-    return new UnlinkReportHandler(new KnownParties(parties), this.links, new CountedInMemory(), house.policy).execute(
-      new UnlinkReport(recipient, renterId, context),
-    );
+    return new UnlinkReportHandler(
+      there.aggregates,
+      this.reports,
+      this.access,
+      new CountedInMemory(),
+      house.policy,
+      house.clock,
+    ).execute(new UnlinkReport(recipient, renterId, context));
   }
 
   expiry(renterId = 'renter-1', context = this.context): Promise<string | null> {
-    return new ReadReportExpiryHandler(new KnownParties(parties), this.reports, new Directory()).execute(
-      new ReadReportExpiry(renterId, context),
-    );
+    return new ReadReportExpiryHandler(this.reports, new Directory()).execute(new ReadReportExpiry(renterId, context));
   }
 
-  private get reading(): PartyReading {
-    return new PartyReading(this.limiter, house.checkouts, house.policy);
+  private get access(): ReportAccess {
+    return new ReportAccess(
+      there.aggregates,
+      house.screenings,
+      house.accounts,
+      this.limiter,
+      house.policy,
+      house.clock,
+    );
   }
-  private get reports(): RenterReports {
-    return new RenterReports(house.screenings, there.release, there.bodies, new Directory(), house.clock);
-  }
-  private get links(): ReportLinks {
-    return new ReportLinks(there.aggregates, house.clock);
+  private get reports(): PartyReports {
+    const { screenings, checkouts, vault, clock } = house;
+    return new PartyReports(parties, screenings, checkouts, there.release, new Directory(), vault, clock);
   }
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
+import type { ShownReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { html } from '../../../src/modules/reports/http/platform/report-page/html.js';
 import { reportPage } from '../../../src/modules/reports/http/platform/report-page/page.js';
 import { PAGE_LANGUAGES, WORDINGS } from '../../../src/modules/reports/http/platform/report-page/wording.js';
 import { REPORT, REQUEST, SCORE } from './house.js';
 
-const OPENED: OpenedReport = {
+const OPENED: ShownReport = {
   id: '0190a6d0-0000-7000-8000-000000000700',
   sessionId: '0190a6d0-0000-7000-8000-000000000002',
   score: SCORE,
@@ -29,7 +29,7 @@ const tagsOf = (page: string): string[] => page.match(/<[^>]*>/g) ?? [];
 const CODES = new Set(['paymentHistory', 'section']);
 
 /** The same report with one text in every place that the vendor fills in. */
-function filledWith(text: string): OpenedReport {
+function filledWith(text: string): ShownReport {
   const filled = (value: unknown): unknown => {
     if (typeof value === 'string') return text;
     if (Array.isArray(value)) return value.map(filled);
@@ -46,7 +46,7 @@ function filledWith(text: string): OpenedReport {
     background: [{ jurisdiction: 'x', offense: 'x', severity: 'x', date: 'x', disposition: 'x' }],
     housingCourt: [{ court: 'x', caseType: 'x', filedOn: 'x', outcome: 'x', judgmentCents: null }],
   };
-  return { ...OPENED, score: filled(SCORE) as OpenedReport['score'], report: filled(whole) as OpenedReport['report'] };
+  return { ...OPENED, score: filled(SCORE) as ShownReport['score'], report: filled(whole) as ShownReport['report'] };
 }
 
 describe('the page of a report', () => {

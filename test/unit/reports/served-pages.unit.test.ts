@@ -1,17 +1,16 @@
 // Any process recognises a page that the service served (docs/contract/platform.md#printing).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ServedPages } from '../../../src/modules/reports/application/served-pages.js';
+import { isServedPage, markedPage } from '../../../src/modules/reports/application/served-pages.js';
 import type { Vault } from '../../../src/ports/vault.js';
-import type { Accounts } from '../../../src/published/accounts.js';
-import type { Screenings } from '../../../src/published/screenings.js';
 
-const pagesWith = (key: string): ServedPages =>
-  new ServedPages(
-    { installationKey: async (name: string) => Buffer.from(key + name) } as unknown as Vault,
-    null as unknown as Screenings,
-    null as unknown as Accounts,
-  );
+function pagesWith(key: string) {
+  const vault = { installationKey: async (name: string) => Buffer.from(key + name) } as unknown as Vault;
+  return {
+    marked: (sessionId: string, page: string) => markedPage(vault, sessionId, page),
+    isServed: (sessionId: string, page: string) => isServedPage(vault, sessionId, page),
+  };
+}
 
 describe('a page', () => {
   it('that one process served is recognised by another process, but not by another installation', async () => {

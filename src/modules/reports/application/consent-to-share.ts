@@ -5,11 +5,12 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
+import { Vault } from '../../../ports/vault.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
 import { ReportAccess } from './report-access.js';
-import { ReportBodyStore } from './report-body-store.js';
+import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
@@ -33,7 +34,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     private readonly access: ReportAccess,
     private readonly recipients: ShareRecipient,
     private readonly release: ReportRelease,
-    private readonly bodies: ReportBodyStore,
+    private readonly vault: Vault,
     private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
@@ -50,7 +51,8 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     // Only a released report can be shared, because the recipient sees that report and never pulls one.
     const released = await this.release.released(session, context);
     const now = this.clock.now();
-    if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new DomainError('report.expired');
+    if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
+      throw new DomainError('report.expired');
     const command = {
       kind: 'share',
       now,

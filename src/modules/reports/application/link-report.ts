@@ -5,13 +5,13 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
+import { Vault } from '../../../ports/vault.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
-import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
-import { RenterReports } from './renter-reports.js';
+import { PartyReports, refuseLocked, type NamedParty } from './party-reports.js';
 import { ReportAccess } from './report-access.js';
-import { ReportBodyStore } from './report-body-store.js';
+import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
@@ -34,25 +34,25 @@ export class LinkReport extends Command<void> {
 export class LinkReportHandler implements ICommandHandler<LinkReport> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly parties: KnownParties,
-    private readonly reports: RenterReports,
+    private readonly reports: PartyReports,
     private readonly access: ReportAccess,
-    private readonly bodies: ReportBodyStore,
+    private readonly vault: Vault,
     private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
 
   async execute({ recipient: named, renterId, context }: LinkReport): Promise<void> {
-    const renter = await this.parties.renter(renterId, context);
-    const recipient = await this.parties.recipient(named, context);
+    const renter = await this.reports.renter(renterId, context);
+    const recipient = await this.reports.recipient(named, context);
     refuseLocked(recipient);
     await this.limiter.admit([this.policy.sharing(renter.partyId)]);
     const session = await this.reports.confirmedSession(renter);
     await this.access.admitPull(session);
     const released = await this.reports.released(session, context);
     const now = this.clock.now();
-    if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new DomainError('report.expired');
+    if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
+      throw new DomainError('report.expired');
     const { sessionId, accountId } = session;
     const command = {
       kind: 'share',

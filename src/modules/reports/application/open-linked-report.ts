@@ -2,9 +2,8 @@ import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
-import { PartyReading, type PartyReport, type ReportQuery } from './party-reading.js';
-import { ReportLinks } from './report-links.js';
+import { PartyReports, refuseLocked, type NamedParty, type PartyReport, type ReportQuery } from './party-reports.js';
+import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
 /**
@@ -28,22 +27,21 @@ export class OpenLinkedReport extends Query<PartyReport> {
 @Handles(OpenLinkedReport)
 export class OpenLinkedReportHandler implements IQueryHandler<OpenLinkedReport> {
   constructor(
-    private readonly parties: KnownParties,
-    private readonly reading: PartyReading,
-    private readonly links: ReportLinks,
-    private readonly showing: ReportViewer,
+    private readonly access: ReportAccess,
+    private readonly reports: PartyReports,
+    private readonly viewer: ReportViewer,
   ) {}
 
   async execute({ request: { recipient: named, renterId, query }, context }: OpenLinkedReport): Promise<PartyReport> {
-    await this.reading.admit(context);
-    const recipient = await this.parties.recipient(named, context);
-    const renter = await this.parties.renter(renterId, context);
+    await this.access.countRead(context);
+    const recipient = await this.reports.recipient(named, context);
+    const renter = await this.reports.renter(renterId, context);
     refuseLocked(recipient);
     if (!recipient.authenticated) throw new DomainError('party.recipient_not_authenticated');
-    const link = await this.links.newest(renter, recipient);
+    const link = await this.access.newestLink(renter, recipient);
     if (link === 'over') throw new DomainError('party.link_over');
-    const leftOut = await this.reading.leftOut(renter, query);
-    const opened = link && (await this.showing.byLink(link, { format: query.format, context }));
+    const leftOut = await this.reports.leftOut(renter, query);
+    const opened = link && (await this.viewer.byLink(link, { format: query.format, context }));
     if (opened === null) throw new DomainError('party.report_not_linked');
     return { opened, leftOut };
   }

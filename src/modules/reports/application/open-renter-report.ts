@@ -1,9 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { KnownParties } from './known-parties.js';
-import { PartyReading, type PartyReport, type ReportQuery } from './party-reading.js';
-import { RenterReports } from './renter-reports.js';
+import { PartyReports, type PartyReport, type ReportQuery } from './party-reports.js';
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
@@ -22,21 +20,19 @@ export class OpenRenterReport extends Command<PartyReport> {
 @Handles(OpenRenterReport)
 export class OpenRenterReportHandler implements ICommandHandler<OpenRenterReport> {
   constructor(
-    private readonly parties: KnownParties,
-    private readonly reading: PartyReading,
-    private readonly reports: RenterReports,
     private readonly access: ReportAccess,
-    private readonly showing: ReportViewer,
+    private readonly reports: PartyReports,
+    private readonly viewer: ReportViewer,
   ) {}
 
   async execute({ renterId, query, context }: OpenRenterReport): Promise<PartyReport> {
-    await this.reading.admit(context);
-    const renter = await this.parties.renter(renterId, context);
+    await this.access.countRead(context);
+    const renter = await this.reports.renter(renterId, context);
     const session = await this.reports.confirmedSession(renter);
     await this.access.admitOwner(session);
     const released = await this.reports.released(session, context);
-    const leftOut = await this.reading.leftOut(renter, query);
-    const opened = await this.showing.toOwner(session, released, { format: query.format, context });
+    const leftOut = await this.reports.leftOut(renter, query);
+    const opened = await this.viewer.toOwner(session, released, { format: query.format, context });
     return { opened, leftOut };
   }
 }

@@ -1,13 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { RateLimiter } from '../../../ports/rate-limiter.js';
-import { Accounts } from '../../../published/accounts.js';
-import { Screenings } from '../../../published/screenings.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportAccess } from './report-access.js';
-import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
@@ -30,26 +25,15 @@ export class OpenReportOnServer extends Command<OpenedReport> {
 @Handles(OpenReportOnServer)
 export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnServer> {
   constructor(
-    private readonly screenings: Screenings,
-    private readonly accounts: Accounts,
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
-    private readonly showing: ReportViewer,
-    private readonly limiter: RateLimiter,
-    private readonly policy: ReportPolicy,
+    private readonly viewer: ReportViewer,
   ) {}
 
   async execute({ sessionId, format, context }: OpenReportOnServer): Promise<OpenedReport> {
-    await this.limiter.admit([this.policy.reading(context)]);
-    const session = await this.screenings.find(sessionId);
-    if (
-      !session ||
-      session.environment !== context.environment ||
-      !(await this.accounts.mayRead(context.accountId, session.accountId))
-    ) {
-      throw new DomainError('screening.not_found');
-    }
+    await this.access.countRead(context);
+    const session = await this.access.sessionOnServer(sessionId, context);
     await this.access.admitOwner(session);
-    return this.showing.toOwner(session, await this.release.released(session, context), { format, context });
+    return this.viewer.toOwner(session, await this.release.released(session, context), { format, context });
   }
 }

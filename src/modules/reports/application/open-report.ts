@@ -2,11 +2,9 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportAccess } from './report-access.js';
-import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
@@ -30,22 +28,20 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
   constructor(
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
-    private readonly showing: ReportViewer,
-    private readonly limiter: RateLimiter,
-    private readonly policy: ReportPolicy,
+    private readonly viewer: ReportViewer,
     private readonly clock: Clock,
   ) {}
 
   async execute({ sessionId, format, context }: OpenReport): Promise<OpenedReport> {
-    await this.limiter.admit([this.policy.reading(context)]);
+    await this.access.countRead(context);
     const viewing = { format, context };
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId)
-      return this.showing.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
+      return this.viewer.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
     await this.access.admitOwner(session);
     const released = await this.release.released(session, context);
     // The consumer may have shared the report with this very account for longer.
     const shared = isExpired(released, this.clock.now()) ? await this.access.ownShare(session) : null;
-    return shared ? this.showing.byShare(session, shared, viewing) : this.showing.toOwner(session, released, viewing);
+    return shared ? this.viewer.byShare(session, shared, viewing) : this.viewer.toOwner(session, released, viewing);
   }
 }

@@ -2,9 +2,8 @@ import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Parties } from '../../../published/parties.js';
-import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
-import { PartyReading } from './party-reading.js';
-import { ReportLinks } from './report-links.js';
+import { PartyReports, refuseLocked, type NamedParty } from './party-reports.js';
+import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
 /**
@@ -25,20 +24,19 @@ export class ReadCreditScore extends Query<number | null> {
 @Handles(ReadCreditScore)
 export class ReadCreditScoreHandler implements IQueryHandler<ReadCreditScore> {
   constructor(
-    private readonly known: KnownParties,
+    private readonly access: ReportAccess,
+    private readonly reports: PartyReports,
     private readonly parties: Parties,
-    private readonly reading: PartyReading,
-    private readonly links: ReportLinks,
-    private readonly showing: ReportViewer,
+    private readonly viewer: ReportViewer,
   ) {}
 
   async execute({ recipient: named, renterId, context }: ReadCreditScore): Promise<number | null> {
-    await this.reading.admit(context);
-    const recipient = await this.known.recipient(named, context);
+    await this.access.countRead(context);
+    const recipient = await this.reports.recipient(named, context);
     refuseLocked(recipient);
     const renter = await this.parties.find('renter', renterId, context);
-    const link = renter && recipient.authenticated ? await this.links.newest(renter, recipient) : null;
+    const link = renter && recipient.authenticated ? await this.access.newestLink(renter, recipient) : null;
     if (link === null || link === 'over') return null;
-    return (await this.showing.byLink(link, { format: 'score', context }))?.score?.value ?? null;
+    return (await this.viewer.byLink(link, { format: 'score', context }))?.score?.value ?? null;
   }
 }

@@ -2,8 +2,7 @@ import { Query, type IQueryHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Reports } from '../../../published/reports.js';
-import { KnownParties, refuseLocked } from './known-parties.js';
-import { RenterReports } from './renter-reports.js';
+import { PartyReports, refuseLocked } from './party-reports.js';
 
 /** The expiry of a renter's report, past or future, ISO 8601 UTC; null before the first pull. */
 @UseCase()
@@ -19,13 +18,12 @@ export class ReadReportExpiry extends Query<string | null> {
 @Handles(ReadReportExpiry)
 export class ReadReportExpiryHandler implements IQueryHandler<ReadReportExpiry> {
   constructor(
-    private readonly parties: KnownParties,
-    private readonly reports: RenterReports,
+    private readonly reports: PartyReports,
     private readonly directory: Reports,
   ) {}
 
   async execute({ renterId, context }: ReadReportExpiry): Promise<string | null> {
-    const renter = await this.parties.renter(renterId, context);
+    const renter = await this.reports.renter(renterId, context);
     refuseLocked(renter);
     const session = await this.reports.newestSession(renter);
     return session && this.directory.expiryOf(session.sessionId);

@@ -12,16 +12,17 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PdfRenderer, type PageSource, type RenderedPdf } from '../../../ports/pdf-renderer.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
+import { Vault } from '../../../ports/vault.js';
 import { unlessErased } from '../../../ports/vault-entry.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
-import { PdfLinks } from './pdf-links.js';
+import { pdfLink } from './pdf-links.js';
 import { ReportAccess } from './report-access.js';
-import { ReportBodyStore } from './report-body-store.js';
+import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
-import { ServedPages } from './served-pages.js';
+import { isServedPage } from './served-pages.js';
 
 export interface RenderedReport {
   readonly url: string;
@@ -107,20 +108,18 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
-    private readonly bodies: ReportBodyStore,
+    private readonly vault: Vault,
     private readonly calls: ExternalCalls,
     private readonly printPage: PrintPage,
     private readonly files: TemporaryFiles,
-    private readonly pages: ServedPages,
     private readonly limiter: RateLimiter,
-    private readonly links: PdfLinks,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
 
   async execute({ request: { sessionId, fileId, page, clientAddress }, context }: RenderPdf): Promise<RenderedReport> {
     const { subjectId } = await this.admit(sessionId, context);
-    const source = (await this.pages.isServed(sessionId, page.html)) ? 'served' : 'foreign';
+    const source = (await isServedPage(this.vault, sessionId, page.html)) ? 'served' : 'foreign';
     if (source === 'foreign' && this.policy.limits.servedPagesOnly)
       throw fieldError('request.invalid', 'pdf.page', 'must be the page of this report as the service served it');
     const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
@@ -130,7 +129,10 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     const isThere = end === null && (await this.files.get(nameOf(fileId))) !== null;
     refuseUnlessPrinted(isThere ? 'printed' : end);
     const expiresAt = new Date(this.clock.now().getTime() + this.policy.limits.pdfLinkSeconds * 1_000);
-    return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
+    return {
+      url: await pdfLink(this.vault, this.policy.pdfUrl, fileId, expiresAt),
+      expiresAt: expiresAt.toISOString(),
+    };
   }
 
   /**
@@ -170,7 +172,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     if (state.status !== 'RELEASED') return session;
     if (isExpired(state, this.clock.now()) && !(await this.access.ownShare(session)))
       throw new DomainError('report.expired');
-    if ((await this.bodies.of(state)) === null) throw new DomainError('report.expired');
+    if ((await bodyOf(this.vault, state)) === null) throw new DomainError('report.expired');
     return session;
   }
 }

@@ -1,13 +1,16 @@
 // Decides whether an account may see a session's report (docs/contract/platform.md#checks-before-a-report). Pulls nothing and bills
-// nothing.
+// nothing. Shares and links are read from their streams, so that a revocation counts at once.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
+import type { PartyFacts } from '../../../published/parties.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { isOver, share, shareIdOf, type ActiveShare } from '../domain/share.js';
+import { ReportPolicy } from './report-policy.js';
 
 @Injectable()
 export class ReportAccess {
@@ -15,8 +18,15 @@ export class ReportAccess {
     private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
+    private readonly limiter: RateLimiter,
+    private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
+
+  /** Refuses a caller that has read too often. */
+  async countRead(context: CallerContext): Promise<void> {
+    await this.limiter.admit([this.policy.reading(context)]);
+  }
 
   /** An unknown and a malformed id get the same error. So do a session of another environment and one of another grant. */
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
@@ -31,6 +41,14 @@ export class ReportAccess {
   async ownSession(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.session(sessionId, context);
     if (session.accountId !== context.accountId) throw new DomainError('screening.not_found');
+    return session;
+  }
+
+  /** For a server: a session of its own account or a direct child (docs/contract/server.md#readable-sessions). */
+  async sessionOnServer(sessionId: string, { accountId, environment }: CallerContext): Promise<ScreeningFacts> {
+    const session = await this.screenings.find(sessionId);
+    const isFound = session?.environment === environment && (await this.accounts.mayRead(accountId, session.accountId));
+    if (!isFound) throw new DomainError('screening.not_found');
     return session;
   }
 
@@ -50,7 +68,7 @@ export class ReportAccess {
       throw new DomainError('account.not_live');
   }
 
-  /** The share with which the account may see the report now. It is read from its stream, so that a revocation counts at once. */
+  /** The share with which the account may see the report now. */
   async shareWith(session: ScreeningFacts, accountId: string): Promise<ActiveShare> {
     const { state } = await this.aggregates.load(share, shareIdOf(session.sessionId, accountId));
     switch (state.status) {
@@ -71,6 +89,21 @@ export class ReportAccess {
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;
+  }
+
+  /** The newest link of the renter's reports to the recipient whose window is open; `over` when all windows have closed. */
+  async newestLink(renter: PartyFacts, recipient: PartyFacts): Promise<ActiveShare | 'over' | null> {
+    const links = await this.links(renter, recipient);
+    const now = this.clock.now();
+    return links.findLast((link) => !isOver(link, now)) ?? (links.length > 0 ? 'over' : null);
+  }
+
+  /** One share per session whose report was linked, in the order of the sessions, without the revoked ones. */
+  async links({ sessionIds }: PartyFacts, { partyId }: PartyFacts): Promise<ActiveShare[]> {
+    const links = await Promise.all(
+      sessionIds.map(async (sessionId) => (await this.aggregates.load(share, shareIdOf(sessionId, partyId))).state),
+    );
+    return links.filter((link) => link.status === 'SHARED');
   }
 
   private blocked(block: ScreeningFacts['block']): DomainError {

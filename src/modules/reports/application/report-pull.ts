@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import { CreditBureau, type ReportVerdict } from '../../../ports/credit-bureau.js';
+import { Vault } from '../../../ports/vault.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings } from '../../../published/screenings.js';
@@ -19,7 +20,7 @@ import {
   type ReportState,
   type RequestedReport,
 } from '../domain/report.js';
-import { ReportBodyStore } from './report-body-store.js';
+import { keepBody, keepRefusal } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
@@ -37,7 +38,7 @@ export class ReportPull extends ExternalCall<null> {
     private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
     private readonly bureau: CreditBureau,
-    private readonly bodies: ReportBodyStore,
+    private readonly vault: Vault,
     private readonly credit: PrepaidCredit,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
@@ -85,13 +86,13 @@ export class ReportPull extends ExternalCall<null> {
     // The reply is in the vault before the log records the attempt's end.
     const passedOn = await this.passedOn(id, verdict);
     if (passedOn !== null && verdict.kind !== 'report')
-      await this.bodies.keepRefusal({ subjectId, reportId }, { attemptId, reply: passedOn });
+      await keepRefusal(this.vault, { subjectId, reportId }, { attemptId, reply: passedOn });
     switch (verdict.kind) {
       case 'report': {
         // The body is in the vault before the log records it.
         const { score, report } = verdict;
         const body = { score, report, ...(passedOn !== null && { text: passedOn.body }) };
-        if (!(await this.bodies.keep({ subjectId, reportId }, body))) return fail('PERSON_ERASED');
+        if (!(await keepBody(this.vault, { subjectId, reportId }, body))) return fail('PERSON_ERASED');
         return {
           kind: 'release',
           now: this.clock.now(),

@@ -4,22 +4,30 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
-import type { ScreeningFacts } from '../../../published/screenings.js';
+import { Vault } from '../../../ports/vault.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
 import { reportLooks, type ReportFormat } from '../domain/report-view.js';
 import { idOfShare, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from '../../../kernel/context.js';
-import { ReportBodyStore, type ReportBody } from './report-body-store.js';
+import { bodyOf, type ReportBody, type StoredBody } from './report-bodies.js';
+import { markedPage, requestOf, type ReportRequest } from './served-pages.js';
 
 /** A report for one viewer. Times are ISO 8601 UTC. */
-export interface OpenedReport extends ReportBody {
+export interface ShownReport extends ReportBody {
   readonly id: string;
   readonly sessionId: string;
   readonly generatedAt: string;
   /** The end of the time in which this viewer may see it. */
   readonly expiresAt: string;
-  /** Score and report as JSON text of an object; null when the body holds more. */
-  readonly json?: Uint8Array | null;
+}
+
+export interface OpenedReport extends ShownReport, StoredBody {
+  /** The request that led to the report. */
+  request(): Promise<ReportRequest>;
+  /** The page of this report with a mark at its end, by which the service recognises it. */
+  marked(page: string): Promise<string>;
 }
 
 interface Viewing {
@@ -35,7 +43,9 @@ export class ReportViewer {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly looks: GroupedStream,
-    private readonly bodies: ReportBodyStore,
+    private readonly vault: Vault,
+    private readonly screenings: Screenings,
+    private readonly accounts: Accounts,
     private readonly clock: Clock,
   ) {}
 
@@ -71,7 +81,7 @@ export class ReportViewer {
   ): Promise<OpenedReport | null> {
     const { sessionId, accountId } = session;
     const { reportId, generatedAt } = released;
-    const body = await this.bodies.of(released);
+    const body = await bodyOf(this.vault, released);
     if (!body) return null;
     // A report is never shown without a record of the view.
     await this.looks.execute(
@@ -88,22 +98,14 @@ export class ReportViewer {
       },
       { ...context, accountId },
     );
-    return {
+    return Object.assign(body, {
       id: reportId,
       sessionId,
       generatedAt,
       expiresAt: (shared ?? released).expiresAt,
-      json: body.json,
-      get score() {
-        return body.score;
-      },
-      get report() {
-        return body.report;
-      },
-      get text() {
-        return body.text;
-      },
-    };
+      request: () => requestOf(sessionId, this.screenings, this.accounts),
+      marked: (page: string) => markedPage(this.vault, sessionId, page),
+    });
   }
 }
 

@@ -1,12 +1,11 @@
 // The facts that a report's page shows beside the bureau's data. A page ends with a keyed digest of itself, by which each process of the
 // service recognises it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Environment } from '../../../kernel/environment.js';
-import { Vault } from '../../../ports/vault.js';
-import { Accounts } from '../../../published/accounts.js';
-import { Screenings, type VerificationMethod } from '../../../published/screenings.js';
+import type { Vault } from '../../../ports/vault.js';
+import type { Accounts } from '../../../published/accounts.js';
+import type { Screenings, VerificationMethod } from '../../../published/screenings.js';
 
 /** The request that led to a report. */
 export interface ReportRequest {
@@ -21,42 +20,33 @@ export interface ReportRequest {
   readonly verified: { readonly how: VerificationMethod; readonly at: string } | null;
 }
 
-@Injectable()
-export class ServedPages {
-  constructor(
-    private readonly vault: Vault,
-    private readonly screenings: Screenings,
-    private readonly accounts: Accounts,
-  ) {}
+/** The session must have a report. */
+export async function requestOf(sessionId: string, screenings: Screenings, accounts: Accounts): Promise<ReportRequest> {
+  const screened = await screenings.screenedFor(sessionId);
+  const session = await screenings.find(sessionId);
+  if (session === null) throw new Error(`Session ${sessionId} has a report and does not exist`);
+  const account = await accounts.find(session.accountId);
+  const { endUserType, unitAddress, verifiedBy } = screened;
+  return {
+    environment: session.environment,
+    requestedBy: account?.name ?? '',
+    endUserType,
+    property: unitAddress,
+    verified: session.verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: session.verifiedAt },
+  };
+}
 
-  /** The session must have a report. */
-  async requestOf(sessionId: string): Promise<ReportRequest> {
-    const screened = await this.screenings.screenedFor(sessionId);
-    const session = await this.screenings.find(sessionId);
-    if (session === null) throw new Error(`Session ${sessionId} has a report and does not exist`);
-    const account = await this.accounts.find(session.accountId);
-    const { endUserType, unitAddress, verifiedBy } = screened;
-    return {
-      environment: session.environment,
-      requestedBy: account?.name ?? '',
-      endUserType,
-      property: unitAddress,
-      verified: session.verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: session.verifiedAt },
-    };
-  }
+/** The page of the session's report, with the mark at its end. */
+export async function markedPage(vault: Vault, sessionId: string, page: string): Promise<string> {
+  const digest = createHmac('sha256', await vault.installationKey('served-pages'));
+  return page + markOf(digest.update(JSON.stringify([sessionId, page])).digest('base64'));
+}
 
-  /** The page of the session's report, with the mark at its end. */
-  async marked(sessionId: string, page: string): Promise<string> {
-    const digest = createHmac('sha256', await this.vault.installationKey('served-pages'));
-    return page + markOf(digest.update(JSON.stringify([sessionId, page])).digest('base64'));
-  }
-
-  /** Whether the service served exactly this page for this session's report. */
-  async isServed(sessionId: string, page: string): Promise<boolean> {
-    const given = Buffer.from(page);
-    const right = Buffer.from(await this.marked(sessionId, page.slice(0, -MARK_LENGTH)));
-    return given.length === right.length && timingSafeEqual(given, right);
-  }
+/** Whether the service served exactly this page for this session's report. */
+export async function isServedPage(vault: Vault, sessionId: string, page: string): Promise<boolean> {
+  const given = Buffer.from(page);
+  const right = Buffer.from(await markedPage(vault, sessionId, page.slice(0, -MARK_LENGTH)));
+  return given.length === right.length && timingSafeEqual(given, right);
 }
 
 /** The mark at the end of the page, which readers do not see. */

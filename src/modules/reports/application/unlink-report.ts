@@ -1,9 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
-import { KnownParties, type NamedParty } from './known-parties.js';
-import { ReportLinks } from './report-links.js';
+import { idOfShare, share } from '../domain/share.js';
+import { PartyReports, type NamedParty } from './party-reports.js';
+import { ReportAccess } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
@@ -24,16 +27,19 @@ export class UnlinkReport extends Command<void> {
 @Handles(UnlinkReport)
 export class UnlinkReportHandler implements ICommandHandler<UnlinkReport> {
   constructor(
-    private readonly parties: KnownParties,
-    private readonly links: ReportLinks,
+    private readonly aggregates: AggregateStore,
+    private readonly reports: PartyReports,
+    private readonly access: ReportAccess,
     private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
+    private readonly clock: Clock,
   ) {}
 
   async execute({ recipient: named, renterId, context }: UnlinkReport): Promise<void> {
-    const renter = await this.parties.renter(renterId, context);
-    const recipient = await this.parties.recipient(named, context);
+    const renter = await this.reports.renter(renterId, context);
+    const recipient = await this.reports.recipient(named, context);
     await this.limiter.admit([this.policy.sharing(renter.partyId)]);
-    await this.links.revoke(renter, recipient, context);
+    for (const link of await this.access.links(renter, recipient))
+      await this.aggregates.execute(share, idOfShare(link), { kind: 'revoke', now: this.clock.now() }, context);
   }
 }

@@ -8,11 +8,10 @@ import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
-import type { NamedParty } from '../../application/known-parties.js';
+import type { NamedParty } from '../../application/party-reports.js';
 import { LinkReport } from '../../application/link-report.js';
 import { OpenLinkedReport } from '../../application/open-linked-report.js';
 import { ReadCreditScore } from '../../application/read-credit-score.js';
-import { ServedPages } from '../../application/served-pages.js';
 import { UnlinkReport } from '../../application/unlink-report.js';
 import { neverCached } from '../platform/report-reply.js';
 import { LinkBody } from './link-body.js';
@@ -26,7 +25,6 @@ abstract class LinksController {
   constructor(
     private readonly commands: CommandBus,
     private readonly queries: QueryBus,
-    private readonly pages: ServedPages,
   ) {}
 
   @Put()
@@ -71,7 +69,7 @@ abstract class LinksController {
     @CurrentPartyReading() { context, query, answered }: PartyReading,
   ): Promise<string> {
     const opening = new OpenLinkedReport({ recipient: { kind: this.kind, id }, renterId, query }, context);
-    return answered(await this.queries.execute(opening), this.pages);
+    return answered(await this.queries.execute(opening));
   }
 
   @Get('credit-score')

@@ -7,7 +7,6 @@ import { success } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenRenterReport } from '../../application/open-renter-report.js';
 import { ReadReportExpiry } from '../../application/read-report-expiry.js';
-import { ServedPages } from '../../application/served-pages.js';
 import { ApiReportQuery, CurrentPartyReading, type PartyReading } from './report-query.js';
 import { ApiPartyReport, ReportExpiryResult } from './report-result.js';
 
@@ -19,7 +18,6 @@ export class RenterReportsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly queries: QueryBus,
-    private readonly pages: ServedPages,
   ) {}
 
   @Get(['report', ''])
@@ -32,7 +30,7 @@ export class RenterReportsController {
     @Param('renterId') renterId: string,
     @CurrentPartyReading() { context, query, answered }: PartyReading,
   ): Promise<string> {
-    return answered(await this.commands.execute(new OpenRenterReport(renterId, query, context)), this.pages);
+    return answered(await this.commands.execute(new OpenRenterReport(renterId, query, context)));
   }
 
   @Get('report-expiry')

@@ -5,9 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { contextOf, principalOf, type RequestContext } from '../../../../platform/http/principal.js';
 import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js';
-import type { PartyReport, ReportQuery } from '../../application/party-reading.js';
+import type { PartyReport, ReportQuery } from '../../application/party-reports.js';
 import type { Section } from '../../application/report-sections.js';
-import type { ServedPages } from '../../application/served-pages.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
 import { partyReportReply, type DirectQuery } from './report-result.js';
 
@@ -20,7 +19,7 @@ const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
 export interface PartyReading {
   readonly context: RequestContext;
   readonly query: ReportQuery;
-  readonly answered: (read: PartyReport, pages: ServedPages) => Promise<string>;
+  readonly answered: (read: PartyReport) => Promise<string>;
 }
 
 export const CurrentPartyReading = createParamDecorator((_: unknown, execution: ExecutionContext): PartyReading => {
@@ -31,7 +30,7 @@ export const CurrentPartyReading = createParamDecorator((_: unknown, execution: 
   return {
     context: contextOf(request),
     query,
-    answered: (read, pages) => partyReportReply(read, query, reply, pages),
+    answered: (read) => partyReportReply(read, query, reply),
   };
 });
 

@@ -3,9 +3,8 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
-import type { PartyReport, ReportQuery } from '../../application/party-reading.js';
+import type { PartyReport, ReportQuery } from '../../application/party-reports.js';
 import { withoutSections } from '../../application/report-sections.js';
-import type { ServedPages } from '../../application/served-pages.js';
 import { pageReply, type Format } from '../platform/report-reply.js';
 
 export type DirectQuery = ReportQuery & { readonly format: Format };
@@ -15,9 +14,8 @@ export async function partyReportReply(
   { opened, leftOut }: PartyReport,
   { format }: DirectQuery,
   reply: FastifyReply,
-  pages: ServedPages,
 ): Promise<string> {
-  if (format === 'html') return pageReply(opened, reply, pages, { leftOut });
+  if (format === 'html') return pageReply(opened, reply, { leftOut });
   // If the bureau's answer is not JSON text, the payload is the service's own form.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
   return passOn(reply, withoutSections(text, leftOut));

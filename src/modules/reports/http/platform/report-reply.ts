@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import { contextOf, type RequestContext } from '../../../../platform/http/principal.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
-import type { ServedPages } from '../../application/served-pages.js';
 import { reportPage, type PageOptions } from './report-page/page.js';
 
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
@@ -14,7 +13,7 @@ export type Format = keyof typeof MEDIA_TYPES;
 export interface ReportReading {
   readonly context: RequestContext;
   readonly format: Format;
-  readonly answered: (opened: OpenedReport, pages: ServedPages, options?: PageOptions) => Promise<Buffer | string>;
+  readonly answered: (opened: OpenedReport, options?: PageOptions) => Promise<Buffer | string>;
 }
 
 export const CurrentReading = createParamDecorator((_: unknown, execution: ExecutionContext): ReportReading => {
@@ -25,8 +24,8 @@ export const CurrentReading = createParamDecorator((_: unknown, execution: Execu
   return {
     context: contextOf(request),
     format,
-    answered: async (opened, pages, options) =>
-      format === 'html' ? pageReply(opened, reply, pages, options) : jsonReply(opened, reply),
+    answered: async (opened, options) =>
+      format === 'html' ? pageReply(opened, reply, options) : jsonReply(opened, reply),
   };
 });
 
@@ -62,15 +61,9 @@ function jsonReply(opened: OpenedReport, reply: FastifyReply): Buffer {
 }
 
 /** The page that every surface shows. Its mark lets the service recognise it for printing. */
-export async function pageReply(
-  opened: OpenedReport,
-  reply: FastifyReply,
-  pages: ServedPages,
-  options?: PageOptions,
-): Promise<string> {
+export async function pageReply(opened: OpenedReport, reply: FastifyReply, options?: PageOptions): Promise<string> {
   void reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
-  const request = await pages.requestOf(opened.sessionId);
-  return pages.marked(opened.sessionId, reportPage(opened, request, options));
+  return opened.marked(reportPage(opened, await opened.request(), options));
 }

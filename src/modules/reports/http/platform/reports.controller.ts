@@ -18,7 +18,6 @@ import { ReadSharing } from '../../application/read-sharing.js';
 import { RenderPdf } from '../../application/render-pdf.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
 import type { NamedRecipient } from '../../application/share-recipient.js';
-import { ServedPages } from '../../application/served-pages.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
 import { PAGE_LANGUAGES } from './report-page/wording.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
@@ -34,7 +33,6 @@ export class ReportsController {
     private readonly commands: CommandBus,
     private readonly queries: QueryBus,
     private readonly shares: ReportSharesReader,
-    private readonly pages: ServedPages,
   ) {}
 
   @Get(':id')
@@ -53,7 +51,7 @@ export class ReportsController {
     @CurrentReading() { context, format, answered }: ReportReading,
   ): Promise<Buffer | string> {
     const opened = await this.commands.execute(new OpenReport(id, format, context));
-    return answered(opened, this.pages, { language: language === 'es' ? 'es' : 'en' });
+    return answered(opened, { language: language === 'es' ? 'es' : 'en' });
   }
 
   @Get(':id/sharing')

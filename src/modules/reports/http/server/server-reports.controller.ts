@@ -3,7 +3,6 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Limited } from '../../../../platform/http/limited.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
-import { ServedPages } from '../../application/served-pages.js';
 import { CurrentReading, type ReportReading } from '../platform/report-reply.js';
 import { ApiReport } from '../platform/report-result.js';
 
@@ -12,10 +11,7 @@ import { ApiReport } from '../platform/report-result.js';
 @ApiSecurity('secret-key')
 @Controller('v1/reports')
 export class ServerReportsController {
-  constructor(
-    private readonly commands: CommandBus,
-    private readonly pages: ServedPages,
-  ) {}
+  constructor(private readonly commands: CommandBus) {}
 
   @Get(':session_id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
@@ -26,6 +22,6 @@ export class ServerReportsController {
     @CurrentReading() { context, format, answered }: ReportReading,
   ): Promise<Buffer | string> {
     const opened = await this.commands.execute(new OpenReportOnServer(sessionId, format, context));
-    return answered(opened, this.pages);
+    return answered(opened);
   }
 }

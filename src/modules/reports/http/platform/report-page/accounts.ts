@@ -1,5 +1,5 @@
 // The accounts of the file: a card each, with the last 24 months as a row of cells. Pure.
-import type { TradeLine } from '../../../application/report-body-store.js';
+import type { TradeLine } from '../../../application/report-bodies.js';
 import { codeOf } from './codes.js';
 import { isInCollection, isOpen, monthsOf, worstFirst, type Month, type MonthState } from './figures.js';
 import { dayOf, moneyOf, monthOf } from './formats.js';

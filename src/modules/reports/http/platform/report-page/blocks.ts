@@ -1,5 +1,5 @@
 // The common parts of all sections of a report's page: their contents, and the markup of titles and facts. Pure.
-import type { VendorReport } from '../../../application/report-body-store.js';
+import type { VendorReport } from '../../../application/report-bodies.js';
 import type { Section } from '../../../application/report-sections.js';
 import { html, type Content, type Html } from './html.js';
 import type { Wording } from './wording.js';

@@ -1,5 +1,5 @@
 // The figures of the report's first page, computed from the bureau's data. Pure.
-import type { TradeLine, VendorReport } from '../../../application/report-body-store.js';
+import type { TradeLine, VendorReport } from '../../../application/report-bodies.js';
 
 /** One month of a payment history. `late90` is 90 days or more, which includes collection, charge-off and repossession. */
 export type MonthState = 'onTime' | 'late30' | 'late60' | 'late90' | 'noData';

@@ -1,6 +1,6 @@
 // The report as a page: complete in one reply, printable, without scripts.
 import { REPORT_STYLE } from '../../../../../surfaces/platform/report-style.js';
-import type { OpenedReport } from '../../../application/report-viewer.js';
+import type { ShownReport } from '../../../application/report-viewer.js';
 import type { ReportRequest } from '../../../application/served-pages.js';
 import type { Section } from '../../../application/report-sections.js';
 import { accountsSection } from './accounts.js';
@@ -20,7 +20,7 @@ export interface PageOptions {
 
 /** A complete document. A section that is left out says so in one line. Everything from outside is escaped. */
 export function reportPage(
-  { id, score, report, generatedAt, expiresAt }: OpenedReport,
+  { id, score, report, generatedAt, expiresAt }: ShownReport,
   request: ReportRequest,
   { language = 'en', leftOut = new Set() }: PageOptions = {},
 ): string {

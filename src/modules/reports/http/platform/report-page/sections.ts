@@ -1,5 +1,5 @@
 // The first page of the report: the applicant, the score, the figures and what needs attention; and the rights at the end. Pure.
-import type { CreditScore, VendorReport } from '../../../application/report-body-store.js';
+import type { CreditScore, VendorReport } from '../../../application/report-bodies.js';
 import type { ReportRequest } from '../../../application/served-pages.js';
 import { attentionIn } from './attention.js';
 import { dayOf, longDayOf, moneyOf, percentOf } from './formats.js';

@@ -1,26 +1,64 @@
+// Reports of renters on the direct API. Finds the parties that a request names, the session with the report, and the sections to leave out.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
-import type { PartyFacts } from '../../../published/parties.js';
+import { Vault } from '../../../ports/vault.js';
+import { Checkouts } from '../../../published/checkouts.js';
+import { Parties, type PartyFacts, type PartyKind } from '../../../published/parties.js';
 import { Reports } from '../../../published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import type { ReportFormat } from '../domain/report-view.js';
 import type { ReleasedReport } from '../domain/report.js';
-import { refuseLocked } from './known-parties.js';
-import { ReportBodyStore } from './report-body-store.js';
+import { replyWithoutReport } from './report-bodies.js';
 import { refusalOf } from './report-pull.js';
 import { ReportRelease, type PulledReport } from './report-release.js';
+import { SECTIONS, type Section } from './report-sections.js';
+import type { OpenedReport } from './report-viewer.js';
+
+/** A party that reports are linked to, by the integrator's id. */
+export interface NamedParty {
+  readonly kind: Exclude<PartyKind, 'renter'>;
+  readonly id: string;
+}
+
+export interface ReportQuery {
+  readonly format: ReportFormat;
+  /** Whether a section is left out. The renter's checkout decides about sections without a flag here. */
+  readonly leaveOut: Readonly<Partial<Record<Section, boolean>>>;
+}
+
+export interface PartyReport {
+  readonly opened: OpenedReport;
+  readonly leftOut: ReadonlySet<Section>;
+}
 
 /** The report of a renter belongs to the newest session in which the renter was verified. */
 @Injectable()
-export class RenterReports {
+export class PartyReports {
   constructor(
+    private readonly parties: Parties,
     private readonly screenings: Screenings,
+    private readonly checkouts: Checkouts,
     private readonly release: ReportRelease,
-    private readonly bodies: ReportBodyStore,
     private readonly directory: Reports,
+    private readonly vault: Vault,
     private readonly clock: Clock,
   ) {}
+
+  /** Throws when the account has no such renter. */
+  async renter(id: string, context: CallerContext): Promise<PartyFacts> {
+    const renter = await this.parties.find('renter', id, context);
+    if (!renter) throw new DomainError('party.renter_unknown');
+    return renter;
+  }
+
+  /** Throws when the account has no such agent or organization. */
+  async recipient({ kind, id }: NamedParty, context: CallerContext): Promise<PartyFacts> {
+    const recipient = await this.parties.find(kind, id, context);
+    if (!recipient) throw new DomainError('party.recipient_unknown');
+    return recipient;
+  }
 
   /** Null when the renter was never verified. */
   async newestSession({ sessionIds }: PartyFacts): Promise<ScreeningFacts | null> {
@@ -57,11 +95,23 @@ export class RenterReports {
     const pulled = await this.release.pulled(session, context);
     if (pulled.status === 'RELEASED') return pulled;
     const { attemptId } = pulled.status === 'REQUESTED' ? pulled.attempt : pulled.end;
-    const reply = await this.bodies.refusal(pulled, attemptId);
+    const reply = await replyWithoutReport(this.vault, pulled, attemptId);
     throw reply
       ? new DomainError('vendor.refused', { vendor: { reply, step: 'report' }, ...again })
       : withoutReply(pulled, again);
   }
+
+  async leftOut({ partyId }: PartyFacts, { leaveOut }: ReportQuery): Promise<ReadonlySet<Section>> {
+    const { excludeBackground: background, excludeHousingCourt: housingCourt } =
+      await this.checkouts.reportFlags(partyId);
+    const flags = { background, housingCourt, ...leaveOut };
+    return new Set(SECTIONS.filter((section) => flags[section] === true));
+  }
+}
+
+/** A party that wrong answers have locked gets no report until the lock ends. */
+export function refuseLocked({ lockedUntil }: PartyFacts): void {
+  if (lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: lockedUntil });
 }
 
 function withoutReply(

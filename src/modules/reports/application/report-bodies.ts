@@ -1,0 +1,104 @@
+// Bodies of reports in the vault.
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { VaultPromise } from '../../../kernel/vault-promise.js';
+import type { VendorReply } from '../../../kernel/vendor-reply.js';
+import type { CreditScore, TradeLine, VendorReport } from '../../../ports/credit-bureau.js';
+import type { Vault } from '../../../ports/vault.js';
+import { keepEntry, parsedEntry, readEntry, unlessErased } from '../../../ports/vault-entry.js';
+import { report, type ReportEvent } from '../domain/report.js';
+
+export type { CreditScore, TradeLine, VendorReport };
+
+/** The bureau's data, as the vault stores it: encrypted, under the person's subject, and in no other place. */
+export interface ReportBody {
+  /** Null for a file that is too thin for a score. */
+  readonly score: CreditScore | null;
+  readonly report: VendorReport;
+  /** The bureau's whole answer as JSON text. Stored only for sessions of a party of the direct API. */
+  readonly text?: string | undefined;
+}
+
+/** A stored body. */
+export interface StoredBody extends ReportBody {
+  /** JSON text of an object of score and report; null when the body holds more. */
+  readonly json: Uint8Array | null;
+}
+
+/** The body is parsed only when a field is read, because callers that pass on the JSON need no fields. */
+function storedBody(kept: Uint8Array): StoredBody {
+  let body: ReportBody | null = null;
+  const parsed = (): ReportBody => (body ??= parsedEntry(kept) as ReportBody);
+  const hasText = Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength).includes('"text":');
+  return {
+    json: hasText ? null : kept,
+    get score() {
+      return parsed().score;
+    },
+    get report() {
+      return parsed().report;
+    },
+    get text() {
+      return parsed().text;
+    },
+  };
+}
+
+/** The body of a released report stays until its person is erased. */
+export const REPORT_BODIES: readonly VaultPromise[] = [
+  {
+    category: report.category,
+    type: 'ReportReleased' satisfies ReportEvent['type'],
+    place: (event, first) => {
+      const released = event as RecordedEvent & Extract<ReportEvent, { type: 'ReportReleased' }>;
+      const requested = first as RecordedEvent & Extract<ReportEvent, { type: 'ReportRequested' }>;
+      return { subject: requested.data.subjectId, entry: entryOf(released.data.reportId) };
+    },
+    until: [],
+  },
+];
+
+interface Place {
+  readonly subjectId: string;
+  readonly reportId: string;
+}
+
+/** The bureau's answer when it gave no report. */
+interface Refusal {
+  readonly attemptId: string;
+  readonly reply: VendorReply;
+}
+
+/** False when the person was erased while the bureau was being asked. */
+export async function keepBody(vault: Vault, { subjectId, reportId }: Place, body: ReportBody): Promise<boolean> {
+  return (await keepEntry(vault, subjectId, entryOf(reportId), body)) === 'kept';
+}
+
+/** The body of a released report; null after the person was erased. */
+export async function bodyOf(vault: Vault, { subjectId, reportId }: Place): Promise<StoredBody | null> {
+  const kept = await unlessErased(vault.get(subjectId, entryOf(reportId)));
+  if (kept === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
+  return kept === 'erased' ? null : storedBody(kept);
+}
+
+/** Replaces the stored refusal of a report. Stores nothing for an erased person. */
+export async function keepRefusal(vault: Vault, { subjectId, reportId }: Place, refusal: Refusal): Promise<void> {
+  await keepEntry(vault, subjectId, refusalEntryOf(reportId), refusal);
+}
+
+/** Null when the bureau gave no answer to that attempt, when a later attempt replaced it, or when the person was erased. */
+export async function replyWithoutReport(
+  vault: Vault,
+  { subjectId, reportId }: Place,
+  attemptId: string,
+): Promise<VendorReply | null> {
+  const refusal = await readEntry<Refusal>(vault, subjectId, refusalEntryOf(reportId));
+  return refusal !== null && refusal !== 'erased' && refusal.attemptId === attemptId ? refusal.reply : null;
+}
+
+function refusalEntryOf(reportId: string): string {
+  return `report-refusal:${reportId}`;
+}
+
+function entryOf(reportId: string): string {
+  return `report:${reportId}`;
+}
