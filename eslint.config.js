@@ -115,7 +115,12 @@ export default defineConfig(
     files: ['src/**/application/**/*.ts', 'src/**/read/**/*.ts'],
     rules: { 'max-lines': ['error', 250] },
   },
-  { files: ['src/{challenges,kernel,modules,ports,published,surfaces}/**/*.ts'], rules: complexity(12) },
+  {
+    files: ['src/**/*.ts', 'web/**/*.{ts,tsx}', 'sandbox/**/*.ts', 'scripts/**/*.mjs', 'tools/**/*.mjs'],
+    // In these rooms of the engine, a loop over a log or a connection is one function. Their budget of lines forbids to split it.
+    ignores: ['src/adapters/**', 'src/platform/**'],
+    rules: complexity(12),
+  },
   { files: ['src/**/domain/**/*.ts'], rules: complexity(20) },
   {
     files: FINISHED_FOLDERS.map((folder) => `${folder}/**/*.{ts,tsx,js,mjs,cjs}`),

@@ -11,26 +11,25 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     SANDBOX_HOST = '127.0.0.1',
     SANDBOX_PORT = '3001',
     DATA_DIR = '.data',
-    STEP_UP_ATTEMPTS,
     REAUTH_VALIDITY,
     SANDBOX_SLOWNESS,
     PORT = '3000',
-    INTERNAL_PORT,
   } = env;
   if (SANDBOX_SLOWNESS && !(Number(SANDBOX_SLOWNESS) >= 0))
     throw new Error('SANDBOX_SLOWNESS must be a number of seconds');
   // An empty value counts as absent.
-  const credential = env['SANDBOX_API_KEY'] || 'sandbox-vendor-key';
-  const secretKey = env['PROCESSOR_SECRET_KEY'] || 'sk_test_sandbox_processor';
-  const publishableKey = env['PROCESSOR_PUBLISHABLE_KEY'] || 'pk_test_sandbox_processor';
-  const eventSecrets = env['PROCESSOR_WEBHOOK_SECRET'] || 'whsec_sandbox_processor_events';
-  const eventsUrl =
-    env['PROCESSOR_EVENTS_URL'] || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
+  const named = (name: string, fallback: string): string => env[name] || fallback;
+  const credential = named('SANDBOX_API_KEY', 'sandbox-vendor-key');
+  const secretKey = named('PROCESSOR_SECRET_KEY', 'sk_test_sandbox_processor');
+  const publishableKey = named('PROCESSOR_PUBLISHABLE_KEY', 'pk_test_sandbox_processor');
+  const eventSecrets = named('PROCESSOR_WEBHOOK_SECRET', 'whsec_sandbox_processor_events');
+  const internalPort = named('INTERNAL_PORT', PORT);
+  const eventsUrl = named('PROCESSOR_EVENTS_URL', `http://127.0.0.1:${internalPort}/internal/processor/events`);
   const folder = join(DATA_DIR, 'sandbox');
   const identityVendor = new SandboxIdentityVendor({
     folder,
     credential,
-    attempts: Number(STEP_UP_ATTEMPTS || 3),
+    attempts: Number(named('STEP_UP_ATTEMPTS', '3')),
     ...(SANDBOX_SLOWNESS && { slowMs: Number(SANDBOX_SLOWNESS) * 1_000 }),
     ...(REAUTH_VALIDITY && { authenticationMs: Number(REAUTH_VALIDITY) * 1_000 }),
   });

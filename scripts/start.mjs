@@ -131,9 +131,7 @@ async function start(dataDir, lock, children) {
   ensureInstalled();
   ensureBuilt();
   const config = await readConfiguration(dataDir);
-  await ensurePortFree('PORT', config.port, config.host);
-  if (config.sandboxPort !== null) await ensurePortFree('SANDBOX_PORT', config.sandboxPort, '127.0.0.1');
-  if (config.demo && config.demoPort !== null) await ensurePortFree('DEMO_PORT', config.demoPort, '127.0.0.1');
+  await ensurePortsFree(config);
 
   const processes = config.processes && (await placeProcesses(config));
 
@@ -142,14 +140,7 @@ async function start(dataDir, lock, children) {
   if (!ensureChromium()) console.error(`PDFs are answered with 503: there is ${NO_CHROMIUM}.`);
   lock.set({ redisUrl });
 
-  const env = {
-    ...process.env,
-    PORT: String(config.port),
-    DATA_DIR: config.dataDir,
-    REDIS_URL: redisUrl,
-    ...(config.sandboxUrl === null ? {} : { SANDBOX_URL: config.sandboxUrl }),
-    ...(config.sandboxPort === null ? {} : { SANDBOX_PORT: String(config.sandboxPort) }),
-  };
+  const env = environmentOf(config, redisUrl);
   const demo = config.demo ? await startDemo(config, env, children) : null;
   if (config.sandboxPort !== null) await startSandbox(config, env, children);
   await startService(config, { ...env, ...demo?.serviceEnv }, processes, children);
@@ -166,6 +157,23 @@ async function start(dataDir, lock, children) {
       credentials: readDemoCredentials(config),
     }),
   );
+}
+
+async function ensurePortsFree(config) {
+  await ensurePortFree('PORT', config.port, config.host);
+  if (config.sandboxPort !== null) await ensurePortFree('SANDBOX_PORT', config.sandboxPort, '127.0.0.1');
+  if (config.demo && config.demoPort !== null) await ensurePortFree('DEMO_PORT', config.demoPort, '127.0.0.1');
+}
+
+function environmentOf(config, redisUrl) {
+  return {
+    ...process.env,
+    PORT: String(config.port),
+    DATA_DIR: config.dataDir,
+    REDIS_URL: redisUrl,
+    ...(config.sandboxUrl === null ? {} : { SANDBOX_URL: config.sandboxUrl }),
+    ...(config.sandboxPort === null ? {} : { SANDBOX_PORT: String(config.sandboxPort) }),
+  };
 }
 
 async function startPrivateRedis(config, children) {

@@ -51,12 +51,8 @@ export async function createService(
   metrics: Metrics,
 ): Promise<Service> {
   const { http } = config;
-  const { production, readOnly } = config.process;
-  for (const name of production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from its default');
-  for (const name of production ? config.switchedOff : [])
-    log.warn({ limit: name }, 'a limit against abuse is switched off');
-  if (http.plainHttpReason !== null)
-    log.warn({ reason: http.plainHttpReason }, 'the service accepts plain HTTP in production (REQUIRE_TLS=false)');
+  const { readOnly } = config.process;
+  warnOfSettings(config, log);
   const registry = new VendorRegistry(vendors, config.vendors.byId);
   await registry.open(config.limits.vendorTimeout * 1_000);
   const server = createServer({
@@ -119,16 +115,7 @@ export async function createService(
     for (const privateServer of privateServers) await privateServer.close();
   });
   if (http.servesDocs) serveOpenApi(app, http.publicUrl, SURFACES);
-  if (runs(config.process, 'api')) {
-    const reason = serveEmbedded(fastify, app.get(AccessKeys, { strict: false }), {
-      folder: BROWSER_CODE,
-      embeddedUrl: http.embeddedUrl,
-      apiUrl: http.publicUrl,
-      pdfUrl: http.pdfUrl,
-      scripts: config.embedded.scripts,
-    });
-    if (reason !== null) log.warn({ reason }, 'the embedded component is not served');
-  }
+  if (runs(config.process, 'api')) serveComponent(app, config, log);
   return {
     async start() {
       await app.init();
@@ -175,4 +162,23 @@ function isChange({ method, routeOptions }: FastifyRequest): boolean {
 async function refuseChanges(logWatch: LogWatch): Promise<void> {
   const refusal = await logWatch.refusal();
   if (refusal !== null) throw refusal;
+}
+
+function warnOfSettings({ process: { production }, http, overrides, switchedOff }: Config, log: Log): void {
+  for (const name of production ? overrides : []) log.warn({ limit: name }, 'a limit differs from its default');
+  for (const name of production ? switchedOff : []) log.warn({ limit: name }, 'a limit against abuse is switched off');
+  if (http.plainHttpReason !== null)
+    log.warn({ reason: http.plainHttpReason }, 'the service accepts plain HTTP in production (REQUIRE_TLS=false)');
+}
+
+function serveComponent(app: NestFastifyApplication, config: Config, log: Log): void {
+  const { http } = config;
+  const reason = serveEmbedded(app.getHttpAdapter().getInstance(), app.get(AccessKeys, { strict: false }), {
+    folder: BROWSER_CODE,
+    embeddedUrl: http.embeddedUrl,
+    apiUrl: http.publicUrl,
+    pdfUrl: http.pdfUrl,
+    scripts: config.embedded.scripts,
+  });
+  if (reason !== null) log.warn({ reason }, 'the embedded component is not served');
 }

@@ -119,10 +119,11 @@ export class Variables {
   /** A URL that carries secrets and personal data. `local`: plain HTTP may go to a program on this machine, which forwards the data. */
   secureUrl(name: string, fallback: string | null, { local = false } = {}): string | null {
     const value = this.url(name, fallback);
-    const named = value === null || this.text(name) === null ? null : new URL(value);
-    if (!local && named !== null && `${named.username}${named.password}${named.search}${named.hash}` !== '')
+    if (value === null || this.text(name) === null) return value;
+    const { username, password, search, hash, protocol, hostname } = new URL(value);
+    if (!local && `${username}${password}${search}${hash}` !== '')
       this.fault(name, 'must be an address without user, query and fragment');
-    if (this.production && named !== null && named.protocol !== 'https:' && !(local && isLoopback(named.hostname)))
+    if (this.production && protocol !== 'https:' && !(local && isLoopback(hostname)))
       this.fault(name, 'must be an https URL in production');
     return value;
   }

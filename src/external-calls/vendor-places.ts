@@ -102,9 +102,8 @@ export class VendorPlaces {
         this.redisAwayMs,
         this.redis.takeVendorPlace(...keys, attempt.attemptId, ...numbers),
       );
-      if (taken === null) this.notCounted();
-      if (taken === 1) this.reserving.set(attempt.attemptId, this.untilLate(vendor, attempt));
-      if (taken === null || taken === 1) return;
+      if (taken === null) return this.notCounted();
+      if (taken === 1) return void this.reserving.set(attempt.attemptId, this.untilLate(vendor, attempt));
       if (taken === 0 || performance.now() >= endsAt) throw this.refusal();
       processes ??= Math.max(1, (await withTimeout(this.redisAwayMs, workers())) ?? 1);
     }

@@ -342,25 +342,41 @@ function settingsOf(values: SettingValues): SettingsToSet {
     incomeVendor: income,
   } = values;
   return {
-    ...(fee !== undefined && { feeCents: fee }),
-    ...(currency !== undefined && { currency }),
-    ...(payer !== undefined && { payer }),
-    ...(live !== undefined && { provisionedForLive: live }),
-    ...(prepaid !== undefined && { prepaidBilling: prepaid }),
-    ...(paymentAccount !== undefined && { connectedPaymentAccount: orNull(paymentAccount) }),
-    ...(products !== undefined && { products }),
-    ...(productIds !== undefined && { productIds }),
-    ...(terms !== undefined && { terms: orNull(terms) }),
-    ...(support !== undefined && { supportContact: orNull(support) }),
-    ...(applicationFee !== undefined && { applicationFeeCents: orNull(applicationFee) }),
-    ...(maxApplicationFee !== undefined && { maxApplicationFeeCents: orNull(maxApplicationFee) }),
-    ...(refundAfterDays !== undefined && { refundAfterDays: orNull(refundAfterDays) }),
-    ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),
-    ...(submitsPerMinute !== undefined && { submitsPerMinute: orNull(submitsPerMinute) }),
-    vendors: {
-      ...(identity !== undefined && { identity }),
-      ...(credit !== undefined && { credit }),
-      ...(income !== undefined && { income }),
-    },
+    ...given({
+      feeCents: fee,
+      currency,
+      payer,
+      provisionedForLive: live,
+      prepaidBilling: prepaid,
+      products,
+      productIds,
+    }),
+    ...cleared({
+      connectedPaymentAccount: paymentAccount,
+      terms,
+      supportContact: support,
+      applicationFeeCents: applicationFee,
+      maxApplicationFeeCents: maxApplicationFee,
+      refundAfterDays,
+      exchangesPerMinute: perMinute,
+      submitsPerMinute,
+    }),
+    vendors: given({ identity, credit, income }),
   };
+}
+
+type Given<Values> = { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> };
+
+/** Without the options that the command line does not have. */
+function given<Values extends object>(values: Values): Given<Values> {
+  const entries = (Object.entries(values) as [string, unknown][]).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<Values>;
+}
+
+type Cleared<Values> = { readonly [Name in keyof Values]: Exclude<Values[Name], typeof NONE> | null };
+
+/** As `given`, for values that the operator may clear. */
+function cleared<Values extends object>(values: Values): Given<Cleared<Values>> {
+  const entries = (Object.entries(given(values)) as [string, unknown][]).map(([name, value]) => [name, orNull(value)]);
+  return Object.fromEntries(entries) as Given<Cleared<Values>>;
 }

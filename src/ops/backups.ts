@@ -108,17 +108,7 @@ export class Backups {
    */
   async create(into: string): Promise<Manifest & { readonly backup: string }> {
     const { config } = this;
-    if (config.eventStore.place.kind !== 'embedded' || config.vault.place.kind !== 'disk') {
-      const where = [
-        config.eventStore.place.kind === 'embedded' ? '' : 'log in EventStoreDB',
-        config.vault.place.kind === 'disk' ? '' : 'vault in S3',
-      ]
-        .filter((part) => part !== '')
-        .join(' and its ');
-      throw new WrongInput(
-        `ops backup copies an embedded log and a vault on disk. This installation has its ${where}. Back that up with its own tools, see docs/operations/backups-and-restore.md.`,
-      );
-    }
+    refuseElsewhere(config);
     for (const file of [LOG, VALUES, DATA_KEYS]) {
       if (!existsSync(join(config.dataFolder.path, file)))
         throw new WrongInput(
@@ -386,6 +376,17 @@ export class Backups {
 }
 
 /** Gives a complete folder its final name. */
+function refuseElsewhere({ eventStore, vault }: Config): void {
+  const where = [
+    eventStore.place.kind === 'embedded' ? '' : 'log in EventStoreDB',
+    vault.place.kind === 'disk' ? '' : 'vault in S3',
+  ].filter((part) => part !== '');
+  if (where.length > 0)
+    throw new WrongInput(
+      `ops backup copies an embedded log and a vault on disk. This installation has its ${where.join(' and its ')}. Back that up with its own tools, see docs/operations/backups-and-restore.md.`,
+    );
+}
+
 async function settle(partial: string, name: string, folders: readonly string[]): Promise<void> {
   for (const folder of folders) await syncPath(join(partial, folder));
   await syncPath(partial);

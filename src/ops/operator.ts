@@ -63,7 +63,11 @@ function sentenceOf(error: unknown): string {
   if (error instanceof LogRefused) return error.message;
   if (error instanceof Unavailable)
     return 'The event store, the vault or Redis cannot be reached. The change may or may not have been made.';
-  if (!(error instanceof DomainError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error instanceof DomainError) return sentenceOfRefusal(error);
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function sentenceOfRefusal(error: DomainError): string {
   const { field, details } = error.detail;
   if (error.code === 'service.read_only')
     return 'This is a restored copy that can only be read; ops backup release <folder> --ledger <file> --reason <text> makes it an ordinary one.';

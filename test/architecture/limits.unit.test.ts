@@ -92,6 +92,13 @@ describe('a function with many branches', () => {
     [READER, 12],
     [DECIDER, 20],
     ['src/challenges/domain/challenge.ts', 20],
+    ['src/service.ts', 12],
+    ['src/vendors/stripe/payment.ts', 12],
+    ['web/frame/flow.ts', 12],
+    ['web/frame/steps/report/report.tsx', 12],
+    ['sandbox/vendors.ts', 12],
+    ['scripts/start.mjs', 12],
+    ['tools/lint/parameters.mjs', 12],
   ])('is refused in %s with more than %i', async (path, most) => {
     expect(await faultsIn(path, branching(most))).toEqual([]);
     expect(await faultsIn(path, branching(most + 1))).toEqual(['complexity']);

@@ -103,3 +103,34 @@ describe('a use case of the service', () => {
     expect([...new Set(appends)]).toEqual(['incomeReportView']);
   });
 });
+
+/** The classes of a module's application that the handlers need, directly or through one another. */
+function classesBehind(handlers: readonly string[], folder: string): string[] {
+  const needs = new Map<string, string[]>();
+  for (const file of readdirSync(folder)) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    for (const [, name = '', body = ''] of text.matchAll(/^export class (\w+)[^{]*\{([\s\S]*?)^\}/gm))
+      needs.set(
+        name,
+        [...body.matchAll(/private readonly \w+: (\w+)/g)].map(([, need = '']) => need),
+      );
+  }
+  const found = new Set(handlers);
+  for (const name of found) for (const need of needs.get(name) ?? []) if (needs.has(need)) found.add(need);
+  return [...found].filter((name) => !handlers.includes(name)).sort();
+}
+
+describe('the reading of reports', () => {
+  it('has six classes, whichever API asks', () => {
+    const handlers = ['OpenReport', 'OpenReportOnServer', 'OpenRenterReport', 'OpenLinkedReport', 'ReadCreditScore'];
+    const names = [...handlers, 'ReadReportExpiry'].map((name) => `${name}Handler`);
+    expect(classesBehind(names, 'src/modules/reports/application')).toEqual([
+      'PartyReports',
+      'ReportAccess',
+      'ReportPolicy',
+      'ReportPull',
+      'ReportRelease',
+      'ReportViewer',
+    ]);
+  });
+});

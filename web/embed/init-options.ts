@@ -19,7 +19,7 @@ export function serviceOf(scriptUrl: string | undefined): string | null {
 
 /** Throws the plain error with which `init` rejects. */
 export function readSettings(publishableKey: unknown, given: unknown, defaultBaseUrl: string | null): Settings {
-  if (typeof publishableKey !== 'string' || !KEY.test(publishableKey)) throw rejection('publishableKey');
+  if (!isKey(publishableKey)) throw rejection('publishableKey');
   if (typeof given !== 'object' || given === null) throw rejection('initOptions');
   const {
     baseUrl = defaultBaseUrl,
@@ -32,19 +32,35 @@ export function readSettings(publishableKey: unknown, given: unknown, defaultBas
   };
   if (baseUrl === null) throw rejection('baseUrlUnknown');
   const service = readAddress(baseUrl, 'baseUrl');
-  if (sessionToken !== null && (typeof sessionToken !== 'string' || sessionToken === ''))
-    throw rejection('sessionToken');
-  if (locale !== null && readLocale(locale) === undefined) throw rejection('locale');
-  const read = isAppearance(appearance) ? readAppearance(appearance) : undefined;
-  if (read === undefined) throw rejection('appearance');
+  if (!isSessionToken(sessionToken)) throw rejection('sessionToken');
+  if (!isLocale(locale)) throw rejection('locale');
+  const look = readLook(appearance);
   return {
     publishableKey,
     baseUrl: service,
     embeddedUrl: embeddedUrl === undefined ? `${service}/embedded` : readAddress(embeddedUrl, 'embeddedUrl'),
     sessionToken,
-    locale: locale as string | null,
-    appearance: read,
+    locale,
+    appearance: look,
   };
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && KEY.test(value);
+}
+
+function readLook(value: unknown): Settings['appearance'] {
+  const read = isAppearance(value) ? readAppearance(value) : undefined;
+  if (read === undefined) throw rejection('appearance');
+  return read;
+}
+
+function isSessionToken(value: unknown): value is string | null {
+  return value === null || (typeof value === 'string' && value !== '');
+}
+
+function isLocale(value: unknown): value is string | null {
+  return value === null || readLocale(value) !== undefined;
 }
 
 function isAppearance(value: unknown): value is object {

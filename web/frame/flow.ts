@@ -71,10 +71,14 @@ export class Flow {
     const ofRecipient = start.view === 'report' && session?.status === 404;
     const failure = [options, ofRecipient ? null : session].find((answer) => answer && !answer.ok);
     if (failure && !failure.ok) return this.stop(failure.error, () => void this.open());
-    if (!options.ok) return;
-    this.options = options.body;
-    this.session = session?.ok ? session.body : null;
-    const settled = settle(start, options.body, new Date());
+    if (options.ok) this.begin(options.body, session?.ok ? session.body : null);
+  }
+
+  private begin(options: ScreeningOptions, session: SessionStatus | null): void {
+    const { start } = this.parts;
+    this.options = options;
+    this.session = session;
+    const settled = settle(start, options, new Date());
     this.start = {
       ...settled.start,
       userType: this.session && 'userType' in this.session ? this.session.userType : settled.start.userType,
@@ -82,7 +86,7 @@ export class Flow {
     for (const warning of settled.warnings) this.tell('onWarning', warning);
     const place = firstPlace(start.view, this.start.userType, this.session);
     if (place === null) return this.stop(UNSUPPORTED_VIEW, null);
-    if (place === 'details' && !options.body.userTypes.includes(this.start.userType))
+    if (place === 'details' && !options.userTypes.includes(this.start.userType))
       return this.stop(
         { code: 'PRODUCT_NOT_ENABLED', message: 'The account may not screen this kind of user.', recoverable: false },
         null,

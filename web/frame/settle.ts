@@ -11,6 +11,21 @@ export interface Settled {
   readonly warnings: readonly Warning[];
 }
 
+function applicationFeeIn(
+  start: FrameStart,
+  { applicationFee: { fixed, max }, grant }: ScreeningOptions,
+  warn: (message: string) => void,
+): number | null {
+  const fee = fixed ?? grant?.applicationFee ?? start.applicationFee;
+  if (fee !== null && max !== null && fee > max) {
+    warn('The application fee is more than the account may keep; it is left out.');
+    return null;
+  }
+  if (start.applicationFee !== null && fee !== start.applicationFee)
+    warn('The session grant, or the account, says another application fee.');
+  return fee;
+}
+
 /** A grant's value takes precedence over the page's. A value that the account does not allow is replaced by the account's own. */
 export function settle(start: FrameStart, options: ScreeningOptions, now: Date): Settled {
   const warnings: Warning[] = [];
@@ -23,13 +38,7 @@ export function settle(start: FrameStart, options: ScreeningOptions, now: Date):
   if (options.grant?.otherEndUserType)
     warn('INVALID_END_USER_TYPE', 'The session grant names no known end-user type; it is left out.');
 
-  let applicationFee = options.applicationFee.fixed ?? options.grant?.applicationFee ?? start.applicationFee;
-  const { max } = options.applicationFee;
-  if (applicationFee !== null && max !== null && applicationFee > max) {
-    warn('INVALID_APPLICATION_FEE', 'The application fee is more than the account may keep; it is left out.');
-    applicationFee = null;
-  } else if (start.applicationFee !== null && applicationFee !== start.applicationFee)
-    warn('INVALID_APPLICATION_FEE', 'The session grant, or the account, says another application fee.');
+  const applicationFee = applicationFeeIn(start, options, (message) => warn('INVALID_APPLICATION_FEE', message));
 
   let { productId } = start;
   if (productId !== null && !options.productIds.includes(productId)) {

@@ -108,13 +108,8 @@ function check(value: unknown, place: string, path: string[]): void {
   if (path.length >= MAX_DEPTH) return refuse('is nested too deeply', place, path);
   const keys = Object.keys(value);
   if (Array.isArray(value)) {
-    // The indexes come first and in order: as many keys as elements, the last being the last index, are all indexes.
-    if (keys.length !== value.length || (keys.length > 0 && keys.at(-1) !== String(value.length - 1))) {
-      return refuse('is an array with holes or properties', place, path);
-    }
-  } else if (!isPlain(value)) {
-    return refuse('is neither a plain object nor an array', place, path);
-  }
+    if (!isWhole(value, keys)) return refuse('is an array with holes or properties', place, path);
+  } else if (!isPlain(value)) return refuse('is neither a plain object nor an array', place, path);
   if (Object.getOwnPropertySymbols(value).length > 0) return refuse('has a symbol as a key', place, path);
   for (const key of keys) {
     path.push(key);
@@ -122,6 +117,11 @@ function check(value: unknown, place: string, path: string[]): void {
     check((value as Readonly<Record<string, unknown>>)[key], place, path);
     path.pop();
   }
+}
+
+/** The indexes come first and in order: as many keys as elements, the last being the last index, are all indexes. */
+function isWhole({ length }: readonly unknown[], keys: readonly string[]): boolean {
+  return keys.length === length && (length === 0 || keys.at(-1) === String(length - 1));
 }
 
 function refuse(reason: string, place: string, path: readonly string[]): never {

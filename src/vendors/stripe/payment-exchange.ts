@@ -162,14 +162,18 @@ function usable(response: Dispatcher.ResponseData, text: string): object {
   if (status >= 500) throw new ExchangeFailed('ambiguous', status);
   const body = parsed(text);
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable', status);
-  const isError =
+  if (status === 200 ? 'error' in body : status < 400 || !isError(body)) throw new ExchangeFailed('unusable', status);
+  return body;
+}
+
+function isError(body: object): boolean {
+  return (
     'error' in body &&
     body.error !== null &&
     typeof body.error === 'object' &&
     'type' in body.error &&
-    typeof body.error.type === 'string';
-  if (status === 200 ? 'error' in body : status < 400 || !isError) throw new ExchangeFailed('unusable', status);
-  return body;
+    typeof body.error.type === 'string'
+  );
 }
 
 function parsed(text: string): unknown {

@@ -141,6 +141,10 @@ export function readIntent(
 export function readError(error: unknown, aboutOne: boolean): Unsettled {
   if (!(error instanceof Stripe.errors.StripeError)) throw error;
   if (error.detail instanceof ExchangeFailed) return readEnd(error.detail);
+  return readRefusal(error, aboutOne);
+}
+
+function readRefusal(error: Stripe.errors.StripeError, aboutOne: boolean): Unsettled {
   const { statusCode = 0, code } = error;
   // The HTTP client did not accept the request.
   if (statusCode === 0) return { kind: 'not-made' };
@@ -149,8 +153,12 @@ export function readError(error: unknown, aboutOne: boolean): Unsettled {
   if (statusCode === 409 && code === 'idempotency_key_in_use') return { kind: 'again' };
   if (code === 'rate_limit' || code === 'lock_timeout') return { kind: 'unavailable' };
   if (statusCode === 404 && code === 'resource_missing' && aboutOne) return { kind: 'not-found' };
-  const part = partOf(error.param);
-  return { kind: 'refused', code: codeOf(code ?? error.rawType) ?? 'unlisted', ...(part !== undefined && { part }) };
+  return refused(error);
+}
+
+function refused({ code, rawType, param }: Stripe.errors.StripeError): Unsettled {
+  const part = partOf(param);
+  return { kind: 'refused', code: codeOf(code ?? rawType) ?? 'unlisted', ...(part !== undefined && { part }) };
 }
 
 const PARTS: Readonly<Record<string, CallersPart>> = {

@@ -222,8 +222,8 @@ export class StripePaymentProcessor extends PaymentProcessor {
     endsAt: number,
     ask: Ask<Verdict>,
   ): Promise<Verdict | Ended | { readonly kind: 'failed' }> {
-    const left = (): number => Math.floor(endsAt - performance.now());
-    for (let tries = 0; left() > 0 && call.signal?.aborted !== true; tries += 1) {
+    const left = (): number => (call.signal?.aborted ? 0 : Math.floor(endsAt - performance.now()));
+    for (let tries = 0; left() > 0; tries += 1) {
       const timeout = left();
       const reading = await this.exchange.until(call, (headers, isAsked) =>
         askOnce(ask, { timeout, headers: { ...headers, 'X-Request-Id': call.correlationId } }, aboutOne, isAsked),

@@ -49,17 +49,21 @@ export class StripeWebhookEvents extends ProcessorWebhookEvents {
     const event = read(signedEvent, parsed(body));
     if (event === null) return null;
     const { object } = event.data;
-    const named = read(ofTransaction, object);
-    const transactionId = named?.metadata.transaction_id ?? named?.client_reference_id;
     return {
       eventId: event.id,
       type: event.type,
       environment: event.livemode === true ? 'live' : 'test',
       intentId: read(ofIntent, object)?.id ?? null,
       checkoutSessionId: read(ofCheckout, object)?.id ?? null,
-      transactionId: typeof transactionId === 'string' ? transactionId : null,
+      transactionId: transactionIdIn(object),
     };
   }
+}
+
+function transactionIdIn(object: unknown): string | null {
+  const named = read(ofTransaction, object);
+  const transactionId = named?.metadata.transaction_id ?? named?.client_reference_id;
+  return typeof transactionId === 'string' ? transactionId : null;
 }
 
 function isSigned(body: Uint8Array, signature: string, secret: string, now: Date): boolean {

@@ -49,7 +49,7 @@ export class Client implements Api {
       ...(call.body ? { body: JSON.stringify(call.body) } : {}),
     };
     const read = (reply: Response): Promise<Body> => reply.json() as Promise<Body>;
-    return this.exchange<Body>(request, read, call, signal);
+    return this.exchange<Body>(request, read, { ...call, timeoutMs: call.timeoutMs ?? READ_LIMIT_MS }, signal);
   }
 
   html(path: string, signal?: AbortSignal): Promise<Answer<string>> {
@@ -60,16 +60,17 @@ export class Client implements Api {
   private async exchange<Body>(
     request: RequestInit,
     read: (reply: Response) => Promise<Body>,
-    { path, timeoutMs = READ_LIMIT_MS, judged = false }: Pick<Call, 'path' | 'timeoutMs' | 'judged'>,
+    { path, timeoutMs, judged }: Pick<Call, 'path' | 'judged'> & { readonly timeoutMs: number },
     signal?: AbortSignal,
   ): Promise<Answer<Body>> {
     const { surroundings } = this;
+    const isOver = (): boolean => signal?.aborted === true;
     let token = await surroundings.token(null);
     let renewed = false;
     let repeats = 0;
     for (;;) {
       await surroundings.online(signal);
-      if (signal?.aborted) return failure(0, NO_REPLY);
+      if (isOver()) return failure(0, NO_REPLY);
       if (token === null) return failure(401, NO_TOKEN);
       const attempt = await this.attempt(
         { ...request, ...authorized(request, token) },
@@ -77,7 +78,7 @@ export class Client implements Api {
         { path, timeoutMs },
         signal,
       );
-      if (attempt.ok || signal?.aborted) return attempt;
+      if (attempt.ok || isOver()) return attempt;
       if (attempt.status === 401) {
         if (renewed) return { ...attempt, error: NO_TOKEN };
         renewed = true;
@@ -85,9 +86,7 @@ export class Client implements Api {
         continue;
       }
       if (attempt.status === 0 && !surroundings.isOnline()) continue;
-      // After too many requests, the person reads so and when to try again.
-      const asTold = attempt.timedOut || attempt.status === 429 || (judged && attempt.status === 504);
-      const pauseMs = asTold ? null : pauseBeforeRepeat(repeats, attempt);
+      const pauseMs = isToldAsItIs(attempt, judged) ? null : pauseBeforeRepeat(repeats, attempt);
       if (pauseMs === null) return attempt;
       repeats += 1;
       await surroundings.pause(pauseMs, signal);
@@ -124,6 +123,11 @@ export class Client implements Api {
       signal?.removeEventListener('abort', end);
     }
   }
+}
+
+/** After too many requests, the person reads so and when to try again. */
+function isToldAsItIs({ status, timedOut }: Failure & { readonly timedOut?: boolean }, judged?: boolean): boolean {
+  return timedOut === true || status === 429 || (judged === true && status === 504);
 }
 
 function authorized(request: RequestInit, token: string): RequestInit {

@@ -98,7 +98,7 @@ export class ReportAccess {
     return links.findLast((link) => !isOver(link, now)) ?? (links.length > 0 ? 'over' : null);
   }
 
-  /** One share per session whose report was linked, in the order of the sessions, without the revoked ones. */
+  /** The links, one share per session, in the order of the sessions and without revoked ones. */
   async links({ sessionIds }: PartyFacts, { partyId }: PartyFacts): Promise<ActiveShare[]> {
     const links = await Promise.all(
       sessionIds.map(async (sessionId) => (await this.aggregates.load(share, shareIdOf(sessionId, partyId))).state),

@@ -24,8 +24,8 @@ const ADULT_YEARS = 18;
 
 /** The first broken rule; null when the data are valid. */
 export function objectionTo(body: RegistrationBody, now: Date): Objection | null {
-  const { dateOfBirth = '', ssn = '', phone, email = '', address = {}, ipAddress = '' } = body;
-  const { street = '', city = '', state = '', zip = '' } = address;
+  const { dateOfBirth, ssn, phone, email, ipAddress, address } = filled(body);
+  const { street, city, state, zip } = address;
   const objections: readonly (readonly [wrong: boolean, code: number, field: string])[] = [
     [isEmpty(body.firstName), INPUT_VALIDATION, 'firstName'],
     [isEmpty(body.lastName), SURNAME, 'lastName'],
@@ -33,7 +33,7 @@ export function objectionTo(body: RegistrationBody, now: Date): Objection | null
     [ssn !== '' && !/^\d{9}$/.test(ssn), FORMAT, 'ssn'],
     [!isBirthDate(dateOfBirth), YEAR_OF_BIRTH_REQUIRED, 'dateOfBirth'],
     [isMinor(dateOfBirth, now), MINOR, 'dateOfBirth'],
-    [!/^\d{10}$/.test(phone?.number ?? ''), FORMAT, 'phone.number'],
+    [!/^\d{10}$/.test(phone), FORMAT, 'phone.number'],
     [email !== '' && !/^[^@\s]+@[^@\s]+$/.test(email), FORMAT, 'email'],
     [isEmpty(street), STREET, 'address.street'],
     [street.length > MAX_STREET, ADDRESS_TOO_LONG, 'address.street'],
@@ -44,6 +44,12 @@ export function objectionTo(body: RegistrationBody, now: Date): Objection | null
   ];
   const first = objections.find(([wrong]) => wrong);
   return first === undefined ? null : { code: first[1], field: first[2] };
+}
+
+/** An absent text counts as empty. */
+function filled({ dateOfBirth = '', ssn = '', phone, email = '', address = {}, ipAddress = '' }: RegistrationBody) {
+  const { street = '', city = '', state = '', zip = '' } = address;
+  return { dateOfBirth, ssn, email, ipAddress, phone: phone?.number ?? '', address: { street, city, state, zip } };
 }
 
 function isEmpty(text = ''): boolean {

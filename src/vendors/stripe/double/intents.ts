@@ -183,16 +183,7 @@ export function refundIntent(
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   if (paid === undefined)
     throw invalid('payment_intent', null, 'This PaymentIntent does not have a successful charge to refund.');
-  const left = paid.amount - paid.refunded;
-  if (left === 0)
-    throw new ProcessorError(400, {
-      type: 'invalid_request_error',
-      code: 'charge_already_refunded',
-      message: 'The charge has already been refunded.',
-    });
-  const refunded = amount ?? left;
-  if (refunded < 1 || refunded > left)
-    throw invalid('amount', null, 'The refund must be between one cent and what is not refunded yet.');
+  const refunded = amountToRefund(paid, amount);
   if (transfer && intent.destination === null)
     throw invalid('reverse_transfer', null, 'The charge has no transfer to reverse.');
   if (fee && intent.applicationFee === null)
@@ -206,6 +197,20 @@ export function refundIntent(
     refunds: [...refunds, refund],
   };
   return { intent: withCharge(intent, charge), charge, refund };
+}
+
+function amountToRefund(paid: Charge, amount: number | null): number {
+  const left = paid.amount - paid.refunded;
+  if (left === 0)
+    throw new ProcessorError(400, {
+      type: 'invalid_request_error',
+      code: 'charge_already_refunded',
+      message: 'The charge has already been refunded.',
+    });
+  const refunded = amount ?? left;
+  if (refunded < 1 || refunded > left)
+    throw invalid('amount', null, 'The refund must be between one cent and what is not refunded yet.');
+  return refunded;
 }
 
 /** The bank sends the newest refund back. Null when the intent has none. */

@@ -29,6 +29,8 @@ interface Notice {
   readonly isFinal: boolean;
 }
 
+const OPTION_REFUSED = { productId: 'INVALID_PRODUCT_ID', endUserType: 'INVALID_END_USER_TYPE' } as const;
+
 export function Details({ journey }: StepProps) {
   const { start, options, language } = journey;
   const texts = useTexts(TEXTS);
@@ -109,8 +111,10 @@ export function Details({ journey }: StepProps) {
     const { fields, isFinal, option } = readRefusal(error);
     if (isJudged(answer)) key.current = randomId();
     if (option && wish[option] !== null) {
-      const code = option === 'productId' ? 'INVALID_PRODUCT_ID' : 'INVALID_END_USER_TYPE';
-      journey.tell('onWarning', { code, message: 'The service does not take this option; it is left out.' });
+      journey.tell('onWarning', {
+        code: OPTION_REFUSED[option],
+        message: 'The service does not take this option; it is left out.',
+      });
       return submit({ ...wish, [option]: null });
     }
     // A session grant has one session. A person who sends the details again continues with it.
@@ -124,11 +128,13 @@ export function Details({ journey }: StepProps) {
     const wrong = Object.entries(fields).map(([field, text]) => [field, texts[text]] as const);
     if (fields.terms) setValues({ ...values, terms: '' });
     if (wrong.length > 0) complain(Object.fromEntries(wrong));
-    else {
-      const until = error.blockedUntil === undefined ? null : new Date(error.blockedUntil);
-      const lines = [answerText(language, answer), ...(until ? [untilText(journey, until)] : [])];
-      setNotice({ text: lines.join(' '), isFinal });
-    }
+    else setNotice({ text: noticeOf(answer), isFinal });
+  };
+
+  const noticeOf = (answer: Extract<Answer<never>, { ok: false }>): string => {
+    const { blockedUntil } = answer.error;
+    const text = answerText(language, answer);
+    return blockedUntil === undefined ? text : `${text} ${untilText(journey, new Date(blockedUntil))}`;
   };
 
   if (notice?.isFinal)

@@ -67,13 +67,16 @@ export function readRefusal(refusal: Refusal): Reading {
     const ofCode = name === refusal.field ? TEXT_OF_CODE[refusal.code] : undefined;
     if (field) fields[field] ??= ofCode ?? TEXT_OF_FIELD[field];
   }
-  const field = FIELD_OF_CODE[refusal.code];
-  if (field && Object.keys(fields).length === 0) fields[field] = TEXT_OF_CODE[refusal.code] ?? TEXT_OF_FIELD[field];
   return {
-    fields,
+    fields: Object.keys(fields).length > 0 ? fields : fieldsOfCode(refusal),
     isFinal: FINAL.includes(refusal.code),
     option: named.find((name) => name === 'endUserType' || name === 'productId') ?? null,
   };
+}
+
+function fieldsOfCode({ code }: Refusal): Reading['fields'] {
+  const field = FIELD_OF_CODE[code];
+  return field ? { [field]: TEXT_OF_CODE[code] ?? TEXT_OF_FIELD[field] } : {};
 }
 
 function fieldOf(name: string): FieldName | null {

@@ -74,12 +74,20 @@ export function isOptional(field: FieldName): boolean {
 export function problemOf(field: FieldName, value: string, now: Date): Problem | null {
   if (value === '') return isOptional(field) ? null : 'required';
   if (Array.from(value).length > (MAX_LENGTHS[field] ?? Infinity)) return 'long';
+  return problemOfForm(field, value, now);
+}
+
+function isName(form: RegExp, value: string): boolean {
+  return form.test(value) && HAS_LETTER.test(value);
+}
+
+function problemOfForm(field: FieldName, value: string, now: Date): Problem | null {
   switch (field) {
     case 'firstName':
     case 'lastName':
-      return NAME.test(value) && HAS_LETTER.test(value) ? null : 'name';
+      return isName(NAME, value) ? null : 'name';
     case 'middleName':
-      return MIDDLE_NAME.test(value) && HAS_LETTER.test(value) ? null : 'name';
+      return isName(MIDDLE_NAME, value) ? null : 'name';
     case 'dateOfBirth':
       return birthDateProblem(value, now);
     case 'ssn':

@@ -26,22 +26,27 @@ export async function openPayment(journey: Journey, pause: Pause, signal: AbortS
   let amount = options.price?.amount ?? 0;
   let { applicationFee } = start;
   let answer = await ask(journey, amount, applicationFee, signal);
-  if (!answer.ok && answer.error.field === 'amount') {
+  if (isAbout('amount', answer)) {
     const path = `/screening/options?language=${journey.language}`;
     const now = await journey.api.call<ScreeningOptions>({ method: 'GET', path }, signal);
     if (!now.ok) return { kind: 'refused', refusal: now.error };
     amount = now.body.price?.amount ?? 0;
     answer = await ask(journey, amount, applicationFee, signal);
   }
-  if (!answer.ok && answer.error.field === 'applicationFee' && applicationFee !== null) {
+  if (isAbout('applicationFee', answer) && applicationFee !== null) {
     const message = 'The application fee is not one that the account takes; it is left out.';
     journey.tell('onWarning', { code: 'INVALID_APPLICATION_FEE', message });
     applicationFee = null;
     answer = await ask(journey, amount, applicationFee, signal);
   }
   if (answer.ok) return { kind: 'intent', intent: answer.body };
-  if (!NO_MORE_TO_PAY.includes(answer.error.code)) return { kind: 'refused', refusal: answer.error };
-  return standing(journey, answer.error.code === 'PAYMENT_ALREADY_COMPLETED', pause, signal);
+  const { error } = answer;
+  if (!NO_MORE_TO_PAY.includes(error.code)) return { kind: 'refused', refusal: error };
+  return standing(journey, error.code === 'PAYMENT_ALREADY_COMPLETED', pause, signal);
+}
+
+function isAbout(field: string, answer: Answer<Intent>): boolean {
+  return !answer.ok && answer.error.field === field;
 }
 
 function ask(

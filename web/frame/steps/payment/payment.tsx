@@ -150,10 +150,7 @@ export function PaymentStep({ journey }: StepProps) {
 
   if (shown.kind === 'no-report') return <VerifyAgain journey={journey} />;
   // Shows the amount of the intent, if known: the price may have changed since the view was opened.
-  const { price: told } = journey.options;
-  const price = intent.current ?? told;
-  const exponent = price?.currency === told?.currency ? told?.exponent : undefined;
-  const amount = price ? money(journey.language, price.amount, price.currency, exponent) : '';
+  const amount = amountText(journey, intent.current);
   const showsCard = shown.kind === 'card';
   const { session } = journey;
   const refundedAt = session !== null && 'refundedAt' in session && session.refundedAt;
@@ -162,29 +159,7 @@ export function PaymentStep({ journey }: StepProps) {
       title={texts.title}
       lead={refundedAt ? fill(texts.refunded, { date: day(journey.language, refundedAt) }) : texts.why}
     >
-      {shown.kind === 'processing' ? (
-        <>
-          <Spinner text={texts.processing} />
-          <p class="hint">{texts.stayOrLeave}</p>
-        </>
-      ) : shown.kind === 'slow' ? (
-        <>
-          <Alert kind="note" title={texts.processing} focus>
-            <p>{texts.comeBack}</p>
-          </Alert>
-          <Button onPress={shown.again}>{texts.checkAgain}</Button>
-        </>
-      ) : shown.kind === 'unavailable' ? (
-        <>
-          <Alert focus>{texts.unavailable}</Alert>
-          <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>
-        </>
-      ) : (
-        <dl class="total">
-          <dt>{texts.amount}</dt>
-          <dd>{amount}</dd>
-        </dl>
-      )}
+      <Standing shown={shown} amount={amount} onAgain={() => setVisit(visit + 1)} />
       {shown.kind === 'opening' && <Spinner text={texts.opening} />}
       {problem && !['unavailable', 'slow'].includes(shown.kind) && (
         <Alert key={problem.count}>{texts[problem.what]}</Alert>
@@ -206,4 +181,54 @@ export function PaymentStep({ journey }: StepProps) {
       </form>
     </StepFrame>
   );
+}
+
+interface StandingProps {
+  readonly shown: Shown;
+  readonly amount: string;
+  readonly onAgain: () => void;
+}
+
+/** The price, or how the payment stands. */
+function Standing({ shown, amount, onAgain }: StandingProps) {
+  const texts = useTexts(TEXTS);
+  switch (shown.kind) {
+    case 'processing':
+      return (
+        <>
+          <Spinner text={texts.processing} />
+          <p class="hint">{texts.stayOrLeave}</p>
+        </>
+      );
+    case 'slow':
+      return (
+        <>
+          <Alert kind="note" title={texts.processing} focus>
+            <p>{texts.comeBack}</p>
+          </Alert>
+          <Button onPress={shown.again}>{texts.checkAgain}</Button>
+        </>
+      );
+    case 'unavailable':
+      return (
+        <>
+          <Alert focus>{texts.unavailable}</Alert>
+          <Button onPress={onAgain}>{texts.tryAgain}</Button>
+        </>
+      );
+    default:
+      return (
+        <dl class="total">
+          <dt>{texts.amount}</dt>
+          <dd>{amount}</dd>
+        </dl>
+      );
+  }
+}
+
+function amountText({ options: { price: told }, language }: Journey, intent: Intent | null): string {
+  const price = intent ?? told;
+  if (!price) return '';
+  const exponent = price.currency === told?.currency ? told.exponent : undefined;
+  return money(language, price.amount, price.currency, exponent);
 }

@@ -49,25 +49,7 @@ export function ReportStep({ journey }: StepProps) {
         <Spinner text={texts.opening} />
       </StepFrame>
     );
-  if (!read.ok && !isRecipient && isOutOfReach(read.refusal)) return <VerifyAgain journey={journey} />;
-  if (!read.ok && read.refusal.reasonCode !== undefined && !isOutOfReach(read.refusal))
-    return (
-      <Unavailable
-        journey={journey}
-        reasonCode={read.refusal.reasonCode}
-        waitSeconds={read.retryAfterSeconds ?? 0}
-        onAgain={() => setVisit(visit + 1)}
-      />
-    );
-  if (!read.ok)
-    return (
-      <StepFrame title={title}>
-        <Alert title={texts.notOpened} focus>
-          <p>{texts[textOf(read.refusal)]}</p>
-        </Alert>
-        {mayPass(read.refusal) && <Button onPress={() => setVisit(visit + 1)}>{texts.tryAgain}</Button>}
-      </StepFrame>
-    );
+  if (!read.ok) return <NotRead journey={journey} read={read} title={title} onAgain={() => setVisit(visit + 1)} />;
   return (
     <StepFrame
       title={title}
@@ -82,6 +64,35 @@ export function ReportStep({ journey }: StepProps) {
         onFitted={() => setFitted(true)}
       />
       {fitted && <Share journey={journey} sessionId={sessionId} onAsked={ask} onAnswered={answer} />}
+    </StepFrame>
+  );
+}
+
+interface NotReadProps extends StepProps {
+  readonly read: Extract<ReadReport, { ok: false }>;
+  readonly title: string;
+  readonly onAgain: () => void;
+}
+
+function NotRead({ journey, read, title, onAgain }: NotReadProps) {
+  const texts = useTexts(TEXTS);
+  const { refusal, retryAfterSeconds } = read;
+  if (journey.session !== null && isOutOfReach(refusal)) return <VerifyAgain journey={journey} />;
+  if (refusal.reasonCode !== undefined && !isOutOfReach(refusal))
+    return (
+      <Unavailable
+        journey={journey}
+        reasonCode={refusal.reasonCode}
+        waitSeconds={retryAfterSeconds ?? 0}
+        onAgain={onAgain}
+      />
+    );
+  return (
+    <StepFrame title={title}>
+      <Alert title={texts.notOpened} focus>
+        <p>{texts[textOf(refusal)]}</p>
+      </Alert>
+      {mayPass(refusal) && <Button onPress={onAgain}>{texts.tryAgain}</Button>}
     </StepFrame>
   );
 }

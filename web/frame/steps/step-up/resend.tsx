@@ -9,6 +9,7 @@ import { fill, useTexts } from '../../parts/language.js';
 import { answerText, duration } from '../../parts/refusals.js';
 import { Alert, Button } from '../../parts/step.js';
 import { randomId } from '../../random-id.js';
+import type { Refused } from './judgement.js';
 import { STEP_UP } from './texts.js';
 import { useGone, whereItStands } from './use-answer.js';
 
@@ -31,7 +32,7 @@ export function Resend({ journey, busy, sent }: ResendProps) {
   const signal = useGone();
 
   async function resend(): Promise<void> {
-    const { session, api, language, options } = journey;
+    const { session, api, options } = journey;
     if (!session) return;
     key.current ??= randomId();
     setProblem(null);
@@ -47,6 +48,10 @@ export function Resend({ journey, busy, sent }: ResendProps) {
       sent();
       return journey.follow(answer.body);
     }
+    return failed(answer);
+  }
+
+  async function failed(answer: Refused): Promise<void> {
     journey.fail('SCREENING_OTP_RESEND_FAILED');
     setStage(answer.error.code === 'TOO_MANY_ATTEMPTS' ? 'over' : 'idle');
     if (answer.error.code === 'TOO_MANY_ATTEMPTS') return setProblem(texts.resendOver);
@@ -54,7 +59,8 @@ export function Resend({ journey, busy, sent }: ResendProps) {
       setWait(answer.retryAfterSeconds);
       return setProblem(texts.resendFailed);
     }
-    const reason = answer.error.code === 'ATTEMPT_IN_PROGRESS' ? texts.inProgress : answerText(language, answer);
+    const inProgress = answer.error.code === 'ATTEMPT_IN_PROGRESS';
+    const reason = inProgress ? texts.inProgress : answerText(journey.language, answer);
     setProblem(`${texts.resendFailed} ${reason}`);
     const stands = await whereItStands(journey, answer, signal);
     if (stands && !signal.aborted) await journey.follow(stands);

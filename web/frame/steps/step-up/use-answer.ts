@@ -25,7 +25,7 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
   const signal = useGone();
 
   async function send(body: object): Promise<Session | null> {
-    const { api, session, language } = journey;
+    const { api, session } = journey;
     if (!session || stage !== 'idle') return null;
     const content = JSON.stringify(body);
     if (unsettled.current?.content !== content) unsettled.current = { content, key: randomId() };
@@ -38,25 +38,29 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
     );
     if (signal.aborted) return null;
     if (judgement.kind === 'refused') {
-      const { answer } = judgement;
-      if (isKept(answer)) unsettled.current = null;
-      const stands = await whereItStands(journey, answer, signal);
-      if (signal.aborted) return null;
-      // The answer verified the person, but its reply was lost. This is not a failure.
-      if (stands?.status !== 'VERIFIED') {
-        journey.fail(answer.error);
-        setProblem(
-          answer.error.code === 'ATTEMPT_IN_PROGRESS' ? STEP_UP[language].inProgress : answerText(language, answer),
-        );
-      }
-      setStage('idle');
-      if (stands) await journey.follow(stands);
+      await refused(judgement.answer);
       return null;
     }
     unsettled.current = null;
     setStage('idle');
     await journey.follow(judgement.session);
     return isOpen(judgement.session) ? judgement.session : null;
+  }
+
+  async function refused(answer: Refused): Promise<void> {
+    const { language } = journey;
+    if (isKept(answer)) unsettled.current = null;
+    const stands = await whereItStands(journey, answer, signal);
+    if (signal.aborted) return;
+    // The answer verified the person, but its reply was lost. This is not a failure.
+    if (stands?.status !== 'VERIFIED') {
+      journey.fail(answer.error);
+      setProblem(
+        answer.error.code === 'ATTEMPT_IN_PROGRESS' ? STEP_UP[language].inProgress : answerText(language, answer),
+      );
+    }
+    setStage('idle');
+    if (stands) await journey.follow(stands);
   }
 
   return { stage, problem, send };
