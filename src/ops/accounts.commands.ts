@@ -377,6 +377,6 @@ type Cleared<Values> = { readonly [Name in keyof Values]: Exclude<Values[Name], 
 
 /** As `given`, for values that the operator may clear. */
 function cleared<Values extends object>(values: Values): Given<Cleared<Values>> {
-  const entries = (Object.entries(given(values)) as [string, unknown][]).map(([name, value]) => [name, orNull(value)]);
+  const entries = Object.entries<unknown>(given(values)).map(([name, value]) => [name, orNull(value)]);
   return Object.fromEntries(entries) as Given<Cleared<Values>>;
 }

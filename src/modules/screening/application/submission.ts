@@ -1,4 +1,4 @@
-// What is said to screen a person, and the command that it becomes.
+// The request to screen a person, and the command that is made of it.
 import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
