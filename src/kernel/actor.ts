@@ -1,4 +1,4 @@
-/** Which kind of party acted. `operator` is a person at the command line, `system` a timer or reaction of ours. */
+/** Which kind of party acted. `operator` is a person at the command line, `system` a timer or event handler of the service. */
 export type ActorKind =
   'platform-token' | 'secret-key' | 'api-key' | 'dashboard-user' | 'operator' | 'system' | 'vendor';
 

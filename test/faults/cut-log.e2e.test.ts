@@ -131,7 +131,10 @@ describe('a log whose newest events were cut off after a kill', () => {
 
   it('refuses changes also when another process finds the loss while this one runs', async () => {
     const { complaint: _, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
-    writeFileSync(watchFile(), JSON.stringify({ ...memory, complaint: 'The log does not go as far as a reaction.' }));
+    writeFileSync(
+      watchFile(),
+      JSON.stringify({ ...memory, complaint: 'The log does not go as far as an event handler.' }),
+    );
     await until('changes are refused', async () => (await nopay.submit()).status === 503);
     expect((await service.ops('audit', 'accept', '--reason', 'it does')).exitCode).toBe(0);
     await until('changes are taken', async () => (await nopay.submit()).status === 200);

@@ -155,8 +155,8 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
 describe('kill -9', () => {
   it('before an event has deliveries: they are made once, at the next start or by an earlier operator command', async () => {
     await service.program.end('SIGTERM');
-    const reactions = new RedisHandlerCheckpoints(service.redis.client());
-    await until('the event handler is free', () => reactions.take('webhook_deliveries', 'elsewhere', 90_000));
+    const places = new RedisHandlerCheckpoints(service.redis.client());
+    await until('the event handler is free', () => places.take('webhook_deliveries', 'elsewhere', 90_000));
     // One of the addresses is forbidden from here on.
     await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' });
     const from = new Date().toISOString();
@@ -175,7 +175,7 @@ describe('kill -9', () => {
     expect([check.exitCode, JSON.parse(check.stdout)]).toEqual([0, { events: expect.any(Number), missing: 0 }]);
 
     await service.kill9();
-    await reactions.release('webhook_deliveries', 'elsewhere');
+    await places.release('webhook_deliveries', 'elsewhere');
     await service.startAgain();
     await succeeded('nopay', 2);
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 1]);

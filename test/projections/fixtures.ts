@@ -152,8 +152,8 @@ export class Told implements ProjectorObserver {
     this.lags.push(lagMs);
   }
 
-  foreign(reaction: string): void {
-    this.foreigners.push(reaction);
+  foreign(handler: string): void {
+    this.foreigners.push(handler);
   }
 
   stopped(projection: string, error: ProjectionFailed): void {

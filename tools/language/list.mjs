@@ -80,7 +80,7 @@ export const FINISHED_DOCUMENTS = [
   'docs/adr/0004-keys-that-carry-their-id.md',
   'docs/adr/0005-node-24-and-still-20.md',
   'docs/adr/0006-single-appends-on-eventstoredb.md',
-  'docs/adr/0007-reactions-and-published-events.md',
+  'docs/adr/0007-event-handlers-and-published-events.md',
   'docs/adr/0008-each-module-serves-its-doors.md',
   'docs/adr/0009-reports-pulled-once.md',
   'docs/adr/0010-backups-that-bring-nobody-back.md',

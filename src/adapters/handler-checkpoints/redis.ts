@@ -4,7 +4,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 import { changeIf, defineChangeIf, releaseLease, takeLease } from '../redis/guarded.js';
 
 const LIMIT_MS = 2_000;
-/** Earlier releases divided the events of a handler into so many shares at most, each with a place of its own. Goes after June 2027. */
+/** Earlier releases divided a handler's events into up to eight shares, each with its own place. Goes after June 2027. */
 const EARLIER_SHARES = 8;
 
 export class RedisHandlerCheckpoints extends HandlerCheckpoints {
@@ -33,7 +33,7 @@ export class RedisHandlerCheckpoints extends HandlerCheckpoints {
     return failed === null;
   }
 
-  /** The earliest place of the shares that an earlier release has left. */
+  /** The earliest place, where an earlier release has left shares. */
   override async passed(handler: string): Promise<string | null> {
     const [saved, ...ofShares] = await this.connection.use((redis) => redis.mget(placesOf(handler)));
     const places = [saved ?? '', ...ofShares.filter((place) => place !== null)];
@@ -50,11 +50,12 @@ export class RedisHandlerCheckpoints extends HandlerCheckpoints {
   }
 }
 
+/** Stored keys keep the earlier word for event handler. */
 function leaseOf(handler: string): string {
   return `{reaction:${handler}}:holder`;
 }
 
-/** Where its place is saved, and where earlier releases saved those of its other shares. */
+/** The key of the place, then the keys of the shares of earlier releases. */
 function placesOf(handler: string): string[] {
   const place = `{reaction:${handler}}:through`;
   return [place, ...Array.from({ length: EARLIER_SHARES - 1 }, (_, share) => `${place}:${share + 1}`)];

@@ -24,9 +24,9 @@ import { TestShare } from './test-share.js';
         log: Log,
       ) =>
         new EventProcessor(store, checkpoints, {
-          dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
-          lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
-          foreign: (reaction) => logWatch.report(reaction),
+          dropped: (handler, err, delayMs) => log.warn({ handler, delayMs, err }, 'event handler interrupted'),
+          lag: (handler, lagMs) => metrics.setHandlerLag(handler, lagMs / 1_000),
+          foreign: (handler) => logWatch.report(handler),
         }),
       inject: [EventStore, HandlerCheckpoints, Metrics, LogWatch, Log],
     },

@@ -119,9 +119,16 @@ export class Metrics {
     labelNames: ['projection'],
     registers: [this.registry],
   });
-  readonly reactionLag = new Gauge({
+  private readonly handlerLag = new Gauge({
+    name: 'event_handler_lag_seconds',
+    help: 'How far an event handler is behind the log.',
+    labelNames: ['handler'],
+    registers: [this.registry],
+  });
+  /** The earlier name of `handlerLag`. Goes with the next release. */
+  private readonly reactionLag = new Gauge({
     name: 'reaction_lag_seconds',
-    help: 'How far a reaction is behind the log.',
+    help: 'The earlier name of event_handler_lag_seconds.',
     labelNames: ['reaction'],
     registers: [this.registry],
   });
@@ -222,6 +229,11 @@ export class Metrics {
 
   private counter<Label extends string = never>(name: string, help: string, ...labelNames: Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  setHandlerLag(handler: string, seconds: number): void {
+    this.handlerLag.set({ handler }, seconds);
+    this.reactionLag.set({ reaction: handler }, seconds);
   }
 
   redisCommandsOf(connection: string): (seconds: number) => void {

@@ -1,4 +1,4 @@
-// Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
+// Runs event handlers. Each follows the log from its own checkpoint, in one process at a time.
 import { setMaxListeners } from 'node:events';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
@@ -16,20 +16,20 @@ import {
 } from './subscription-supervisor.js';
 
 export interface EventProcessorStatus {
-  readonly reaction: string;
+  readonly handler: string;
   /** False while another process runs it. */
   readonly active: boolean;
   readonly lagMs: number;
 }
 
 export interface EventProcessorObserver extends SubscriptionObserver {
-  /** An alarm: the reaction has been further than the log goes, so the log is another one or lost events. It begins again. */
-  foreign(reaction: string): Promise<void> | void;
+  /** Alarm: the handler's place is beyond the end of the log, so the log is another one or lost events. The handler begins again. */
+  foreign(handler: string): Promise<void> | void;
 }
 
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
-/** How often a reaction saves how far it is, at most. */
+/** A handler saves its place no more often than this. */
 const SAVE_EVERY_MS = 1_000;
 
 /** The lease went to another process while this one was at work. */
@@ -38,8 +38,8 @@ class LeaseLost extends Error {
 }
 
 /**
- * What a reaction has done is saved some time after it was done, so that a process that dies does some of it again: reactions do
- * not mind. A reaction that fails stays where it is and tries again, less and less often, with a growing lag for the alarm.
+ * A handler's place is saved after its effects, so the handler sees some events again after its process died.
+ * A handler that fails keeps its place and tries again at growing intervals. Its lag grows for the alarm.
  */
 export class EventProcessor {
   private readonly runners: Runner[] = [];
@@ -54,10 +54,10 @@ export class EventProcessor {
   ) {}
 
   /** To be called once per name, before `start`. */
-  on(reaction: EventHandler): void {
-    if (this.runners.some(({ name }) => name === reaction.name))
-      throw new Error(`Two reactions are called ${reaction.name}`);
-    this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer, this.renewEveryMs));
+  on(handler: EventHandler): void {
+    if (this.runners.some(({ name }) => name === handler.name))
+      throw new Error(`Two event handlers have the name ${handler.name}`);
+    this.runners.push(new Runner(handler, this.store, this.checkpoints, this.observer, this.renewEveryMs));
   }
 
   /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
@@ -66,13 +66,13 @@ export class EventProcessor {
       for (const runner of this.runners) if (runner.handlesInline(event)) await runner.handleInline(event);
   }
 
-  /** Tells of reactions that have been further than the log goes, and forgets how far they were: to be awaited where nothing may begin before that is known. */
+  /** Reports and forgets places beyond the end of the log. Await it before anything else begins. */
   async forgetForeignPlaces(): Promise<void> {
     for (const runner of this.runners) await runner.forgetForeignPlace();
   }
 
   start(): void {
-    // Every reaction listens for the one end of all: their number is no leak.
+    // Every handler listens to this signal, so many listeners are not a leak.
     setMaxListeners(0, this.stopping.signal);
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
@@ -84,7 +84,7 @@ export class EventProcessor {
   }
 
   status(): EventProcessorStatus[] {
-    return this.runners.map(({ name, active, lagMs }) => ({ reaction: name, active, lagMs }));
+    return this.runners.map(({ name, active, lagMs }) => ({ handler: name, active, lagMs }));
   }
 }
 
@@ -98,13 +98,13 @@ class Runner implements Subscription {
   private readonly supervisor: SubscriptionSupervisor;
 
   constructor(
-    private readonly reaction: EventHandler,
+    private readonly handler: EventHandler,
     private readonly store: EventStore,
     private readonly checkpoints: HandlerCheckpoints,
     private readonly observer: EventProcessorObserver,
     private readonly renewEveryMs: number,
   ) {
-    this.name = reaction.name;
+    this.name = handler.name;
     this.supervisor = new SubscriptionSupervisor(store, this, observer, { batchSize: 100 });
   }
 
@@ -129,7 +129,7 @@ class Runner implements Subscription {
     this.active = await this.take();
     if (!this.active) return null;
     const after = await this.checkpoints.passed(this.name);
-    return { after: (await this.isForeign(after)) ? null : after, categories: this.reaction.categories };
+    return { after: (await this.isForeign(after)) ? null : after, categories: this.handler.categories };
   }
 
   async forgetForeignPlace(): Promise<void> {
@@ -148,19 +148,19 @@ class Runner implements Subscription {
   }
 
   handlesInline({ type, stream }: RecordedEvent): boolean {
-    const { inline = false, categories, types } = this.reaction;
+    const { inline = false, categories, types } = this.handler;
     return inline && types.has(type) && categories.includes(categoryOf(stream));
   }
 
   async handleInline(event: RecordedEvent): Promise<void> {
-    await this.reaction.handle(event).catch((error: unknown) => this.observer.dropped(this.name, error, 0));
+    await this.handler.handle(event).catch((error: unknown) => this.observer.dropped(this.name, error, 0));
   }
 
   async handle({ events, through }: EventBatch): Promise<void> {
-    const waiting = events.filter(({ type }) => this.reaction.types.has(type));
-    await together(waiting, this.reaction.together ?? 1, async (event) => {
+    const waiting = events.filter(({ type }) => this.handler.types.has(type));
+    await together(waiting, this.handler.together ?? 1, async (event) => {
       if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
-      await this.reaction.handle(event);
+      await this.handler.handle(event);
     });
     if (performance.now() - this.savedAt < SAVE_EVERY_MS) this.passed = through;
     else if (through !== null && !(await this.save(through)))

@@ -179,10 +179,10 @@ describe('the watch over the log', () => {
 
   it("keeps the complaint of a log's follower, also for the next start", async () => {
     await append(1);
-    await watching().report('a reaction');
+    await watching().report('report_credit');
     const next = watching();
     await next.look();
-    expect([next.complaint, told]).toEqual([beyond('a reaction'), [next.complaint, next.complaint]]);
+    expect([next.complaint, told]).toEqual([beyond('report_credit'), [next.complaint, next.complaint]]);
   });
 
   it('no longer complains after an operator has accepted the complaints of several followers', async () => {
@@ -256,8 +256,8 @@ describe('the watch over the log', () => {
       new ReplacedFile(join(folder, 'nowhere', 'log-watch.json')),
       log,
     );
-    await unwritable.report('a reaction');
+    await unwritable.report('report_credit');
     await unwritable.look();
-    expect([unwritable.complaint, told]).toEqual([beyond('a reaction'), ['unwritten', beyond('a reaction')]]);
+    expect([unwritable.complaint, told]).toEqual([beyond('report_credit'), ['unwritten', beyond('report_credit')]]);
   });
 });

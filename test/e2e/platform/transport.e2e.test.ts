@@ -127,6 +127,8 @@ describe("the service's information about itself", () => {
       'queue_jobs_waiting{queue="identity-vendor-test"} 0',
       'queue_oldest_job_seconds',
       'projection_lag_seconds{projection="screening_status"}',
+      'event_handler_lag_seconds{handler="webhook_deliveries"}',
+      'reaction_lag_seconds{reaction="webhook_deliveries"}',
       'event_append_conflicts_total',
       'event_store_used_ratio',
       'event_store_max_bytes 17179869184',

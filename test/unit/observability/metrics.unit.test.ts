@@ -1,4 +1,4 @@
-import { it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { until } from '../../support/eventually.js';
 
@@ -7,6 +7,14 @@ const SAMPLED_EVERY = 5;
 
 const lagOf = (text: string, statistic: string): number =>
   Number(new RegExp(`^nodejs_eventloop_lag_${statistic}_seconds (.+)$`, 'm').exec(text)?.[1]) * 1_000;
+
+it('serves the lag of an event handler under the new and the earlier name', async () => {
+  const metrics = new Metrics();
+  metrics.setHandlerLag('report_credit', 3);
+  const text = await metrics.text();
+  expect(text).toContain('event_handler_lag_seconds{handler="report_credit"} 3\n');
+  expect(text).toContain('reaction_lag_seconds{reaction="report_credit"} 3\n');
+});
 
 it('counts no lag for the time between two samples of an idle event loop', async () => {
   const metrics = new Metrics(SAMPLED_EVERY);

@@ -77,10 +77,10 @@ describe('the report routes', () => {
     const timers = discovery
       .getProviders()
       .flatMap(({ instance }) => (instance instanceof RecoveryJob ? [instance.name] : []));
-    const reactions = declaredIn(discovery, EventHandlers).map(
+    const handlers = declaredIn(discovery, EventHandlers).map(
       (handler) => app.get<EventHandler>(handler, { strict: false }).name,
     );
-    expect([timers, reactions]).toEqual([['external-calls', 'external-calls'], ['report_credit']]);
+    expect([timers, handlers]).toEqual([['external-calls', 'external-calls'], ['report_credit']]);
     expect(app.get(Reports)).toBeDefined();
   });
 

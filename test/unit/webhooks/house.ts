@@ -407,17 +407,17 @@ export class WebhookHouse {
     const { aggregates, streams, endpoints, secrets, store, clock } = this.parts();
     const cancel = new CancelDeliveryHandler(aggregates, store);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
-    const reactions = [
+    const handlers = [
       this.publications(),
       new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, clock),
       new WhenEndpointEnded(deliveries, secrets, commands),
       new WhenHealthChanged(streams, secrets, this.mailServer, clock),
     ];
-    for (const reaction of reactions) {
+    for (const handler of handlers) {
       const events = await store.readAll(null, Infinity);
       for (const event of events.filter(({ metadata }) => [null, metadata.accountId].includes(accountId)))
-        if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type))
-          await reaction.handle(event);
+        if (handler.categories.includes(categoryOf(event.stream)) && handler.types.has(event.type))
+          await handler.handle(event);
     }
   }
 

@@ -1,11 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
-import type { RecordedEvent } from '../../src/kernel/domain-event.js';
+import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { EventProcessor } from '../../src/platform/subscriptions/event-processor.js';
 import type { EventHandler } from '../../src/ports/event-handler.js';
 import { RedisServer } from '../support/redis.js';
+import { unpack } from '../support/stored-data.js';
 import { append, Log, opened, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
@@ -19,7 +24,7 @@ describe('an event handler', () => {
   let log: Log;
   let redis: Redis;
   let name: string;
-  let reactors: EventProcessor[];
+  let processors: EventProcessor[];
   let seen: string[];
   let told: Told;
   let onEvent: (event: RecordedEvent) => Promise<void> | void;
@@ -27,21 +32,21 @@ describe('an event handler', () => {
   beforeEach(async () => {
     log = await Log.open();
     redis = new Redis(server.url);
-    name = `reaction_${newId().replaceAll('-', '')}`;
-    reactors = [];
+    name = `handler_${newId().replaceAll('-', '')}`;
+    processors = [];
     seen = [];
     told = new Told();
     onEvent = () => undefined;
   });
   afterEach(async () => {
-    await Promise.all(reactors.map((eventProcessor) => eventProcessor.stop()));
+    await Promise.all(processors.map((eventProcessor) => eventProcessor.stop()));
     redis.disconnect();
     await log.close();
   });
 
   function start(types: ReadonlySet<string>): EventProcessor {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told, 200);
-    const reaction: EventHandler = {
+    const handler: EventHandler = {
       name,
       categories: ['parcel'],
       types,
@@ -50,9 +55,9 @@ describe('an event handler', () => {
         seen.push(event.id);
       },
     };
-    eventProcessor.on(reaction);
+    eventProcessor.on(handler);
     eventProcessor.start();
-    reactors.push(eventProcessor);
+    processors.push(eventProcessor);
     return eventProcessor;
   }
 
@@ -67,7 +72,7 @@ describe('an event handler', () => {
 
   it('runs inline on just appended events when it is marked so, and the subscription repeats a failure', async () => {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
-    reactors.push(eventProcessor);
+    processors.push(eventProcessor);
     const handled: string[] = [];
     const handler = (which: string, fields: Partial<EventHandler>): EventHandler => ({
       name: `${name}_${which}`,
@@ -256,4 +261,35 @@ describe('an event handler', () => {
       expect(seen).toEqual(ids);
     });
   });
+});
+
+it('goes on from the place that the first version stored of the handler', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'first-version-'));
+  await unpack('test/fixtures/first-version/data', folder);
+  const stored = await RedisServer.start((place) => unpack('test/fixtures/first-version/redis', place));
+  const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+  const redis = stored.client();
+  const seen: string[] = [];
+  const processor = new EventProcessor(store, new RedisHandlerCheckpoints(redis), new Told());
+  try {
+    const place = await redis.get('{reaction:report_credit}:through');
+    const earlier = await store.readAll(null, Infinity);
+    const after = earlier.filter(({ position }) => place !== null && position > place);
+    expect(after.length).toBeLessThan(earlier.length);
+    const [added] = await append(store, newId(), opened('a'));
+    processor.on({
+      name: 'report_credit',
+      categories: ['parcel', ...new Set(earlier.map(({ stream }) => categoryOf(stream)))],
+      types: new Set([added, ...earlier].map((event) => event!.type)),
+      handle: async ({ id }) => void seen.push(id),
+    });
+    processor.start();
+    await until('it has handled the new event', () => seen.includes(added!.id));
+    expect(seen).toEqual([...after, added].map((event) => event!.id));
+  } finally {
+    await processor.stop();
+    await store.close();
+    await stored.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
 });
