@@ -1,6 +1,6 @@
 /**
- * Works on the items in their order, on at most `atMost` at once. A fault ends one of so many lanes: with one lane nothing after it is begun, with
- * more the others go on. Settles when all lanes have ended; rejects with a fault if there was one.
+ * Works on the items in order, with at most `atMost` workers at once. A fault ends its worker, so a single worker begins no later item.
+ * The other workers go on. Settles when all workers have ended, and rejects with the first fault.
  */
 export async function together<Item>(
   items: readonly Item[],
@@ -8,10 +8,10 @@ export async function together<Item>(
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const left = items.values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const item of left) await work(item);
   };
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(atMost, items.length) }, lane));
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(atMost, items.length) }, worker));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
 }

@@ -76,7 +76,7 @@ export abstract class Screenings {
    * transaction is refunded or carried over. A later transaction of the session counts more than an earlier one. The newest observation of
    * one transaction counts. Safe to repeat.
    */
-  abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
+  abstract paymentProgressed(sessionId: string, payment: PaymentUpdate, context: ActionContext): Promise<void>;
 }
 
 /** How a person was verified: by a code, by questions, or without either. */
@@ -119,7 +119,7 @@ export const SESSION_ENDS = {
   types: [IDENTITY_VERIFIED.type, 'SessionBlocked', 'SessionExpired', 'SessionErrored', 'PaymentProgressed'],
 } as const;
 
-export interface PaymentNews {
+export interface PaymentUpdate {
   readonly transactionId: string;
   /** The place of the transaction among those of the session, from 0. */
   readonly ordinal: number;

@@ -47,5 +47,5 @@ export abstract class SessionGrants {
    * A session of a person begins under the grant. From now on the details that the grant's creator gave are kept under that person's
    * vault subject, and are erased with it. Does nothing for a grant without details. Safe to repeat.
    */
-  abstract entrustDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void>;
+  abstract moveDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void>;
 }

@@ -364,7 +364,7 @@ describe('income sessions', () => {
   /**
    * Advances the clock until the session is due and settles it, as the recovery job does. Repeats that until the session ends, at most `times` times.
    */
-  async function sweep(id: string, times = 100, by = process()): Promise<void> {
+  async function recover(id: string, times = 100, by = process()): Promise<void> {
     for (let time = 0; time < times; time++) {
       const due = dueAt(await followed(id));
       if (due === null) return;
@@ -394,7 +394,7 @@ describe('income sessions', () => {
       created_at: createdAt,
       updated_at: expect.any(String),
     });
-    await sweep(id);
+    await recover(id);
     expect(await eventsOf(id)).toEqual([
       'IncomeSessionOpened',
       'RouteRequested',
@@ -423,14 +423,14 @@ describe('income sessions', () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const screening = screenings.add();
     const id = await process().open({ screeningSessionId: screening.sessionId });
-    await sweep(id, 1);
+    await recover(id, 1);
     expect((await followed(id)).session).toMatchObject({
       status: 'IN_PROGRESS',
       route: 'BANKING',
       attempt: { started: true },
     });
     expect(await published(id)).toEqual([]);
-    await sweep(id);
+    await recover(id);
     expect(await published(id)).toEqual([
       {
         type: 'income_report.completed',
@@ -452,7 +452,7 @@ describe('income sessions', () => {
     async (reason) => {
       vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: { kind: 'failed', reason } };
       const id = await process().open();
-      await sweep(id);
+      await recover(id);
       expect(await viewOf(id)).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
       expect(await viewOf(id)).not.toHaveProperty('completed_at');
       expect(await published(id)).toEqual([
@@ -466,7 +466,7 @@ describe('income sessions', () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'acme' } });
     const id = await process().open({ screeningSessionId: sessionId });
-    await sweep(id);
+    await recover(id);
     expect((await statusOf(id)).status).toBe('COMPLETED');
     expect(vendor.begun).toEqual([
       { route: 'PAYROLL', vendor: 'acme', person: 'person-at-acme' },
@@ -479,7 +479,7 @@ describe('income sessions', () => {
     accounts.vendors = { ...FIRST_CHOICE, income: 'acme' };
     const id = await process().open();
     accounts.vendors = FIRST_CHOICE;
-    await sweep(id);
+    await recover(id);
     expect((await statusOf(id)).status).toBe('COMPLETED');
     expect([vendor.begun, new Set(vendor.vendors)]).toEqual([
       [{ route: 'PAYROLL', vendor: 'acme', person: null }],
@@ -499,16 +499,16 @@ describe('income sessions', () => {
       vendor.trouble = trouble;
       const id = await process().open();
       expect(await statusOf(id)).toMatchObject({ status: 'CREATED', route: 'PAYROLL' });
-      await sweep(id, 5);
+      await recover(id, 5);
       expect((await statusOf(id)).status).toBe('CREATED');
       vendor.trouble = null;
-      await sweep(id, 1);
+      await recover(id, 1);
       expect((await statusOf(id)).status).toBe('IN_PROGRESS');
       vendor.trouble = trouble;
-      await sweep(id, 5);
+      await recover(id, 5);
       expect((await statusOf(id)).status).toBe('IN_PROGRESS');
       vendor.trouble = null;
-      await sweep(id);
+      await recover(id);
       expect((await statusOf(id)).status).toBe('COMPLETED');
       expect(vendor.begun).toHaveLength(1);
     },
@@ -519,9 +519,9 @@ describe('income sessions', () => {
     const id = await process().open();
     const opened = Date.parse((await statusOf(id)).createdAt);
     const { updatedAt } = await statusOf(id);
-    await sweep(id, 5);
+    await recover(id, 5);
     expect((await statusOf(id)).updatedAt).toBe(updatedAt);
-    await sweep(id);
+    await recover(id);
     const { status, updatedAt: endedAt } = await statusOf(id);
     expect(status).toBe('EXPIRED');
     expect(Date.parse(endedAt) - opened).toBe(1_800_000);
@@ -562,7 +562,7 @@ describe('income sessions', () => {
         const mortal = process(mortality);
         const life = (async () => {
           await mortal.open({}, contextOf(), id);
-          await sweep(id, 100, mortal);
+          await recover(id, 100, mortal);
         })();
         const died = await life.then(
           () => false,
@@ -573,7 +573,7 @@ describe('income sessions', () => {
           expect(vendor.begun).toHaveLength(begunBefore);
           continue;
         }
-        await sweep(id);
+        await recover(id);
         expect([effect, (await eventsOf(id)).filter((type) => type !== 'RouteAwaited')]).toEqual([
           effect,
           [
@@ -625,7 +625,7 @@ describe('income sessions', () => {
       expect((await store.readStream(`income-${id}`)).at(-1)?.data).toMatchObject({ cause: 'VENDOR_UNAVAILABLE' });
       expect(vendor.asked).toBe(0);
       await calls.server.startAgain();
-      await sweep(id);
+      await recover(id);
       expect((await statusOf(id)).status).toBe('COMPLETED');
     });
 
@@ -733,7 +733,7 @@ describe('income sessions', () => {
       await vault.erase(screening.subjectId);
       screenings.erased = true;
       expect(await refused(process().open({ screeningSessionId: screening.sessionId }))).toBe('screening.not_found');
-      await sweep(id);
+      await recover(id);
       expect((await statusOf(id)).status).toBe('EXPIRED');
       expect((await eventsOf(id)).at(-1)).toBe('IncomeSessionExpired');
       expect(await published(id)).toEqual([]);
@@ -782,7 +782,7 @@ describe('income sessions', () => {
       const open = await process().open();
       vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: NO_MATCH };
       const failed = await process().open();
-      await sweep(failed);
+      await recover(failed);
       const before = (await store.readAll(null, 10_000)).at(-1)!.position;
       for (const id of [open, failed]) expect(await refused(process().view(id))).toBe('income.report_not_ready');
       expect(await store.readAll(before, 10)).toEqual([]);
@@ -791,7 +791,7 @@ describe('income sessions', () => {
     it('is not found after the person was erased', async () => {
       const screening = screenings.add();
       const id = await process().open({ screeningSessionId: screening.sessionId });
-      await sweep(id);
+      await recover(id);
       expect((await process().view(id)).report).toEqual(REPORT);
       await vault.erase(screening.subjectId);
       expect(await refused(process().view(id))).toBe('request.not_found');
@@ -804,7 +804,7 @@ describe('income sessions', () => {
 
     it('removes the report, and keeps the outcome, the published events and the status', async () => {
       const id = await process().open();
-      await sweep(id);
+      await recover(id);
       expect((await process().view(id)).report).toEqual(REPORT);
       const before = { events: await eventsOf(id), published: await published(id), view: await viewOf(id) };
       clock.time += 60_000;
@@ -834,7 +834,7 @@ describe('income sessions', () => {
 
     it('records nothing new when it is repeated, and returns the same', async () => {
       const id = await process().open();
-      await sweep(id);
+      await recover(id);
       const first = await process().erase(id);
       const events = await eventsOf(id);
       expect(await process().erase(id)).toEqual(first);
@@ -863,7 +863,7 @@ describe('income sessions', () => {
       async (when) => {
         for (let effect = 0; ; effect++) {
           const id = await process().open();
-          await sweep(id);
+          await recover(id);
           const mortality = new Mortality(effect, when);
           const died = await process(mortality)
             .erase(id)
@@ -893,7 +893,7 @@ describe('income sessions', () => {
       const id = await process().open();
       clock.time += 5_000;
       await Promise.all([process().settle(id), process().erase(id), process().settle(id), process().erase(id)]);
-      await sweep(id);
+      await recover(id);
       expect(await erasures(id)).toBe(1);
       await expect(vault.get(derivedId('income-subject', id), reportEntry(id))).rejects.toThrow(SubjectErased);
     });
@@ -901,7 +901,7 @@ describe('income sessions', () => {
     it('is refused for a session with a screening, which the error names, and erases nothing', async () => {
       const screening = screenings.add();
       const id = await process().open({ screeningSessionId: screening.sessionId });
-      await sweep(id);
+      await recover(id);
       const events = await eventsOf(id);
       const message = `This income session belongs to the screening session ${screening.sessionId}; erase the person behind that one instead.`;
       await expect(process().erase(id)).rejects.toMatchObject({
@@ -988,7 +988,7 @@ describe('income sessions', () => {
     it('equals its replay from the log, and a second replay changes nothing', async () => {
       vendor.outcomes.PAYROLL = NO_MATCH;
       const id = await process().open();
-      await sweep(id);
+      await recover(id);
       await process().erase(id);
       expect(await replayed(id)).toEqual(await statusOf(id));
       expect(await replayed(id)).toEqual(await replayed(id));

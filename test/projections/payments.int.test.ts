@@ -37,7 +37,7 @@ import {
 } from '../../src/ports/payment-processor.js';
 import type { InlineEventHandlers } from '../../src/platform/aggregates/aggregate-store.js';
 import type { Vault } from '../../src/ports/vault.js';
-import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
+import type { PaymentUpdate, Screenings } from '../../src/published/screenings.js';
 import { CallsAtOnce } from '../support/external-calls.js';
 import { IntentsOnly } from '../support/intents-only.js';
 import { readModelsIn } from '../support/read-models.js';
@@ -101,7 +101,7 @@ describe('the recovery job of payments', () => {
   let aggregates: AggregateStore;
   let payments: OpenPaymentsReader;
   let processor: ProcessorInMemory;
-  let told: PaymentNews[];
+  let told: PaymentUpdate[];
   let altered: string[];
   let reversed: string[];
   let reconciler: PaymentReconciler;
@@ -127,7 +127,7 @@ describe('the recovery job of payments', () => {
     reversed = [];
     const screenings = {
       find: async () => null,
-      paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
+      paymentProgressed: async (_id: string, progress: PaymentUpdate) => void told.push(progress),
     } as unknown as Screenings;
     const handlers: InlineEventHandlers = {
       handleInline: async (events) => {

@@ -309,12 +309,12 @@ describe('the projector', () => {
       expect((checkpoint?.position ?? '') < eaten).toBe(true);
 
       // A release that knows the event continues at the place where this one stopped.
-      const knowing: typeof parcels = {
+      const complete: typeof parcels = {
         ...parcels,
         evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)),
       };
-      start([knowing]);
-      await caughtUp(knowing);
+      start([complete]);
+      await caughtUp(complete);
       expect(told.builds.filter(([projection]) => projection === 'parcels')).toHaveLength(1);
     });
 

@@ -32,7 +32,7 @@ import { until } from '../support/eventually.js';
 
 const GRANT_SECONDS = 900;
 const TOKEN_SECONDS = 3_600;
-const LAPSE_MS = (GRANT_SECONDS + 2 * TOKEN_SECONDS) * 1_000;
+const EXPIRY_MS = (GRANT_SECONDS + 2 * TOKEN_SECONDS) * 1_000;
 const WORDS = { external_id: 'Ada Canary' };
 const accountId = newId();
 const CONTEXT = {
@@ -52,7 +52,7 @@ describe('the details of a grant without a session', () => {
   let projector: Projector;
   let aggregates: AggregateStore;
   let unused: UnusedDetails;
-  let lapse: GrantExpiry;
+  let expiry: GrantExpiry;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unused-details-'));
@@ -73,7 +73,7 @@ describe('the details of a grant without a session', () => {
     );
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     unused = new UnusedDetails(readModels);
-    lapse = new GrantExpiry(clock, {
+    expiry = new GrantExpiry(clock, {
       ttlSeconds: TOKEN_SECONDS,
       exchangesPerMinute: 60,
       exchangesPerMinutePerKey: 600,
@@ -113,7 +113,7 @@ describe('the details of a grant without a session', () => {
     ).grantId;
   }
   const erase = (grantId: string, on: Vault = vault, by = aggregates): Promise<void> =>
-    new EraseUnusedDetailsHandler(by, new GrantDetails(on), lapse).execute(new EraseUnusedDetails(grantId));
+    new EraseUnusedDetailsHandler(by, new GrantDetails(on), expiry).execute(new EraseUnusedDetails(grantId));
   const consume = (grantId: string) =>
     aggregates.execute(
       sessionGrant,
@@ -121,19 +121,19 @@ describe('the details of a grant without a session', () => {
       { kind: 'consume', presentation: { now: clock.now(), accountId, environment: 'test' }, tokenId: 'token' },
       CONTEXT,
     );
-  const entrust = (grantId: string, subjectId: string): Promise<void> =>
-    new AccountGrants(aggregates, new GrantDetails(vault), clock).entrustDetails(grantId, subjectId, CONTEXT);
+  const move = (grantId: string, subjectId: string): Promise<void> =>
+    new AccountGrants(aggregates, new GrantDetails(vault), clock).moveDetails(grantId, subjectId, CONTEXT);
   const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
   const due = async (...grantIds: string[]): Promise<string[]> =>
-    (await unused.of(lapse.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
+    (await unused.of(expiry.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
   const typesOf = async (grantId: string): Promise<string[]> => (await eventsOf(grantId)).map(({ type }) => type);
 
   it('are due when the grant and every token under it have expired, consumed or not', async () => {
     const [open, consumed, silent, begun] = [await mint(), await mint(), await mint(null), await mint()];
     await consume(consumed);
-    await entrust(begun, newId());
-    clock.time += LAPSE_MS - 1;
+    await move(begun, newId());
+    clock.time += EXPIRY_MS - 1;
     const all = [open, consumed, silent, begun];
     expect(await due(...all)).toEqual([]);
     clock.time += 1;
@@ -150,7 +150,7 @@ describe('the details of a grant without a session', () => {
 
   it('are destroyed, which is recorded once', async () => {
     const grantId = await mint();
-    clock.time += LAPSE_MS;
+    clock.time += EXPIRY_MS;
     for (const _again of [1, 2]) await erase(grantId);
     await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
     const [, erased, ...more] = await eventsOf(grantId);
@@ -164,7 +164,7 @@ describe('the details of a grant without a session', () => {
 
   it('stay while a session may begin, and an unknown grant changes nothing', async () => {
     const grantId = await mint();
-    clock.time += LAPSE_MS - 1;
+    clock.time += EXPIRY_MS - 1;
     for (const id of [grantId, newId()]) await erase(id);
     expect(Buffer.from((await vault.get(subjectOf(grantId), grantId))!).toString()).toBe(JSON.stringify(WORDS));
     expect(await typesOf(grantId)).toEqual(['GrantMinted']);
@@ -172,8 +172,8 @@ describe('the details of a grant without a session', () => {
 
   it('stay with the person who has received them', async () => {
     const [grantId, person] = [await mint(), newId()];
-    await entrust(grantId, person);
-    clock.time += LAPSE_MS;
+    await move(grantId, person);
+    clock.time += EXPIRY_MS;
     await erase(grantId);
     expect(Buffer.from((await vault.get(person, grantId))!).toString()).toBe(JSON.stringify(WORDS));
   });
@@ -193,7 +193,7 @@ describe('the details of a grant without a session', () => {
       ],
     ] as const) {
       const grantId = await mint();
-      clock.time += LAPSE_MS;
+      clock.time += EXPIRY_MS;
       await expect(erase(grantId, on, by)).rejects.toThrow('killed');
       expect(await due(grantId)).toEqual([grantId]);
       await erase(grantId);
@@ -218,7 +218,7 @@ describe('the details of a grant without a session', () => {
       } as const;
       await aggregates.execute(sessionGrant, id, { kind: 'mint', terms }, CONTEXT);
     }
-    clock.time += LAPSE_MS;
+    clock.time += EXPIRY_MS;
     await erase(grantId);
     expect([await vault.get(shared, grantId), Buffer.from((await vault.get(shared, other))!).toString()]).toEqual([
       null,
@@ -229,9 +229,9 @@ describe('the details of a grant without a session', () => {
   it('are only where the log says when another process is faster than the one that moves them', async () => {
     const wordsOf = async (subject: string, grantId: string) => (await vault.get(subject, grantId))?.toString() ?? null;
     const first = newId();
-    for (const faster of [erase, (grantId: string) => entrust(grantId, first)]) {
+    for (const faster of [erase, (grantId: string) => move(grantId, first)]) {
       const [grantId, person] = [await mint(), newId()];
-      clock.time += LAPSE_MS;
+      clock.time += EXPIRY_MS;
       // The other process acts between the reading of the details and their storing under the person's subject.
       const overtaken = new Proxy(vault, {
         get: (target, name) => {
@@ -241,7 +241,7 @@ describe('the details of a grant without a session', () => {
           return typeof member === 'function' ? (member.bind(target) as unknown) : member;
         },
       });
-      await new AccountGrants(aggregates, new GrantDetails(overtaken), clock).entrustDetails(grantId, person, CONTEXT);
+      await new AccountGrants(aggregates, new GrantDetails(overtaken), clock).moveDetails(grantId, person, CONTEXT);
       expect(await typesOf(grantId)).toEqual([
         'GrantMinted',
         faster === erase ? 'GrantDetailsErased' : 'GrantDetailsEntrusted',
@@ -254,8 +254,8 @@ describe('the details of a grant without a session', () => {
   it('are in at most one place and recorded once when a session begins at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const [grantId, person] = [await mint(), newId()];
-      clock.time += LAPSE_MS;
-      await Promise.all([erase(grantId), entrust(grantId, person)]);
+      clock.time += EXPIRY_MS;
+      await Promise.all([erase(grantId), move(grantId, person)]);
       await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
       const types = await typesOf(grantId);
       expect([

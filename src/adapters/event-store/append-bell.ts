@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 /** Name of the file in the folder of the log. */
 export const BELL_FILE = 'appended';
-/** Rung at most so often. */
+/** The shortest time between two rings. */
 const RING_EVERY_MS = 25;
 
 export class AppendBell {
   private readonly file: string;
   private descriptor: number | null;
   private watcher: FSWatcher | null = null;
-  private rungAt = Number.NEGATIVE_INFINITY;
+  private rangAt = Number.NEGATIVE_INFINITY;
   private ringing: NodeJS.Timeout | null = null;
 
   constructor(directory: string) {
@@ -39,10 +39,10 @@ export class AppendBell {
     }
   }
 
-  /** At once, or soon when it was rung just now. */
+  /** Rings at once, or within `RING_EVERY_MS` of the last ring. */
   ring(): void {
     if (this.ringing !== null || this.descriptor === null) return;
-    const waitMs = this.rungAt + RING_EVERY_MS - performance.now();
+    const waitMs = this.rangAt + RING_EVERY_MS - performance.now();
     if (waitMs > 0) this.ringing = setTimeout(() => this.touch(), waitMs).unref();
     else this.touch();
   }
@@ -57,7 +57,7 @@ export class AppendBell {
   private touch(): void {
     if (this.ringing !== null) clearTimeout(this.ringing);
     this.ringing = null;
-    this.rungAt = performance.now();
+    this.rangAt = performance.now();
     if (this.descriptor === null) return;
     try {
       const now = Date.now() / 1_000;

@@ -30,16 +30,16 @@ describe('timers', () => {
 
   it('run at once, in one of several processes', async () => {
     let runs = 0;
-    const work = { sweep: async () => runs++, other: async () => runs++ };
+    const work = { recovery: async () => runs++, other: async () => runs++ };
     await Promise.all([1, 2, 3].map(() => scheduler(work, HOUR_MS).start()));
     expect(runs).toBe(2);
   });
 
   it('continue in another process when the first is gone, and after Redis was emptied', async () => {
     const runs = { one: 0, other: 0 };
-    const one = scheduler({ sweep: async () => runs.one++ }, SHORT_MS);
+    const one = scheduler({ recovery: async () => runs.one++ }, SHORT_MS);
     await one.start();
-    await scheduler({ sweep: async () => runs.other++ }, SHORT_MS).start();
+    await scheduler({ recovery: async () => runs.other++ }, SHORT_MS).start();
     await until('the one runs them', () => runs.one > 2);
     await one.stop();
     const soFar = runs.other;

@@ -19,7 +19,7 @@ describe('vault on disk', () => {
       const acknowledged: string[] = [];
       let enough: () => void = () => undefined;
       const many = new Promise<void>((resolve) => (enough = resolve));
-      const lane = async (): Promise<void> => {
+      const putting = async (): Promise<void> => {
         for (;;) {
           const id = randomUUID();
           await writer.do('put', id, 'token', `value of ${id}`);
@@ -27,7 +27,7 @@ describe('vault on disk', () => {
           if (acknowledged.length === 200 + round * 37) enough();
         }
       };
-      for (let lanes = 0; lanes < 16; lanes++) void lane();
+      for (let loops = 0; loops < 16; loops++) void putting();
       await many;
       await writer.kill9();
       const vault = disk.open();

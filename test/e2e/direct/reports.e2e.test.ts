@@ -1,5 +1,5 @@
 // Reports of renters and their links to agents and organizations, on the whole service (docs/contract/direct.md#reports, #links).
-// `test/unit/reports/direct-doors.int.test.ts` covers every path, format and refusal over HTTP.
+// `test/unit/reports/direct-surface.int.test.ts` covers every path, format and refusal over HTTP.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

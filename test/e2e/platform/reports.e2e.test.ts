@@ -1,5 +1,5 @@
 // Reports on the whole service (docs/contract/platform.md#reports). sharing.e2e.test.ts covers sharing.
-// `test/unit/reports/doors.int.test.ts` covers sessions that HTTP alone cannot make: live traffic outside production, a refusal without an
+// `test/unit/reports/surfaces.int.test.ts` covers sessions that HTTP alone cannot make: live traffic outside production, a refusal without an
 // id, and a block that is over.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

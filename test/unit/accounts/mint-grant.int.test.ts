@@ -161,14 +161,14 @@ describe('minting a session grant', () => {
       const kept = await vault.get(subject, grantId);
       return kept && JSON.parse(Buffer.from(kept).toString());
     };
-    const entrust = (grantId: string, subjectId: string) =>
-      new AccountGrants(aggregates, details, clock).entrustDetails(grantId, subjectId, context);
+    const move = (grantId: string, subjectId: string) =>
+      new AccountGrants(aggregates, details, clock).moveDetails(grantId, subjectId, context);
 
     it("moves the caller's details to the first person", async () => {
       const words = { external_id: 'one' };
       const [{ grantId }, other] = [await mint({ details: words }), await mint({ details: words })];
       const [person, later] = [newId(), newId()];
-      for (const subject of [person, person, later]) await entrust(grantId, subject);
+      for (const subject of [person, person, later]) await move(grantId, subject);
       expect([await wordsUnder(person, grantId), await wordsUnder(later, grantId)]).toEqual([words, null]);
       await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
       expect(await typesOf(grantId)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
@@ -193,7 +193,7 @@ describe('minting a session grant', () => {
           context,
         );
       }
-      await entrust(grantId, person);
+      await move(grantId, person);
       expect([
         await wordsUnder(person, grantId),
         await wordsUnder(shared, grantId),
@@ -206,13 +206,13 @@ describe('minting a session grant', () => {
       const person = newId();
       await vault.put(person, 'entry', Buffer.from('x'));
       await vault.erase(person);
-      await entrust(grantId, person);
+      await move(grantId, person);
       await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
     });
 
     it('changes nothing when the grant has no details or does not exist', async () => {
       const { grantId } = await mint();
-      for (const id of [grantId, newId(), 'x']) await entrust(id, newId());
+      for (const id of [grantId, newId(), 'x']) await move(id, newId());
       expect(await typesOf(grantId)).toEqual(['GrantMinted']);
     });
   });

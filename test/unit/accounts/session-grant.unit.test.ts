@@ -39,7 +39,7 @@ const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand 
 describe('a session grant', () => {
   it('is minted once', () => {
     const grant = given(sessionGrant).when({ kind: 'mint', terms: TERMS }).then(minted());
-    expect(grant.state).toEqual({ status: 'open', entrusted: false, session: null, ...TERMS });
+    expect(grant.state).toEqual({ status: 'open', detailsMoved: false, session: null, ...TERMS });
     expect(() => grant.when({ kind: 'mint', terms: TERMS }).events).toThrow('request.invalid');
   });
 
@@ -72,18 +72,18 @@ describe('a session grant', () => {
   });
 
   it('records once the person under whose subject the details are kept', () => {
-    const entrust: SessionGrantCommand = { kind: 'record-entrusted', subjectId: 'person' };
-    const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
+    const move: SessionGrantCommand = { kind: 'record-details-moved', subjectId: 'person' };
+    const moved: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
     const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed)
-      .when(entrust)
-      .then(entrusted);
-    expect(grant.state).toMatchObject({ status: 'consumed', detailsSubject: 'person', entrusted: true });
-    for (const subjectId of ['person', 'another']) grant.when({ kind: 'record-entrusted', subjectId }).then();
+      .when(move)
+      .then(moved);
+    expect(grant.state).toMatchObject({ status: 'consumed', detailsSubject: 'person', detailsMoved: true });
+    for (const subjectId of ['person', 'another']) grant.when({ kind: 'record-details-moved', subjectId }).then();
     for (const history of [[], [minted()]])
       given(sessionGrant, ...history)
-        .when(entrust)
+        .when(move)
         .then();
-    given(sessionGrant, entrusted).when(consume()).then();
+    given(sessionGrant, moved).when(consume()).then();
   });
 
   it('records once that its details were erased before a person had them', () => {
@@ -96,14 +96,14 @@ describe('a session grant', () => {
       expect(grant.state).toMatchObject({
         status: before.length > 0 ? 'consumed' : 'open',
         detailsSubject: null,
-        entrusted: false,
+        detailsMoved: false,
         session: null,
       });
-      for (const command of [erase, { kind: 'record-entrusted', subjectId: 'person' }] as const)
+      for (const command of [erase, { kind: 'record-details-moved', subjectId: 'person' }] as const)
         grant.when(command).then();
     }
-    const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
-    for (const history of [[], [minted()], [minted({ detailsSubject: 'details' }), entrusted]])
+    const moved: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
+    for (const history of [[], [minted()], [minted({ detailsSubject: 'details' }), moved]])
       given(sessionGrant, ...history)
         .when(erase)
         .then();

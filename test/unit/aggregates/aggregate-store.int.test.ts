@@ -45,13 +45,13 @@ describe('the aggregate store', () => {
     id = newId();
     applied = [];
     conflicts = [];
-    aggregates = handlingOn(store);
+    aggregates = storeOn(store);
   });
 
   const readModels = {
     applyNow: async (history: readonly RecordedEvent[]) => void applied.push(history),
   } as unknown as ReadModels;
-  const handlingOn = (events: EventStore): AggregateStore =>
+  const storeOn = (events: EventStore): AggregateStore =>
     new AggregateStore(events, readModels, clock, { appendConflict: (category) => conflicts.push(category) });
   const count = (by = 1): Promise<unknown> => aggregates.execute(tally, id, { kind: 'count', by }, CONTEXT);
   const stream = (): Promise<RecordedEvent[]> => store.readStream(`tally-${id}`);
@@ -146,7 +146,7 @@ describe('the aggregate store', () => {
     expect(await noted(by(0))).toBe(false);
     expect(await noted(by(1))).toBe(true);
     // The rival's append makes ours conflict, and the second decision is a refusal.
-    aggregates = handlingOn(before(() => rival(12)));
+    aggregates = storeOn(before(() => rival(12)));
     expect(
       await noted((context) =>
         aggregates.execute(tally, { id: newId(), known: unstored(tally.initial) }, { kind: 'count', by: 0 }, context),
@@ -218,7 +218,7 @@ describe('the aggregate store', () => {
   it('decides on the state that the caller passes, without another read', async () => {
     await count(1);
     const known = await aggregates.load(tally, id);
-    const blind = handlingOn(
+    const blind = storeOn(
       new Proxy(store, {
         get: (target, name) =>
           name === 'readStream'
@@ -234,7 +234,7 @@ describe('the aggregate store', () => {
   });
 
   it("decides again on the newest state when another append came first, also when the caller's state is old", async () => {
-    aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
+    aggregates = storeOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
     expect(await aggregates.execute(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({
       state: { total: 5 },
       revision: 2,
@@ -249,7 +249,7 @@ describe('the aggregate store', () => {
   });
 
   it('refuses when an earlier append has made the command impossible', async () => {
-    aggregates = handlingOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
+    aggregates = storeOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
     await expect(count()).rejects.toMatchObject({ code: 'request.invalid' });
     expect((await stream()).map(({ type }) => type)).toEqual(['Counted', 'Closed.v2']);
   });
@@ -262,7 +262,7 @@ describe('the aggregate store', () => {
       evolve: () => true,
     };
     const first = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
-    aggregates = handlingOn(
+    aggregates = storeOn(
       before(async (attempt) => (attempt === 1 ? first.execute(once, id, { kind: 'once' }, CONTEXT) : undefined)),
     );
     expect(await aggregates.execute(once, id, { kind: 'once' }, CONTEXT)).toMatchObject({
@@ -274,12 +274,12 @@ describe('the aggregate store', () => {
   });
 
   it('succeeds after five conflicts', async () => {
-    aggregates = handlingOn(before(async (attempt) => (attempt <= 5 ? rival(0.5) : undefined)));
+    aggregates = storeOn(before(async (attempt) => (attempt <= 5 ? rival(0.5) : undefined)));
     expect(await count(1)).toMatchObject({ state: { total: 3.5 } });
   });
 
   it('fails with service.unavailable and stores nothing when every attempt conflicts', async () => {
-    aggregates = handlingOn(before(() => rival(0.001)));
+    aggregates = storeOn(before(() => rival(0.001)));
     await expect(count()).rejects.toMatchObject({ code: 'service.unavailable' });
     expect(conflicts).toHaveLength(10);
     expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
@@ -308,7 +308,7 @@ describe('the aggregate store', () => {
 
   it('stores every concurrent update of several processes', async () => {
     const slow = before(() => new Promise((resolve) => setImmediate(resolve)));
-    const processes = Array.from({ length: 6 }, () => handlingOn(slow));
+    const processes = Array.from({ length: 6 }, () => storeOn(slow));
     await Promise.all(
       Array.from({ length: 120 }, (_, index) =>
         processes[index % 6]!.execute(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
@@ -333,7 +333,7 @@ describe('the aggregate store', () => {
         return (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target);
       },
     });
-    aggregates = handlingOn(watched);
+    aggregates = storeOn(watched);
     expect(
       await aggregates.execute(tally, { id, known: unstored(tally.initial) }, { kind: 'count', by: 1 }, CONTEXT),
     ).toMatchObject({ revision: 0 });
@@ -430,7 +430,7 @@ describe('the aggregate store', () => {
     });
 
     it('decides all again when another append to one of them came first, and stores each once', async () => {
-      aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
+      aggregates = storeOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
       const known = await aggregates.load(tally, id);
       const results = await aggregates.appendTogether([counting(other, 2), { ...counting(id, 3), known }], CONTEXT);
       expect(results).toMatchObject([{ state: { total: 2 } }, { state: { total: 5 }, revision: 2 }]);
@@ -440,7 +440,7 @@ describe('the aggregate store', () => {
 
     it('goes on with the rest when a conflict comes after the first append, and applies both to the read models', async () => {
       let rivals = 0;
-      aggregates = handlingOn(oneByOne(async (place) => (place === 1 && rivals++ === 0 ? rival() : undefined)));
+      aggregates = storeOn(oneByOne(async (place) => (place === 1 && rivals++ === 0 ? rival() : undefined)));
       expect(await aggregates.appendTogether([counting(other, 2), counting(id, 3)], CONTEXT)).toMatchObject([
         { state: { total: 2 }, revision: 0 },
         { state: { total: 4 }, revision: 1 },
@@ -477,7 +477,7 @@ describe('the aggregate store', () => {
   });
 
   it('passes on an outage of the log, and applies nothing to the read models', async () => {
-    aggregates = handlingOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
+    aggregates = storeOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
     await expect(count()).rejects.toBeInstanceOf(EventStoreUnavailable);
     expect(applied).toEqual([]);
     expect(conflicts).toEqual([]);
@@ -488,7 +488,7 @@ describe('the aggregate store', () => {
     const upcasting = new Upcasting([
       { from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) },
     ]);
-    const modern = handlingOn(new UpcastingEventStore(store, upcasting));
+    const modern = storeOn(new UpcastingEventStore(store, upcasting));
     await modern.execute(
       { ...tally, evolve: (state) => ({ ...state, total: state.total + 100 }) } as typeof tally,
       id,
@@ -527,7 +527,7 @@ describe('test traffic and its share of the log', () => {
       new TestShare(() => used),
     );
   const LIVE: ActionContext = { ...CONTEXT, environment: 'live' };
-  const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'sweep' } };
+  const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'recovery' } };
   const count = (used: number, context: ActionContext): Promise<unknown> =>
     having(used).execute(tally, newId(), { kind: 'count', by: 1 }, context);
   it('starts no aggregate but continues existing ones when the share is used up; live traffic goes on', async () => {

@@ -89,9 +89,9 @@ describe('the edge of HTTP', () => {
   let tlsPort: number;
 
   async function serve(tls: { cert: Buffer; key: Buffer } | null): Promise<number> {
-    const doors = [ApiKeys, PlatformTokens, SecretKeys, DashboardTokens];
+    const credentials = [ApiKeys, PlatformTokens, SecretKeys, DashboardTokens];
     const providers = [
-      ...doors.map((provide) => ({ provide, useValue: authenticator })),
+      ...credentials.map((provide) => ({ provide, useValue: authenticator })),
       { provide: Clock, useClass: SystemClock },
       { provide: IdempotencyRecords, useValue: {} },
     ];

@@ -38,7 +38,7 @@ import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
-import type { PaymentNews, ReportProspect, Screenings } from '../../../src/published/screenings.js';
+import type { PaymentUpdate, ReportProspect, Screenings } from '../../../src/published/screenings.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { IntentsOnly } from '../../support/intents-only.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
@@ -150,7 +150,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
   const screenings = {
     find: async () => session,
     reportProspect: async () => report.prospect,
-    paymentProgressed: async (_session: string, { status }: PaymentNews) => void told.push(status),
+    paymentProgressed: async (_session: string, { status }: PaymentUpdate) => void told.push(status),
   } as unknown as Screenings;
   const told: string[] = [];
   const processor = new PlayedProcessor();

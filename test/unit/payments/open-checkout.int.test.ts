@@ -35,7 +35,7 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Parties } from '../../../src/published/parties.js';
-import type { PaymentNews, ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
+import type { PaymentUpdate, ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
 import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
 import { ProcessorUnderTest, SECRET_KEY } from '../../contract/payment-processor/harness.js';
 import { SetClock } from '../../support/clock.js';
@@ -120,11 +120,11 @@ function house() {
   };
   const flags: { excludeBackground?: boolean } = {};
   const altered: string[] = [];
-  const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
+  const told: (Pick<PaymentUpdate, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
   const screenings = {
     find: async (id: string) => sessions.find(({ sessionId }) => sessionId === id) ?? null,
     reportProspect: async () => (facts.reportCanBeHad ? 'possible' : 'none'),
-    paymentProgressed: async (sessionId: string, { status, transactionId }: PaymentNews) => {
+    paymentProgressed: async (sessionId: string, { status, transactionId }: PaymentUpdate) => {
       told.push({ sessionId, status, transactionId });
       const paid = sessions.find((session) => session.sessionId === sessionId);
       if (paid) Object.assign(paid, { paymentStatus: status });

@@ -21,7 +21,7 @@ import {
 import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
-import type { PaidSession, PaymentNews, Screenings } from '../../../src/published/screenings.js';
+import type { PaidSession, PaymentUpdate, Screenings } from '../../../src/published/screenings.js';
 
 let folder: string;
 let store: EmbeddedEventStore;
@@ -43,14 +43,17 @@ const CONTEXT = { ...systemContext('payments', METADATA), correlationId: 'reques
 
 /** Sessions that record their news, and the transaction that pays for the newer one. The process dies once when it informs the session `dying`. */
 function played(inVain: readonly PaidSession[], partyId: string | null, dying?: string) {
-  const told: (readonly [string, PaymentNews['status'], string, number])[] = [];
+  const told: (readonly [string, PaymentUpdate['status'], string, number])[] = [];
   const left = new Set([dying]);
   let paidBy: string | null = null;
   const screenings = {
     find: async () => ({ paymentStatus: paidBy === null ? 'PENDING' : 'SUCCEEDED', paidBy, partyId }),
     reportProspect: async () => 'possible',
     paidInVain: async () => inVain,
-    paymentProgressed: async (session: string, { transactionId, status, observation }: PaymentNews): Promise<void> => {
+    paymentProgressed: async (
+      session: string,
+      { transactionId, status, observation }: PaymentUpdate,
+    ): Promise<void> => {
       if (left.delete(session)) throw new Error('the process died');
       if (status === 'SUCCEEDED') paidBy = transactionId;
       told.push([session, status, transactionId, observation]);

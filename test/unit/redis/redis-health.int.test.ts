@@ -134,30 +134,30 @@ describe('the health of Redis', () => {
 
 describe('connections whose address leads to another server', () => {
   let other: RedisServer;
-  let door: Server;
+  let proxy: Server;
   let leadsTo: RedisServer;
   const through: Socket[] = [];
   beforeAll(async () => {
     other = await RedisServer.start();
     leadsTo = server;
-    door = createServer((socket) => {
+    proxy = createServer((socket) => {
       const inside = connect(leadsTo.port, '127.0.0.1');
       for (const end of [socket, inside]) end.on('error', () => undefined);
       socket.pipe(inside).pipe(socket);
       through.push(socket, inside);
     });
-    door.listen(0, '127.0.0.1');
-    await once(door, 'listening');
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
   });
   afterAll(async () => {
     for (const redis of open.splice(0)) redis.disconnect();
     for (const socket of through) socket.destroy();
-    door.close();
+    proxy.close();
     await other.stop();
   });
 
   it('are renewed by the first write that a replica refuses, in plain commands, scripts, pipelines and BullMQ', async () => {
-    const url = `redis://127.0.0.1:${(door.address() as { port: number }).port}`;
+    const url = `redis://127.0.0.1:${(proxy.address() as { port: number }).port}`;
     const [plain, scripted, piped, queued] = [
       connected(url),
       connected(url),

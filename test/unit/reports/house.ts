@@ -212,7 +212,7 @@ class PlayedGrants extends SessionGrants {
   override begin(): Promise<BegunSession> {
     throw new Error('Not a matter of reports');
   }
-  override entrustDetails(): Promise<void> {
+  override moveDetails(): Promise<void> {
     throw new Error('Not a matter of reports');
   }
 }
@@ -271,7 +271,7 @@ export class Process {
       clock,
     );
     const revoking = new RevokeSharingHandler(aggregates, access, recipients, limiter, policy, clock);
-    const sweeping = new SettleReportHandler(aggregates, pull, clock);
+    const recovering = new SettleReportHandler(aggregates, pull, clock);
     this.access = access;
     this.release = release;
     this.showing = showing;
@@ -288,7 +288,7 @@ export class Process {
     this.revokeAll = (sessionId, listedIds, context) =>
       revoking.execute(new RevokeSharing(sessionId, { listedIds }, context));
     this.settle = async (sessionId) => {
-      await sweeping.execute(new SettleReport(sessionId, new AbortController().signal));
+      await recovering.execute(new SettleReport(sessionId, new AbortController().signal));
       return (await aggregates.load(report, sessionId)).state;
     };
     this.whenSettled = new WhenReportSettled(prepaid);

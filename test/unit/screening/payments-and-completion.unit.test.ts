@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
 import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
 import type {
-  PaymentNews,
+  PaymentUpdate,
   PaymentProgress,
   Session,
   SessionEvent,
@@ -17,8 +17,8 @@ const progress = (status: PaymentProgress['status'], observation: number, ordina
   observation,
   status,
 });
-const paid = (payment: PaymentNews): SessionCommand => ({ kind: 'record-payment', payment });
-const progressed = (payment: PaymentNews): SessionEvent => ({ type: 'PaymentProgressed', data: payment });
+const paid = (payment: PaymentUpdate): SessionCommand => ({ kind: 'record-payment', payment });
+const progressed = (payment: PaymentUpdate): SessionEvent => ({ type: 'PaymentProgressed', data: payment });
 const completed = (transactionId: string | null): SessionEvent => ({
   type: 'ScreeningCompleted',
   data: { userType: 'CONSUMER', transactionId },
@@ -121,7 +121,7 @@ describe('the payment of a session', () => {
   });
 
   it('is owed without a transaction once it counts for a newer session, whatever status arrives late', () => {
-    const gone: PaymentNews = { ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' };
+    const gone: PaymentUpdate = { ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' };
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     const left = done.when(paid(gone)).then(progressed(gone));
     expect(statuses(left.state)).toEqual(['PENDING', 'PAYMENT_PENDING']);

@@ -255,7 +255,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       ),
     unblocks: (sessionId: string) => unblock.execute(new UnblockPerson(sessionId, OPERATOR)),
     session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
-    sweeps: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
+    recovers: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     /** Locks the person, as the vendor does after a wrong answer in a re-authentication. */
     locks: async (sessionId: string, lockedUntil: string) => {
       const { state } = await aggregates.load(screeningSession, sessionId);
@@ -307,7 +307,7 @@ describe('a right answer', () => {
     await expect(aProcess(dies).answers(sessionId, RIGHT)).rejects.toBeInstanceOf(ProcessDied);
     expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'OTP_PENDING']);
     now = new Date(now.getTime() + 30_000);
-    await survivor.sweeps(sessionId);
+    await survivor.recovers(sessionId);
     expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'VERIFIED']);
   });
 
@@ -415,7 +415,7 @@ describe('wrong answers of one person in several sessions', () => {
     const sessionId = await survivor.opens();
     await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
     now = new Date(now.getTime() + 30_000);
-    await survivor.sweeps(sessionId);
+    await survivor.recovers(sessionId);
     expect([await countOf('WrongAnswerCounted'), await survivor.status(sessionId)]).toEqual([
       wrong,
       wrong === 0 ? 'STEP_UP_REQUIRED' : 'OTP_PENDING',
@@ -434,7 +434,7 @@ describe('wrong answers of one person in several sessions', () => {
     // Meanwhile, even a right answer is blocked.
     expect(await survivor.answers(two, RIGHT)).toMatchObject({ status: 'BLOCKED' });
     now = new Date(now.getTime() + 30_000);
-    await survivor.sweeps(one);
+    await survivor.recovers(one);
     expect(await survivor.status(one)).toBe('BLOCKED');
     expect([await countOf('WrongAnswerCounted'), await countOf('PersonLocked')]).toEqual([3, 1]);
   });
@@ -471,7 +471,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
     const sessionId = await service.opens();
     const taken = await queued(service, () => service.answers(sessionId, WRONG));
     now = new Date(now.getTime() + 30_000);
-    await service.sweeps(sessionId);
+    await service.recovers(sessionId);
     await taken();
     expect([vendorAnswers.size, await service.status(sessionId)]).toEqual([0, 'STEP_UP_REQUIRED']);
   });
@@ -484,7 +484,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
       .then((all) => all.filter(({ type }) => type === 'ScreeningSubmitted'));
     const sessionId = idOf(submitted!.stream);
     now = new Date(now.getTime() + 30_000);
-    await service.sweeps(sessionId);
+    await service.recovers(sessionId);
     await taken();
     expect([registrations, await service.status(sessionId)]).toEqual([0, 'EXPIRED']);
   });
@@ -627,7 +627,7 @@ describe('wrong answers under several names', () => {
       (types[0] === 'WrongAnswerCounted' || types[0] === 'OtpRejected') && ++counts === diesAt;
     await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
     now = new Date(now.getTime() + 30_000);
-    await survivor.sweeps(sessionId);
+    await survivor.recovers(sessionId);
     expect(await survivor.session(sessionId)).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
     const events = await store.readAll(null, 1_000);
     expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(2);

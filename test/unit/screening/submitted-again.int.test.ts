@@ -167,7 +167,7 @@ describe('a submission', () => {
         if ((begun?.sessionId ?? null) === replaces) begun = { sessionId, begunAt: clock.now().toISOString() };
         return begun;
       },
-      entrustDetails: async () => undefined,
+      moveDetails: async () => undefined,
     } as unknown as SessionGrants;
     begun = null;
     const reports = { expiryOf: async () => reportExpiresAt } as unknown as Reports;

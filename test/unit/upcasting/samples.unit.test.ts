@@ -333,7 +333,7 @@ function everyEvent(): DomainEvent[] {
     },
     { kind: 'consume', presentation: { now: at(0), accountId: 'account', environment: 'test' }, tokenId: 'token' },
     { kind: 'begin-session', now: at(0), sessionId: 'session', replaces: null },
-    { kind: 'record-entrusted', subjectId: 'subject' },
+    { kind: 'record-details-moved', subjectId: 'subject' },
   );
   run(
     sessionGrant,

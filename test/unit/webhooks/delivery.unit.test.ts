@@ -93,7 +93,7 @@ describe('an attempt', () => {
     const ended = scheduled()
       .when(record(1, OK, 1))
       .then({ type: 'DeliverySucceeded', data: made(1, OK, 1) });
-    expect(seen(ended)).toMatchObject({ status: 'succeeded', attempts: 1, rungs: 1, nextAttemptAt: null });
+    expect(seen(ended)).toMatchObject({ status: 'succeeded', attempts: 1, ladderAttempts: 1, nextAttemptAt: null });
     expect(dueAt(seen(ended))).toBeNull();
   });
 
@@ -115,8 +115,8 @@ describe('an attempt that an earlier release had started', () => {
       type: 'DeliveryAttemptFailed',
       data: { attempt: 1, ...DOWN, nextAttemptAt: iso(61) },
     });
-    expect(seen(failed)).toMatchObject({ status: 'retrying', attempts: 1, rungs: 1, nextAttemptAt: iso(61) });
-    expect(seen(climb(failed, 1))).toMatchObject({ attempts: 2, rungs: 2, nextAttemptAt: iso(62 + 300) });
+    expect(seen(failed)).toMatchObject({ status: 'retrying', attempts: 1, ladderAttempts: 1, nextAttemptAt: iso(61) });
+    expect(seen(climb(failed, 1))).toMatchObject({ attempts: 2, ladderAttempts: 2, nextAttemptAt: iso(62 + 300) });
   });
 
   it('but not ended is sent again under its number, on its step of the ladder', () => {
@@ -124,7 +124,7 @@ describe('an attempt that an earlier release had started', () => {
     const failed = begun
       .when(record(1, DOWN, 1))
       .then({ type: 'DeliveryAttemptFailed', data: { ...made(1, DOWN, 1), nextAttemptAt: iso(61) } });
-    expect(seen(failed)).toMatchObject({ attempts: 1, rungs: 1, underWay: null });
+    expect(seen(failed)).toMatchObject({ attempts: 1, ladderAttempts: 1, underWay: null });
   });
 
   it('but not ended is sent again as a redelivery, until it is canceled', () => {
@@ -221,7 +221,7 @@ describe('redelivery by hand', () => {
     expect(seen(failed)).toMatchObject({
       status: 'retrying',
       attempts: 2,
-      rungs: 1,
+      ladderAttempts: 1,
       nextAttemptAt: seen(once).nextAttemptAt,
       eventId: SCHEDULED.eventId,
     });
@@ -381,7 +381,7 @@ describe('any sequence of commands', () => {
           }
           if (state.status === 'none') throw new Error('It is gone');
           expect(attempts).toEqual(attempts.map((_, index) => index + 1));
-          expect([state.attempts, state.rungs]).toEqual([attempts.length, ladder]);
+          expect([state.attempts, state.ladderAttempts]).toEqual([attempts.length, ladder]);
           expect(ladder).toBeLessThanOrEqual(LADDER.ladder.length + 1);
           const open = state.status === 'pending' || state.status === 'retrying';
           expect(state.nextAttemptAt !== null).toBe(open);

@@ -124,7 +124,7 @@ const parcelPublisher: Publisher = {
 };
 
 /** Applies every event to the read models at once, so that no test waits for their subscription. */
-class AttendedHandling extends AggregateStore {
+class AttendedStore extends AggregateStore {
   override execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     aggregate: string | { readonly id: string; readonly known?: LoadedAggregate<State> | undefined },
@@ -249,7 +249,7 @@ export class WebhookHouse {
   /** Builds the parts on demand, so that a test may have a fresh process. Nothing may depend on the memory of one process. */
   private parts(store: EventStore = this.store) {
     const { clock, vault, models, queue } = this;
-    const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
+    const aggregates = new AttendedStore(store, models, clock, { appendConflict: () => undefined });
     const streams = new GroupedStream(store, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
     const endpoints = new EndpointChanges(
@@ -429,7 +429,7 @@ export class WebhookHouse {
     readonly events: readonly [RecordedEvent, ...RecordedEvent[]];
     handle(event: RecordedEvent): Promise<void>;
   }> {
-    const aggregates = new AttendedHandling(store, this.models, this.clock, { appendConflict: () => undefined });
+    const aggregates = new AttendedStore(store, this.models, this.clock, { appendConflict: () => undefined });
     const streams = new GroupedStream(store, this.clock, { appendConflict: () => undefined });
     const endpoints = new EndpointChanges(streams, { changed: () => undefined }, this.limiter, this.policy);
     const handler = new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, this.clock);

@@ -50,14 +50,14 @@ export class AccountGrants extends SessionGrants {
     return state.session;
   }
 
-  override async entrustDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void> {
+  override async moveDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void> {
     const state = await this.stateOf(grantId);
     if (!detailsAwaitedBy(state)) return;
     await this.details.move(grantId, state.detailsSubject, subjectId);
     const { state: recorded } = await this.aggregates.execute(
       sessionGrant,
       grantId,
-      { kind: 'record-entrusted', subjectId },
+      { kind: 'record-details-moved', subjectId },
       context,
     );
     // Another request was faster: it moved the details to another session, or erased them as expired.

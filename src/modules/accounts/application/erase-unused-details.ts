@@ -22,13 +22,13 @@ export class EraseUnusedDetailsHandler implements ICommandHandler<EraseUnusedDet
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly details: GrantDetails,
-    private readonly lapse: GrantExpiry,
+    private readonly expiry: GrantExpiry,
   ) {}
 
   async execute({ grantId }: EraseUnusedDetails): Promise<void> {
     const loaded = await this.aggregates.load(sessionGrant, grantId);
     const { state } = loaded;
-    if (!detailsAwaitedBy(state) || this.lapse.latestExpiry() < new Date(state.expiresAt)) return;
+    if (!detailsAwaitedBy(state) || this.expiry.latestExpiry() < new Date(state.expiresAt)) return;
     await this.details.erase(grantId, state.detailsSubject);
     const context = systemContext('grant-sweep', { accountId: embedderOf(state), environment: state.environment });
     await this.aggregates.execute(sessionGrant, { id: grantId, known: loaded }, { kind: 'record-erased' }, context);

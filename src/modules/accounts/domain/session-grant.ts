@@ -44,7 +44,7 @@ export type SessionGrantCommand =
    */
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
   /** The caller's details are stored under the person's subject from now on. The first person counts. */
-  | { readonly kind: 'record-entrusted'; readonly subjectId: string }
+  | { readonly kind: 'record-details-moved'; readonly subjectId: string }
   /** The caller's details were destroyed, because no session began. */
   | { readonly kind: 'record-erased' };
 
@@ -61,7 +61,7 @@ export type SessionGrantState = { readonly status: 'unknown' } | IssuedGrant;
 export interface IssuedGrant extends GrantTerms {
   readonly status: 'open' | 'consumed';
   /** Whether the details are stored under the subject of a session's person. */
-  readonly entrusted: boolean;
+  readonly detailsMoved: boolean;
   /** The newest session that began under the grant. */
   readonly session: { readonly sessionId: string; readonly begunAt: string } | null;
 }
@@ -91,7 +91,7 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return [
           { type: 'GrantSessionBegun', data: { sessionId: command.sessionId, begunAt: command.now.toISOString() } },
         ];
-      case 'record-entrusted':
+      case 'record-details-moved':
         return detailsAwaitedBy(state)
           ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }]
           : [];
@@ -103,7 +103,7 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
   },
 
   evolve(state, event) {
-    if (event.type === 'GrantMinted') return { status: 'open', entrusted: false, session: null, ...event.data };
+    if (event.type === 'GrantMinted') return { status: 'open', detailsMoved: false, session: null, ...event.data };
     if (state.status === 'unknown') return state;
     switch (event.type) {
       case 'GrantConsumed':
@@ -111,7 +111,7 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
       case 'GrantSessionBegun':
         return { ...state, session: event.data };
       case 'GrantDetailsEntrusted':
-        return { ...state, detailsSubject: event.data.subjectId, entrusted: true };
+        return { ...state, detailsSubject: event.data.subjectId, detailsMoved: true };
       case 'GrantDetailsErased':
         return { ...state, detailsSubject: null };
       default:
@@ -123,7 +123,7 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
 
 /** Whether no person has taken the details over yet. */
 export function detailsAwaitedBy(state: SessionGrantState): state is IssuedGrant & { readonly detailsSubject: string } {
-  return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted;
+  return state.status !== 'unknown' && state.detailsSubject !== null && !state.detailsMoved;
 }
 
 /**

@@ -82,7 +82,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     let opened = false;
     try {
       await this.calls.admit(this.progress, attempt);
-      if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
+      if (grantId !== null) await this.grants.moveDetails(grantId, subjectId, context);
       const { events } = await this.aggregates.execute(
         incomeSession,
         { id: incomeSessionId, known: unstored(incomeSession.initial) },

@@ -40,7 +40,7 @@ export class GrantedSessions {
         rule: 'Another session was opened under this session grant.',
         sessionId: begun.sessionId,
       });
-    await this.grants.entrustDetails(grantId, subjectId, context);
+    await this.grants.moveDetails(grantId, subjectId, context);
   }
 
   /**

@@ -9,7 +9,7 @@ import { Reports } from '../../../published/reports.js';
 import {
   Screenings,
   type PaidSession,
-  type PaymentNews,
+  type PaymentUpdate,
   type Referring,
   type ReportProspect,
   type ScreenedFor,
@@ -100,7 +100,7 @@ export class ScreeningDirectory extends Screenings {
     return found.filter(({ transactionId }) => !used.has(transactionId));
   }
 
-  override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {
+  override async paymentProgressed(sessionId: string, payment: PaymentUpdate, context: ActionContext): Promise<void> {
     const { transactionId, ordinal, observation, status } = payment;
     await this.aggregates.execute(
       screeningSession,

@@ -12,7 +12,7 @@ import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { overallStatusOf } from './overall-status.js';
-import type { Attempt, OpenStepUp, PaymentNews, Session, SessionEvent, SessionState, Submitted } from './session.js';
+import type { Attempt, OpenStepUp, PaymentUpdate, Session, SessionEvent, SessionState, Submitted } from './session.js';
 import { recordRegistration, recordVerdict, type RecordRegistration, type VerdictPolicy } from './verdicts.js';
 
 /** The facts that a submission gives beside the person's details. */
@@ -28,7 +28,7 @@ export type SessionCommand =
   | AskCommand
   | RecordVerdict<VerdictPolicy>
   | RecordRegistration
-  | { readonly kind: 'record-payment'; readonly payment: PaymentNews }
+  | { readonly kind: 'record-payment'; readonly payment: PaymentUpdate }
   /** The vendor has not executed the call, and never will. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
   /** The result of the call is unknown. The session ends with an error once the call is old enough. */
@@ -77,7 +77,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       return attempt && isOpen(state) ? recordVerdict(command, attempt, state.stepUp) : [];
     }
     case 'record-payment':
-      return state.status !== 'NONE' && isNews(command.payment, state)
+      return state.status !== 'NONE' && isNewer(command.payment, state)
         ? [{ type: 'PaymentProgressed', data: command.payment }]
         : [];
     case 'record-not-executed': {
@@ -149,12 +149,12 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
 }
 
 /**
- * Whether the news changes the payment. SUCCEEDED ends only when that transaction is refunded or carried over. Otherwise a later
+ * Whether the update changes the payment. SUCCEEDED ends only when that transaction is refunded or carried over. Otherwise a later
  * transaction counts more than an earlier one, and the newest observation of one transaction counts. A transaction that was refunded or
  * carried over no longer counts. A payment from another session keeps that session's ordinal, so a payment after its refund may have the
  * same ordinal.
  */
-function isNews(payment: PaymentNews, { payment: known, spent = [] }: Submitted): boolean {
+function isNewer(payment: PaymentUpdate, { payment: known, spent = [] }: Submitted): boolean {
   if (spent.includes(payment.transactionId)) return false;
   if (known === undefined) return true;
   if (payment.status === 'CARRIED_OVER') return payment.transactionId === known.transactionId;

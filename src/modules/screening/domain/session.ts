@@ -115,7 +115,7 @@ export type SessionEvent =
   | DomainEvent<'BlockLifted', { readonly liftedAt: string }>
   | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
   /** The payment module has reported progress of the session's payment. */
-  | DomainEvent<'PaymentProgressed', PaymentNews>
+  | DomainEvent<'PaymentProgressed', PaymentUpdate>
   /** The person is verified, and has paid if that was required. From now on the report may be released. Once in a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
   /** The vendor's last reply in an ended session of a party was removed from the vault. */
@@ -142,7 +142,7 @@ export interface PaymentProgress {
   readonly status: PaymentStatus;
 }
 
-export type PaymentNews = Omit<PaymentProgress, 'status'> & {
+export type PaymentUpdate = Omit<PaymentProgress, 'status'> & {
   /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this one. */
   readonly status: PaymentStatus | 'CARRIED_OVER';
 };

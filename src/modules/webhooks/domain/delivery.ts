@@ -70,8 +70,8 @@ export interface Delivery {
   /** The number of attempts of all kinds. */
   readonly attempts: number;
   /** The number of attempts of the ladder. */
-  readonly rungs: number;
-  /** An attempt that an earlier release started and that has no end in the log. `attempts` and `rungs` count it. */
+  readonly ladderAttempts: number;
+  /** An attempt that an earlier release started and that has no end in the log. `attempts` and `ladderAttempts` count it. */
   readonly underWay: Extract<DeliveryEvent, { type: 'DeliveryAttemptStarted' }>['data'] | null;
   /** The time of the next attempt of the ladder; null when none follows. */
   readonly nextAttemptAt: string | null;
@@ -171,7 +171,7 @@ function record(
   // A redelivery uses no attempt of the ladder, and a ping has no ladder (docs/contract/webhooks.md#pings, #redelivery).
   if (of !== 'ladder' || !isOpen(before))
     return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt: null } }];
-  const delaySeconds = policy.ladder[begun(before, made).rungs - 1];
+  const delaySeconds = policy.ladder[begun(before, made).ladderAttempts - 1];
   if (delaySeconds === undefined) {
     return [
       { type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt: null } },
@@ -201,7 +201,7 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
       occurredAt,
       body,
       attempts: 0,
-      rungs: 0,
+      ladderAttempts: 0,
       underWay: null,
       nextAttemptAt,
       redelivery: null,
@@ -251,7 +251,7 @@ function begun(
   return {
     ...state,
     attempts: attempt,
-    rungs: another ? state.rungs + 1 : state.rungs,
+    ladderAttempts: another ? state.ladderAttempts + 1 : state.ladderAttempts,
     redelivery: redelivery && { ...redelivery, waiting: waits },
   };
 }

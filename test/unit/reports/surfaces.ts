@@ -83,7 +83,7 @@ export class PlayedFiles extends TemporaryFiles {
   }
 }
 
-export interface Doors {
+export interface ReportSurfaces {
   readonly app: NestFastifyApplication;
   readonly base: string;
   readonly tokens: TokenKeys;
@@ -121,7 +121,7 @@ function holderOf(kind: 'secret' | 'api', key: string): KeyHolder | null {
 }
 
 /** Starts the server. A secret key is `sk_test_<account>`. A key of the direct API is `partner_<account>` or `first_party_<account>`. */
-export async function openDoors(house: House, pdfUrl: string | null = null): Promise<Doors> {
+export async function openSurfaces(house: House, pdfUrl: string | null = null): Promise<ReportSurfaces> {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
   const limiter = new CountedInMemory();
@@ -181,7 +181,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     providers: needed,
     exports: needed.map((one) => ('provide' in one ? one.provide : one)),
   })
-  class Doors {}
+  class ReportRoutes {}
   @Module({})
   class Nothing {}
 
@@ -195,7 +195,7 @@ export async function openDoors(house: House, pdfUrl: string | null = null): Pro
     metrics: new Metrics(),
   });
   // The providers above play the modules that reports need.
-  const testing = await Test.createTestingModule({ imports: [Doors] })
+  const testing = await Test.createTestingModule({ imports: [ReportRoutes] })
     .overrideModule(AccountsModule)
     .useModule(Nothing)
     .overrideModule(PaymentsModule)

@@ -10,7 +10,7 @@ import { RecoveryJob } from '../../../src/platform/subscriptions/recovery-job.js
 import type { EventHandler } from '../../../src/ports/event-handler.js';
 import { Reports } from '../../../src/published/reports.js';
 import { type ScreeningFacts } from '../../../src/published/screenings.js';
-import { type Doors, openDoors, PDF } from './doors.js';
+import { type ReportSurfaces, openSurfaces, PDF } from './surfaces.js';
 import { House, REPORT, SCORE } from './house.js';
 
 const ORIGIN = 'https://app.example.test';
@@ -19,18 +19,18 @@ const HTML_LIMIT = 2_000_000;
 describe('the report routes', () => {
   let house: House;
   let owner: string;
-  let app: Doors['app'];
+  let app: ReportSurfaces['app'];
   let base: string;
-  let tokens: Doors['tokens'];
-  let renderer: Doors['renderer'];
-  let files: Doors['files'];
-  let limiter: Doors['limiter'];
-  let calls: Doors['calls'];
-  let lists: Doors['lists'];
+  let tokens: ReportSurfaces['tokens'];
+  let renderer: ReportSurfaces['renderer'];
+  let files: ReportSurfaces['files'];
+  let limiter: ReportSurfaces['limiter'];
+  let calls: ReportSurfaces['calls'];
+  let lists: ReportSurfaces['lists'];
 
   beforeAll(async () => {
     house = await House.build();
-    ({ app, base, tokens, renderer, files, limiter, calls, lists } = await openDoors(house));
+    ({ app, base, tokens, renderer, files, limiter, calls, lists } = await openSurfaces(house));
   });
   afterAll(async () => {
     await app.close();
@@ -505,19 +505,19 @@ describe('the report routes', () => {
 
 describe('PDFs on a host of their own', () => {
   let house: House;
-  let doors: Doors;
+  let surfaces: ReportSurfaces;
   beforeAll(async () => {
     house = await House.build();
-    doors = await openDoors(house, 'https://PDF.example.test.');
+    surfaces = await openSurfaces(house, 'https://PDF.example.test.');
   });
   afterAll(async () => {
-    await doors.app.close();
+    await surfaces.app.close();
     await house.close();
   });
   /** The error code of the reply, or its status. The test sets the Host header itself, which `fetch` does not allow. */
   const codeOf = async (path: string, host: string, method = 'GET'): Promise<unknown> => {
     const headers = { host, origin: ORIGIN, 'access-control-request-method': 'GET' };
-    const [reply] = (await once(request(doors.base + path, { method, headers }).end(), 'response')) as [
+    const [reply] = (await once(request(surfaces.base + path, { method, headers }).end(), 'response')) as [
       IncomingMessage,
     ];
     const text = Buffer.concat(await reply.toArray()).toString();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
 import type { PartyFacts } from '../../../src/published/parties.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
-import { type Doors, openDoors } from './doors.js';
+import { type ReportSurfaces, openSurfaces } from './surfaces.js';
 import { GIVEN, House, REPORT, SCORE } from './house.js';
 
 const BACKGROUND = [
@@ -17,20 +17,20 @@ const UNIT = { unitAddress: '1 Main Street, unit 4' };
 
 describe('the report routes of the direct API', () => {
   let house: House;
-  let doors: Doors;
+  let surfaces: ReportSurfaces;
   let owner: string;
   let sessionId: string;
 
   beforeAll(async () => {
     house = await House.build();
-    doors = await openDoors(house);
+    surfaces = await openSurfaces(house);
   });
   afterAll(async () => {
-    await doors.app.close();
+    await surfaces.app.close();
     await house.close();
   });
   beforeEach(async () => {
-    doors.limiter.endWindows(60);
+    surfaces.limiter.endWindows(60);
     house.bureau.answers = [{ kind: 'report', ...BUREAU, reply: replied(200, TEXT) }];
     owner = await house.account();
     sessionId = registered();
@@ -53,7 +53,7 @@ describe('the report routes of the direct API', () => {
     path: string,
     { as = 'first_party', body, accept }: { as?: 'partner' | 'first_party'; body?: unknown; accept?: string } = {},
   ): Promise<Response> {
-    return fetch(`${doors.base}/api/idv/${path}`, {
+    return fetch(`${surfaces.base}/api/idv/${path}`, {
       method,
       headers: {
         'x-api-key': `${as}_${owner}`,
@@ -202,7 +202,7 @@ describe('the report routes of the direct API', () => {
 
     it('429/121 with Retry-After over the limit of one account', async () => {
       for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
-        await doors.limiter.take([{ key: `report-reads:${owner}:test`, limit: 60, windowSeconds: 60 }]);
+        await surfaces.limiter.take([{ key: `report-reads:${owner}:test`, limit: 60, windowSeconds: 60 }]);
       const reply = await get('renters/r%201/report');
       expect(reply.headers.get('retry-after')).toBe('60');
       expect(await refused(reply)).toEqual([429, 121, null]);
@@ -314,7 +314,7 @@ describe('the report routes of the direct API', () => {
 
     it('403/324 without the key', async () => {
       for (const method of ['GET', 'PUT', 'DELETE'])
-        expect(await refused(await fetch(`${doors.base}/api/idv/${spelled()[0]}`, { method }))).toEqual([
+        expect(await refused(await fetch(`${surfaces.base}/api/idv/${spelled()[0]}`, { method }))).toEqual([
           403,
           324,
           null,

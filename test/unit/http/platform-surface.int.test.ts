@@ -159,7 +159,7 @@ describe('the platform surface', () => {
       ],
       exports: [BearerTokens, AccessKeys, HttpSettings],
     })
-    class Door {}
+    class Platform {}
     @Module({})
     class Nothing {}
 
@@ -173,7 +173,7 @@ describe('the platform surface', () => {
       metrics: new Metrics(),
     });
     // The surfaces need the accounts module. The providers above replace it.
-    const testing = await Test.createTestingModule({ imports: [Door] })
+    const testing = await Test.createTestingModule({ imports: [Platform] })
       .overrideModule(AccountsModule)
       .useModule(Nothing)
       .compile();
