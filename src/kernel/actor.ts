@@ -1,8 +1,8 @@
-/** Which kind of party acted. `operator` is a person at the command line, `system` a timer or event handler of the service. */
+/** The kind of actor. `operator` is a person at the command line, `system` a timer or event handler of the service. */
 export type ActorKind =
   'platform-token' | 'secret-key' | 'api-key' | 'dashboard-user' | 'operator' | 'system' | 'vendor';
 
-/** Who did something. `id` names the key, token or part of the system; it is never the key itself. */
+/** The actor of an event. `id` names the key, token or part of the system. It is never the key itself. */
 export interface Actor {
   readonly kind: ActorKind;
   readonly id: string;

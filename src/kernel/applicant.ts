@@ -1,9 +1,9 @@
-// Who is verified, as an identity vendor is told.
+// A person and a device, as an identity vendor receives them.
 
 /**
- * The person and device as sent to the vendor. Personal data: only ever in memory, or sealed on its way to a worker. What the
- * platform asks for is always there and in its form; servers of the direct API may leave anything out but the type and the
- * fingerprint, or write it in another form, which the vendor refuses then.
+ * The person and device as sent to the vendor. Personal data: it is only in memory, or sealed on its way to a worker. The platform always fills the
+ * required fields in their form. A server of the direct API may omit every field but the type and the fingerprint, or write it in another form. The
+ * vendor then refuses it.
  */
 export interface Applicant extends Device {
   readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
@@ -23,14 +23,14 @@ export interface Applicant extends Device {
   readonly spouseName?: string;
   readonly propertyZip?: string;
   readonly productId?: number;
-  /** ISO 8601 UTC; absent where the integrator's server holds the consent. */
+  /** ISO 8601 UTC. Absent when the integrator's server holds the consent. */
   readonly termsAcceptedAt?: string;
 }
 
-/** Where somebody sits, and the fingerprint of what they use. */
+/** The address of a person's connection, and the fingerprint of the device. */
 export interface Device {
   readonly address?: Readonly<Partial<Record<'street' | 'city' | 'state' | 'zip', string>>>;
-  /** Of the person, as the integrator's server saw it. */
+  /** The person's address, as the integrator's server saw it. */
   readonly ipAddress?: string;
   /** Device fingerprint, opaque. Never logged, cached or stored. */
   readonly jscPayload: string;

@@ -1,4 +1,4 @@
-/** The time of day, behind a class so that tests can set it. */
+/** The time of day. It is a class, so that tests can set it. */
 export abstract class Clock {
   abstract now(): Date;
 }

@@ -1,24 +1,24 @@
-// What a consumer pays (docs/contract/platform.md#price). All amounts are cents.
+// The price for a consumer (docs/contract/platform.md#price). All amounts are cents.
 
-/** The processor takes no less, whatever the account's fee is. */
+/** The smallest amount that the processor takes. */
 const MIN_AMOUNT_CENTS = 50;
 const MAX_APPLICATION_FEE_CENTS = 1_000_000;
 
-/** What an account and a grant say of the application fee; null where one says nothing. */
+/** The application fee in the terms of an account and of a grant; null where the terms do not set it. */
 export interface FeeTerms {
   readonly fixedByAccount: number | null;
   readonly saidByGrant: number | null;
   readonly most: number | null;
 }
 
-/** The least that a consumer pays where the account asks `feeCents` at least. */
+/** The lowest price for the consumer when the account asks at least `feeCents`. */
 export function leastAmountCents(feeCents: number, { fixedByAccount, saidByGrant }: FeeTerms): number {
   return Math.max(MIN_AMOUNT_CENTS, feeCents, fixedByAccount ?? saidByGrant ?? 0);
 }
 
-/** The most that the platform keeps of that amount. */
+/** The highest part of that amount that the platform keeps. */
 export function mostApplicationFeeCents(amountCents: number, { saidByGrant, most }: FeeTerms): number {
-  // What a grant says was within the bound when it was minted, and stands when the bound is lowered.
+  // The fee of a grant was within the bound when the grant was minted. It stays valid when the bound is lowered.
   const bound = Math.max(most ?? MAX_APPLICATION_FEE_CENTS, saidByGrant ?? 0);
   return Math.min(amountCents, MAX_APPLICATION_FEE_CENTS, bound);
 }

@@ -2,36 +2,36 @@ import type { Actor } from './actor.js';
 import type { Environment } from './environment.js';
 import { newId } from './ids.js';
 
-/** Whom something belongs to; both are null only for facts of the installation itself. */
+/** The account and environment that something belongs to. Both are null only for facts of the installation itself. */
 export interface Owner {
   readonly accountId: string | null;
   readonly environment: Environment | null;
 }
 
-/** What a request has led to so far. All contexts that come from one request share it. */
+/** The effects of a request so far. All contexts of one request share it. */
 export interface Effect {
   /** Whether an event was appended or a vendor was asked. */
   done: boolean;
-  /** When the vendor that turned the last call away wants to be asked again. */
+  /** The time that the vendor asked for when it turned the last call away. */
   retryAfterSeconds?: number;
 }
 
-/** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
+/** The owner, the actor and the request of a command. It becomes the metadata of every event of that command. */
 export interface ActionContext extends Owner {
   readonly actor: Actor;
-  /** The request this belongs to; `Service-Request-Id` on the wire. */
+  /** The request that caused this; `Service-Request-Id` on the wire. */
   readonly correlationId: string;
-  /** Id of the event or request that caused this. */
+  /** The id of the event or request that caused this. */
   readonly causationId: string;
-  /** The session grant that the caller's token was issued under; never stored. */
+  /** The session grant of the caller's token. It is never stored. */
   readonly grantId?: string;
-  /** The chain of platform tokens that began with one exchange, by which strangers are counted; never stored. */
+  /** The chain of platform tokens that began with one exchange. Limits on strangers count by it. It is never stored. */
   readonly lineage?: string;
-  /** Absent where no request asks. Never stored. */
+  /** Absent when no request caused this. It is never stored. */
   readonly effect?: Effect;
-  /** No caller reads the result at once: read models learn of it through their subscription only, which is much cheaper. */
+  /** No caller reads the result at once, so read models learn of it through their subscription only. That costs much less. */
   readonly skipReadYourWrites?: true;
-  /** Why an operator does it; recorded with every event. It holds no personal data. */
+  /** The operator's reason, recorded with every event. It holds no personal data. */
   readonly reason?: string;
 }
 
@@ -42,9 +42,9 @@ export interface CallerContext extends ActionContext {
 }
 
 /**
- * Whether something is the caller's: of its account and environment, opened under its grant if it was opened under one
- * (docs/contract/server.md#sessions-of-a-grant), and of no party unless a server with an API key asks (docs/contract/platform.md#sessions-of-parties).
- * Servers with a secret key are asked for neither: they do not come here.
+ * Whether the caller may use something. It must belong to the caller's account and environment, and to the caller's grant if it was opened under one
+ * (docs/contract/server.md#sessions-of-a-grant). A party's sessions are open only to a server with an API key
+ * (docs/contract/platform.md#sessions-of-parties). Servers with a secret key are not checked here.
  */
 export function isOpenTo(
   owner: Owner | null,
@@ -60,7 +60,7 @@ export function isOpenTo(
   );
 }
 
-/** The context of something the service does by itself, such as a timer run. */
+/** The context of work that the service does by itself, such as a timer run. */
 export function systemContext(part: string, owner: Owner | null): ActionContext {
   const correlationId = newId();
   return {

@@ -1,14 +1,14 @@
 import type { DomainEvent } from './domain-event.js';
 
 /**
- * An aggregate as three pure functions. `decide` may throw a DomainError and nothing else; `evolve` never throws and reads
- * any event ever stored. Neither knows the time, randomness or the outside: those arrive in the command.
+ * An aggregate as three pure functions. `decide` throws only DomainError. `evolve` never throws and reads every event ever stored. Both take time,
+ * random values and outside facts from the command only.
  */
 export interface Decider<State, Command, Event extends DomainEvent> {
-  /** First part of the stream name `<category>-<id>`; letters, digits and underscores. */
+  /** The first part of the stream name `<category>-<id>`: letters, digits and underscores. */
   readonly category: string;
   readonly initial: State;
-  /** It only records: it stays as it was at first whatever is stored. Of its stream the newest event is read and no other (see GroupedStream). */
+  /** The decider only records, so its state never changes. Only the newest event of its stream is read (see GroupedStream). */
   readonly stateless?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
@@ -24,8 +24,8 @@ export function fold<State, Event extends DomainEvent>(
 }
 
 /**
- * The default case of an `evolve`: it does not compile while a known event has no case of its own. At run time an event of a
- * later version of the service changes nothing, so that it does not stop the read of the others.
+ * The default case of an `evolve`. It does not compile while a known event has no case of its own. An event of a later version changes nothing, so
+ * that the other events can still be read.
  */
 export function assertNever<State>(_event: never, state: State): State {
   return state;

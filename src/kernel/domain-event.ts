@@ -1,8 +1,8 @@
-// Events as the domain speaks of them and as the log keeps them. Used by every layer.
+// Events as the domain uses them and as the log keeps them. Every layer uses them.
 import type { Actor } from './actor.js';
 import type { Environment } from './environment.js';
 
-/** Something that happened, named in the past tense. Carries ids, enums, amounts, times and vault references only. */
+/** A change that happened, named in the past tense. It carries only ids, enums, amounts, times and vault references. */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;
   readonly data: Data;
@@ -11,49 +11,49 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 /** One link of a stream's hash chain (docs/architecture.md#the-hash-chain). */
 export interface ChainLink {
   readonly alg: 'sha-256';
-  /** Hash of the event before this one, lowercase hex; for revision 0 the hash of the stream id. */
+  /** The hash of the event before this one, lowercase hex. Revision 0 has the hash of the stream id. */
   readonly prev: string;
   readonly hash: string;
 }
 
-/** What is recorded about an event beside its data. The `$` names are those the event store indexes. */
+/** The metadata of an event. The event store indexes the `$` names. */
 export interface EventMetadata {
   readonly schemaVersion: number;
-  /** The account the fact belongs to; null only for facts of the installation itself. */
+  /** The account that the fact belongs to; null only for facts of the installation itself. */
   readonly accountId: string | null;
   readonly environment: Environment | null;
-  /** ISO 8601 UTC with milliseconds: when the state changed. */
+  /** The time of the change, ISO 8601 UTC with milliseconds. */
   readonly occurredAt: string;
-  /** The request (or timer run) all of this belongs to. */
+  /** The request or timer run that led to this event. */
   readonly $correlationId: string;
   /** The id of the command or event that led to this event. */
   readonly $causationId: string;
   readonly actor: Actor;
-  /** Why an operator did it, in the operator's words. */
+  /** The operator's reason, in the operator's words. */
   readonly reason?: string;
   readonly chain: ChainLink;
 }
 
-/** An event as read back from the log. */
+/** An event as the log returns it. */
 export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly id: string;
   readonly stream: string;
-  /** Place in its stream, from 0, contiguous. */
+  /** The place in its stream, from 0, contiguous. */
   readonly revision: number;
-  /** Place in the whole log; opaque, but the positions of one store sort as strings. */
+  /** The place in the whole log. It is opaque, but the positions of one store sort as strings. */
   readonly position: string;
   readonly type: Event['type'];
   readonly data: Event['data'];
   readonly metadata: EventMetadata;
 }
 
-/** `category` of `<category>-<id>`; categories contain no dash. */
+/** The `category` of `<category>-<id>`. Categories contain no dash. */
 export function categoryOf(stream: string): string {
   const dash = stream.indexOf('-');
   return dash < 0 ? stream : stream.slice(0, dash);
 }
 
-/** `id` of `<category>-<id>`. */
+/** The `id` of `<category>-<id>`. */
 export function idOf(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }

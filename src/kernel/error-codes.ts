@@ -1,6 +1,6 @@
-// Every named reason for which something may not happen. How each API surface says it is in `surfaces/`.
+// Every named reason to refuse a request. `surfaces/` holds the words of each API surface.
 
-/** Keyed by `<area>.<code>`; the text says what is the case, for those who read code and generated documents. */
+/** Keyed by `<area>.<code>`. The texts are for readers of code and of generated documents. */
 export const ERROR_CODES = {
   'request.invalid': 'The request does not have the documented form.',
   'request.unreadable_body': 'The body is not JSON in UTF-8, is nested too deep, or has too many values.',
@@ -109,20 +109,20 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Met by callers of the direct API only. The other surfaces have no words for them. */
+/** Errors of the direct API only. The other surfaces have no words for them. */
 export type DirectErrorCode = Extract<
   ErrorCode,
   `exclusion.${string}` | `vendor.${string}` | `party.${string}` | `checkout.${string}`
 >;
-/** Met everywhere else only. */
+/** Errors of every surface but the direct API. */
 type PlatformErrorCode = Extract<
   ErrorCode,
   `token.${string}` | `payment.${string}` | `sharing.${string}` | `income.${string}` | `webhook.${string}`
 >;
-/** What every surface has words for. */
+/** Errors that every surface has words for. */
 export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode | PlatformErrorCode>;
 
-/** Refusals that say "not now" about a session or payment: the same request may succeed later, so that no reply with one is kept. */
+/** Temporary errors of a session or payment. The same request may succeed later, so replies with these codes are not kept. */
 export const TEMPORARY_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'screening.attempt_in_progress',
   'payment.already_completed',

@@ -4,11 +4,11 @@ import type { RecordedEvent } from './domain-event.js';
 /** An aggregate as it is now. */
 export interface LoadedAggregate<State> {
   readonly state: State;
-  /** Of the newest event; null when nothing was ever stored. */
+  /** The revision of the newest event; null when the stream has no event. */
   readonly revision: number | null;
-  /** Whom the first event of the stream says that it belongs to; null when nothing was ever stored. */
+  /** The owner that the first event names; null when the stream has no event. */
   readonly owner: Owner | null;
-  /** All of its events; of a long stream the newest at least. */
+  /** All events of the aggregate. A long stream has at least its newest ones. */
   readonly history: readonly RecordedEvent[];
 }
 

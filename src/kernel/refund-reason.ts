@@ -1,3 +1,3 @@
-/** Why a payment is given back, in the words of the wire. */
+/** The reasons for a refund, in the words of the wire. */
 export const REFUND_REASONS = ['report_unavailable', 'requested_by_consumer', 'duplicate', 'other'] as const;
 export type RefundReason = (typeof REFUND_REASONS)[number];

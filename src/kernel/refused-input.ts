@@ -1,4 +1,4 @@
-/** Which part of what was sent about a person an identity vendor would not take. */
+/** The part of a person's data that an identity vendor refused. */
 export type RefusedInput =
   | 'first-name'
   | 'middle-name'

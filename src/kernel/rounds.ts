@@ -1,6 +1,6 @@
 /**
- * Milliseconds until the next round of so many: what a process does again and again it does in common rounds, so that an idle one wakes
- * up once for all of it. Never so few that the round is the one that has just begun.
+ * Milliseconds until the next common round. A process does its periodic work in common rounds, so an idle process wakes once for all of it. The time
+ * is never so short that the round is the one that has just begun.
  */
 export function untilNextRound(everyMs: number): number {
   const left = everyMs - (performance.now() % everyMs);

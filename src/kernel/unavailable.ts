@@ -1,4 +1,4 @@
-/** Something the service needs cannot be reached or did not answer in time. Told as 503; trying again later makes sense. */
+/** A part that the service needs cannot be reached or did not answer in time. Callers get 503 and may try again later. */
 export class Unavailable extends Error {
   override readonly name: string = 'Unavailable';
 }

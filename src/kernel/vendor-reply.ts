@@ -1,26 +1,26 @@
 import type { FieldName } from './field-names.js';
 
 /**
- * What a vendor answered, as it came, for surfaces that pass it on unchanged (docs/contract/direct.md#passthrough). Holds tokens and
- * personal data: in memory, sealed, or in the vault, and never logged.
+ * A vendor's answer, unchanged, for surfaces that pass it on (docs/contract/direct.md#passthrough). It holds tokens and personal data. It is only in
+ * memory, sealed or in the vault, and is never logged.
  */
 export interface VendorReply {
   /** The vendor's HTTP status. */
   readonly status: number;
   /** JSON text, byte for byte as the vendor wrote it. */
   readonly body: string;
-  /** The vendor's number for what went wrong; null when it names none. */
+  /** The vendor's error number; null when the answer has none. */
   readonly code: number | null;
-  /** The field that the vendor names beside it. */
+  /** The field that the vendor names with it. */
   readonly field: FieldName | null;
-  /** What the vendor says of that number, in words; null when it says nothing. */
+  /** The vendor's words for that number; null when it has none. */
   readonly message: string | null;
 }
 
-/** A verdict with the vendor's answer behind it; absent when it gave none, or one that says nothing of what was asked. */
+/** A verdict with the vendor's answer. The answer is absent when the vendor gave none, or one that says nothing about the request. */
 export interface Replied {
   readonly reply?: VendorReply;
 }
 
-/** What the vendor was asked for. The same number of the vendor's may mean another error in another step. */
+/** The request that the vendor answered. The same error number can mean another error in another step. */
 export type VendorStep = 'registration' | 'answers' | 'resend' | 'reauthentication' | 'report';

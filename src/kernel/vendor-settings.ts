@@ -1,16 +1,16 @@
-// How the settings of a vendor are said in the environment. The schema is the vendor folder's; the configuration reads by it.
+// The settings of a vendor in the environment. The vendor folder has the schema, and the configuration reads by it.
 
 export interface VendorSetting {
-  /** `url`: of the vendor. `secrets`: a comma list, all of them valid while one replaces another. */
+  /** `url`: the vendor's address. `secrets`: a comma list, all valid while one replaces another. */
   readonly kind: 'url' | 'secret' | 'secrets';
   readonly variable: string;
-  /** The variable for the vendor of the test environment in production; an address without one is the sandbox's. */
+  /** The variable for the vendor of the test environment in production. An address without one is the sandbox's. */
   readonly testVariable?: string;
-  /** What the sandbox takes where nothing is set. It is published: production refuses it. */
+  /** The value for the sandbox when nothing is set. It is published, so production refuses it. */
   readonly published?: string;
-  /** How the vendor marks secrets of its environments, so that one is never taken for the other. */
+  /** The vendor's marks on secrets of its environments, so that one is never taken for the other. */
   readonly marks?: { readonly live: RegExp; readonly test: RegExp };
-  /** The vendor's own address is known to its adapter. */
+  /** The adapter knows the vendor's own address. */
   readonly optional?: true;
 }
 
@@ -21,7 +21,7 @@ export type SettingsOf<Schema extends SettingsSchema> = {
   readonly [Name in keyof Schema]: Schema[Name] extends { readonly optional: true } ? string | null : string;
 };
 
-/** Null where the vendor is not set up. Outside production both are the sandbox's. */
+/** Null when the vendor is not set up. Outside production both are the sandbox's. */
 export interface VendorSettings {
   readonly live: Readonly<Record<string, string | null>> | null;
   readonly test: Readonly<Record<string, string | null>> | null;

@@ -1,8 +1,8 @@
-// Every time limit of the service is one of these.
+// Every time limit of the service uses these functions.
 
 /**
- * What the work gives. What `late` gives or throws when the work takes longer than `limit`: milliseconds, or until a signal is
- * aborted. The work goes on meanwhile.
+ * Gives the result of the work, or the result of `late` when the work exceeds `limit`: milliseconds, or the abort of a signal. The work continues in
+ * the background.
  */
 export function within<Value, Late>(
   limit: number | AbortSignal,
@@ -23,12 +23,12 @@ export function within<Value, Late>(
   });
 }
 
-/** The value; null when the work failed, gave null, or took longer. */
+/** The value; null when the work failed, gave null, or took too long. */
 export function withTimeout<Value>(limitMs: number, work: Promise<Value>): Promise<Value | null> {
   return within(limitMs, work, () => null).catch(() => null);
 }
 
-/** Runs `work` with a signal that is aborted after the limit, or when `earlier` is. */
+/** Runs `work` with a signal that aborts after the limit or when `earlier` aborts. */
 export async function limited<Value>(
   limitMs: number,
   earlier: AbortSignal | undefined,

@@ -59,6 +59,7 @@ export const FINISHED_FOLDERS = [
   'src/ops',
   'src/published',
   'src/modules',
+  'src/kernel',
   'src/vendor-kit',
   'src/vendors',
   'web',
