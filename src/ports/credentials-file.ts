@@ -1,16 +1,16 @@
 import type { JsonObject } from '../kernel/json.js';
 
 /**
- * Where the demo credentials are written for the person who tries the service; outside production only. Readable by the
- * owner alone, and never seen half written.
+ * The file of demo credentials for the person who tries the service, outside production only. Only the owner can read it, and no reader sees it half
+ * written.
  */
 export abstract class CredentialsFile {
-  /** Null when there is none; empty when it holds something else than a JSON object. */
+  /** Null without a file; empty when the content is not a JSON object. */
   abstract read(): Promise<JsonObject | null>;
 
-  /** Writes it unless it exists; false when another process wrote it before. */
+  /** Writes the file unless it exists; false when another process wrote it before. */
   abstract create(content: JsonObject): Promise<boolean>;
 
-  /** Writes it whether or not it exists. */
+  /** Writes or replaces the file. */
   abstract replace(content: JsonObject): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The credit side of the upstream vendor. Asked by workers only (`src/external-calls`).
+// The credit side of the upstream vendor. Only workers ask it (`src/external-calls`).
 import type { Replied } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
@@ -7,7 +7,7 @@ export interface CreditScore {
   readonly model: string;
   readonly min: number;
   readonly max: number;
-  /** Texts of what weighed most, most important first. */
+  /** Texts of the main factors, most important first. */
   readonly factors: readonly string[];
   /** YYYY-MM-DD. */
   readonly date: string;
@@ -17,7 +17,7 @@ export interface TradeLine {
   readonly creditor: string;
   /** Such as `REVOLVING`, `INSTALLMENT`, `MORTGAGE`. */
   readonly type: string;
-  /** The last four digits at most. */
+  /** At most the last four digits. */
   readonly account: string;
   /** YYYY-MM-DD. */
   readonly openedOn: string;
@@ -25,7 +25,7 @@ export interface TradeLine {
   readonly balanceCents: number;
   readonly limitCents: number | null;
   readonly pastDueCents: number;
-  /** One letter or digit a month, newest first. */
+  /** One letter or digit for each month, newest first. */
   readonly paymentHistory: string;
 }
 
@@ -59,44 +59,44 @@ export interface HousingCourtRecord {
   readonly judgmentCents: number | null;
 }
 
-/** A statement or an observation that stands in the file. */
+/** A statement or an observation in the file. */
 export interface FileAlert {
   /** Such as `FRAUD_ALERT`, `ACTIVE_DUTY`, `ADDRESS_MISMATCH`. */
   readonly type: string;
-  /** YYYY-MM-DD; absent where the vendor gives none. */
+  /** YYYY-MM-DD; absent when the vendor gives none. */
   readonly date?: string | undefined;
 }
 
 /** A search of records that the vendor made for this report. */
 export interface RecordSearch {
   readonly section: 'publicRecords' | 'background' | 'housingCourt';
-  /** Where was searched, in the vendor's words. */
+  /** The searched area, in the vendor's words. */
   readonly area: string;
   /** YYYY-MM-DD. */
   readonly date: string;
 }
 
-/** The vendor's report as it is passed on: `report` of the wire. Highly personal: memory, sealed, or in the vault. */
+/** The vendor's report, unchanged: `report` of the wire. Highly personal: only in memory, sealed, or in the vault. */
 export interface VendorReport {
   readonly consumer: {
     readonly name: string;
     readonly addresses: readonly string[];
     readonly birthYear: number | null;
-    /** Absent where the vendor gives none. */
+    /** Absent when the vendor gives none. */
     readonly ssnLastFour?: string | undefined;
   };
-  /** Absent where the vendor gives none, as the searches. */
+  /** Alerts and searches are absent when the vendor gives none. */
   readonly alerts?: readonly FileAlert[] | undefined;
   readonly searches?: readonly RecordSearch[] | undefined;
   readonly tradeLines: readonly TradeLine[];
   readonly publicRecords: readonly PublicRecord[];
   readonly inquiries: readonly Inquiry[];
-  /** Null where the report was ordered without them. */
+  /** Null when the report was ordered without them. */
   readonly background: readonly BackgroundRecord[] | null;
   readonly housingCourt: readonly HousingCourtRecord[] | null;
 }
 
-/** Why the vendor has no report to give. Facts about the file, not faults. */
+/** The vendor's reasons to give no report. They are facts about the file, not faults. */
 export type ReportRefusal =
   /** The consumer has frozen or locked the file. */
   | 'FILE_FROZEN'
@@ -108,23 +108,23 @@ export type ReportRefusal =
   | 'FILE_CONDITION';
 
 export type ReportVerdict = Replied &
-  /** `score` is null for a file that is too thin for one. */
+  /** `score` is null for a file that is too thin for a score. */
   (
     | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
-    /** `upstreamCode` is the vendor's number for it. */
+    /** `upstreamCode` is the vendor's number for the reason. */
     | { readonly kind: 'refused'; readonly reason: ReportRefusal; readonly upstreamCode: number | null }
-    /** The vendor's session does not entitle to a report any more. */
+    /** The vendor's session no longer entitles to a report. */
     | { readonly kind: 'session-over' }
     | NoVerdict
   );
 
 /**
- * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over the whole exchange; trouble is a NoVerdict, never
- * an exception. A pull is billed once per `attemptId`, however often it is sent: the same attempt asked again answers the same
- * report, so a caller that does not know how a pull ended asks again. Nothing of it is logged. The `reply` of a report has what readers
- * may have left out as the members `background` and `housingCourt` of its member `report`.
+ * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) covers the whole exchange. Trouble is a NoVerdict, never an exception. A pull is billed
+ * once for each `attemptId`, even if it is sent several times, and a repeated attempt gets the same report. So a caller that does not know the result
+ * asks again. Nothing is logged. The `reply` of a report has the sections that readers may exclude in the members `background` and `housingCourt` of
+ * its member `report`.
  */
 export abstract class CreditBureau {
-  /** `person` is what this vendor knows the confirmed person by: its own reference, also where the identity vendor is the same company. */
+  /** `person` is this vendor's own reference to the confirmed person, also when the identity vendor is the same company. */
   abstract pullReport(call: VendorCall, person: string): Promise<ReportVerdict>;
 }

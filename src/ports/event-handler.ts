@@ -1,27 +1,26 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 
 /**
- * Something that follows from events of ours, in another aggregate or outside. Handlers follow the log in its order, each in one
- * process at a time and from its checkpoint, within moments and not at once: what a caller must see at once is done by the
- * use case too.
+ * Code that runs after events of the service, in another aggregate or outside. Handlers follow the log in its order, each in one process at a time
+ * and from its own checkpoint. They follow within moments, not at once. So the use case itself also does everything that its caller must see at once.
  */
 export interface EventHandler {
-  /** Lowercase letters and underscores; names its checkpoint, so it is never changed. */
+  /** Lowercase letters and underscores. It names the stored checkpoint, so it never changes. */
   readonly name: string;
-  /** Streams it follows. */
+  /** The categories of the streams that it follows. */
   readonly categories: readonly string[];
-  /** Stored types it cares about; all others are passed over. */
+  /** The stored types that it handles. All others are passed over. */
   readonly types: ReadonlySet<string>;
-  /** How many events of one batch may be worked on at once; 1, and so in order, unless it says more. */
+  /** The number of events of one batch that it may handle at once. The default 1 keeps their order. */
   readonly together?: number;
   /**
-   * Runs right after the append as well, in the process that appended and before its caller is answered. The subscription
-   * runs it again, and alone when that process died in between.
+   * Also runs right after the append, in the process that appended and before its caller is answered. The subscription runs it again, and runs it
+   * alone when that process died in between.
    */
   readonly inline?: true;
   /**
-   * May see an event again, now or from the very beginning of the log, and must not mind. What it throws is logged, and the
-   * event comes again: nothing is skipped.
+   * May get an event again, even from the beginning of the log, and must tolerate it. An error is logged, and the event comes again. No event is
+   * skipped.
    */
   handle(event: RecordedEvent): Promise<void>;
 }

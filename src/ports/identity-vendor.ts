@@ -1,4 +1,4 @@
-// The upstream identity vendor. Asked by workers only (`src/external-calls`).
+// The upstream identity vendor. Only workers ask it (`src/external-calls`).
 import type { Applicant, Device } from '../kernel/applicant.js';
 import type { RefusedInput } from '../kernel/refused-input.js';
 import type { Replied } from '../kernel/vendor-reply.js';
@@ -6,7 +6,7 @@ import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export type { Applicant, Device, NoVerdict, RefusedInput, VendorCall };
 
-/** A multiple-choice question. Answer ids are 1..n in the order presented. Personal data: keep in the vault only. */
+/** A multiple-choice question. Answer ids are 1..n in the order presented. Personal data: only in the vault. */
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;
@@ -16,13 +16,13 @@ export interface KbaQuestion {
 export type RefusalReason =
   'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
-/** The vendor's own session is over or already spent; a new registration is needed. */
+/** The vendor's own session is over or already spent, so a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };
 export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason };
 /** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) when the vendor names it. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
 
-/** `duplicateGuard`: the vendor asks, for this person, that the person not be screened again while a report is valid. Absent is no. */
+/** `duplicateGuard`: the vendor asks not to screen this person again while a report is valid. Absent means no. */
 export type RegistrationVerdict = Replied &
   (
     | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
@@ -46,10 +46,10 @@ export type RegistrationVerdict = Replied &
   );
 
 export type AnswerVerdict = Replied &
-  /** `personToken`: by which the vendor knows the confirmed person from now on; absent: by its session. Vault only. */
+  /** `personToken` is the vendor's token for the confirmed person, vault only. When it is absent, the vendor knows the person by its session. */
   (
     | { readonly kind: 'confirmed'; readonly personToken?: string }
-    /** `attemptsRemaining` by the vendor's own count, null when it names none. */
+    /** `attemptsRemaining` by the vendor's own count; null when it gives no number. */
     | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
     | SessionOver
     | Refused
@@ -59,7 +59,7 @@ export type AnswerVerdict = Replied &
 
 export type ResendVerdict = Replied & ({ readonly kind: 'sent' } | SessionOver | Refused | Locked | NoVerdict);
 
-/** What the vendor asks of somebody whom it knows already: `step-up` has the form of a registration's. */
+/** The vendor's challenge for a person that it already knows. `step-up` has the form of a registration's. */
 export type ReauthenticationVerdict = Replied &
   (
     | { readonly kind: 'confirmed' }
@@ -76,13 +76,13 @@ export type ReauthenticationVerdict = Replied &
     | NoVerdict
   );
 
-/** `refused-otherwise`: with a number that means nothing to the service, or none. */
+/** `refused-otherwise`: refused without a number, or with an unknown one. */
 export type StandingVerdict = Replied &
   ({ readonly kind: 'standing'; readonly authenticated: boolean } | { readonly kind: 'refused-otherwise' } | NoVerdict);
 export type ExpiryVerdict = Replied &
   ({ readonly kind: 'expired' } | { readonly kind: 'refused-otherwise' } | NoVerdict);
 
-/** What the vendor knows of an earlier call. `not-executed`: it never executed a call with that key, and will not. */
+/** The vendor's record of an earlier call. `not-executed`: it never executed a call with that key, and will not. */
 export type PastOutcome =
   | { readonly kind: 'registration'; readonly verdict: RegistrationVerdict }
   | { readonly kind: 'answer'; readonly verdict: AnswerVerdict }
@@ -92,10 +92,9 @@ export type PastOutcome =
   | NoVerdict;
 
 /**
- * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body,
- * and answers with a value: vendor trouble is a NoVerdict, never an exception. Every call carries `attemptId` as its
- * idempotency key and is sent at most once; what became of an attempt is asked with `outcomeOf`. Neither requests nor
- * answers are ever logged; only the operation, the kind of the verdict and the duration are counted.
+ * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body. Every call answers with a value:
+ * vendor trouble is a NoVerdict, never an exception. Every call carries `attemptId` as its idempotency key and is sent at most once. `outcomeOf`
+ * gives the result of an attempt. Requests and answers are never logged. Only the operation, the kind of the verdict and the duration are counted.
  */
 export abstract class IdentityVendor {
   abstract register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict>;
@@ -107,8 +106,8 @@ export abstract class IdentityVendor {
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict>;
   /**
-   * Challenges a confirmed person anew, whether or not the old authentication still holds. Answers go to `verifyOtp` and `verifyKba`.
-   * What is not known of the device is left out: where a server asks without a body, all of it.
+   * Challenges a confirmed person again, even if the old authentication still holds. Answers go to `verifyOtp` and `verifyKba`. Unknown facts of the
+   * device are left out. A server that asks without a body leaves out all of them.
    */
   abstract reauthenticate(
     call: VendorCall,
@@ -119,6 +118,6 @@ export abstract class IdentityVendor {
   abstract authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict>;
   /** Ends the authentication of the person at once. Idempotent. */
   abstract expireAuthentication(call: VendorCall, personToken: string): Promise<ExpiryVerdict>;
-  /** Asks how an earlier attempt ended, without personal data. Safe to repeat. A NoVerdict is about the question, not about the attempt. */
+  /** Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict is about the query, not about the attempt. */
   abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
 }

@@ -1,7 +1,7 @@
-// The vendor that verifies income and employment. Asked by workers only (`src/external-calls`).
+// The vendor that verifies income and employment. Only workers ask it (`src/external-calls`).
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
-/** By asking the employer's payroll, or by reading bank transactions. */
+/** `PAYROLL` asks the employer's payroll. `BANKING` reads bank transactions. */
 export type IncomeRoute = 'PAYROLL' | 'BANKING';
 
 export interface Employer {
@@ -19,7 +19,7 @@ export interface Paystub {
   readonly netCents: number;
 }
 
-/** Highly personal: memory, sealed, or in the vault. */
+/** Highly personal: only in memory, sealed, or in the vault. */
 export interface IncomeReport {
   readonly employers: readonly Employer[];
   readonly income: {
@@ -43,11 +43,11 @@ export type IncomeOutcome =
   | NoVerdict;
 
 /**
- * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) over the whole exchange; trouble is a
- * NoVerdict, never an exception. Starting is idempotent by `attemptId` and may be repeated until it is known. Nothing is logged.
+ * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) covers the whole exchange. Trouble is a NoVerdict, never an exception.
+ * Starting is idempotent by `attemptId` and may be repeated until the result is known. Nothing is logged.
  */
 export abstract class IncomeVendor {
-  /** `person` is what this vendor knows the person of the linked screening by; null: it begins without. */
+  /** `person` is this vendor's reference to the person of the linked screening; null for an inquiry without one. */
   abstract start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart>;
   /** Changes nothing. */
   abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;

@@ -1,11 +1,11 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import type { EventStore } from './event-store.js';
 
-/** Something that is wrong at one place of the log. Of an unreadable event stream and revision are told where its text still says them. */
+/** A fault at one place of the log. The stream and revision of an unreadable event are given when its text still has them. */
 export interface LogFault {
-  /** Null for what concerns the log as a whole. */
+  /** Null for a fault of the whole log. */
   readonly position: string | null;
-  /** Of a gap: its last position. */
+  /** The last position of a gap. */
   readonly through?: string;
   readonly stream?: string;
   readonly revision?: number;
@@ -18,24 +18,27 @@ export function faultAt({ position, stream, revision, id: eventId }: RecordedEve
 }
 
 export interface InspectedPage {
-  /** Every event that can be read, in order, whatever is wrong around it. */
+  /** Every readable event, in order, even with faults around it. */
   readonly events: readonly RecordedEvent[];
   readonly faults: readonly LogFault[];
-  /** Last position looked at. */
+  /** The last inspected position. */
   readonly through: string | null;
-  /** Told when the log ended at `through` as this page was read: how many streams its index has (null: no index), and what is wrong with the log as a whole. */
+  /**
+   * Set when the log ended at `through` as this page was read. `streams` is the number of streams in its index (null: no index), and `faults` concern
+   * the whole log.
+   */
   readonly end: { readonly streams: number | null; readonly faults: readonly LogFault[] } | null;
 }
 
 /**
- * A store that knows how its log is laid out, and can tell what is wrong with it where an ordinary read would fail. Of the stores
- * the embedded one can; a server keeps its own files to itself.
+ * A store that knows the layout of its log, and can find faults where an ordinary read would fail. Only the embedded store can do so, because a
+ * server does not show its files.
  */
 export interface InspectableLog {
-  /** From after a position on: contents, contiguity, and whether the indexes say of each event what the event says. */
+  /** Inspects the log after a position: contents, contiguity, and whether the indexes agree with each event. */
   inspect(after: string | null): Promise<InspectedPage>;
 
-  /** How many events the log has too few, or (negative) too many, for its last position. Takes no time. */
+  /** The number of events that are missing from the log, or (negative) too many, for its last position. It reads no events. */
   missingEvents(): number;
 }
 

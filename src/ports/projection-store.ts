@@ -1,30 +1,29 @@
-// Where the subscription engine keeps what it has projected. Only `platform/subscriptions` and `ops` use it; whoever
-// reads a document uses `ReadModels`.
+// The storage of the subscription engine for its projections. Only `platform/subscriptions` and `ops` use it. Readers of documents use `ReadModels`.
 import type { Projection } from '../kernel/projection.js';
 
-/** A projection whose kind of document does not matter. */
+/** A projection of any kind of document. */
 export type AnyProjection = Projection<object, unknown>;
 
-/** The generations of one projection version, by number. `live` is the one that is read; `building` is filled beside it. */
+/** The generations of one projection version, by number. `live` is the one that is read, and `building` is filled beside it. */
 export interface Generations {
   readonly live: number | null;
   readonly building: number | null;
 }
 
-/** How far a generation has come. */
+/** The progress of a generation. */
 export interface Checkpoint {
   /** Null: nothing yet. */
   readonly position: string | null;
-  /** Id of the first event of the log that the position belongs to; null while the log was empty. */
+  /** The id of the first event in the log of the position; null while the log was empty. */
   readonly log: string | null;
 }
 
-/** A document as of a revision of its stream, by the state it was made of. */
+/** A document as of a revision of its stream, with the state behind it. */
 export interface DocumentWrite {
   readonly id: string;
   readonly revision: number;
   readonly state: unknown;
-  /** ISO 8601 UTC, of the event with that revision. */
+  /** The time of the event with that revision, ISO 8601 UTC. */
   readonly occurredAt: string;
 }
 
@@ -36,22 +35,22 @@ export interface Commit {
   readonly writes: readonly DocumentWrite[];
 }
 
-/** Why the checkpoint of a commit did not move. */
+/** The reasons why the checkpoint of a commit did not move. */
 export type CommitFault =
-  /** The lease is not the writer's. */
+  /** The writer does not hold the lease. */
   | 'fenced'
   /** The stored checkpoint is not the expected one: a repetition, a gap, or the store went back in time. */
   | 'moved'
   /** The generation is gone. */
   | 'missing';
 
-/** What became of a rebuild. `differences` are ids that were not listed as the log says; null when nothing was compared. */
+/** The result of a rebuild. `differences` are ids whose lists did not agree with the log; null when nothing was compared. */
 export interface RebuildReport {
   readonly projection: string;
   readonly generation: number;
-  /** The request it answers; null when the engine found by itself that it was needed. */
+  /** The operator's request; null when the engine itself found the need. */
   readonly request: string | null;
-  /** Those that are in a list. */
+  /** The number of documents that are in a list. */
   readonly documents: number;
   readonly differences: readonly string[] | null;
   readonly finishedAt: string;
@@ -66,29 +65,31 @@ export interface Lease {
 /**
  * Keeps projections for the one process at a time that writes them.
  *
- * A lease names the writer of a projection version, by a token. Whatever changes a generation looks at the lease in the same step, so
- * that a writer whose lease ran out while it slept changes nothing. Of a document its index entries are stored, and the revision that they are
- * of. The checkpoint of a commit moves with the last of its documents: of one that broke off some may be ahead of it, and are written
- * again. A document never goes back: a write with a revision that is not higher than the stored one is dropped without an error.
+ * A lease names the writer of a projection version, by a token. Every change of a generation checks the lease in the same step. So a writer whose
+ * lease ran out while it slept changes nothing. The store holds the index entries of a document and their revision. The checkpoint of a commit moves
+ * with the last of its documents. After a broken commit some documents may be ahead of the checkpoint, and are written again. A document never goes
+ * back: a write without a higher revision is dropped without an error.
  *
- * Everything here may vanish at any time; `missing` and null say so. Throws Unavailable when it cannot be reached.
+ * Everything here may vanish at any time, which `missing` and null report. Throws Unavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
   /**
-   * Tells whenever what was committed may have gone back a little: the store came back from a crash, or another server took its
-   * place. The answer ends it.
+   * Calls the listener when commits may have been lost: the store came back from a crash, or another server took its place. The returned function
+   * ends it.
    */
   abstract onReturn(listener: () => void): () => void;
 
   /** Takes or keeps the lease; null while another process has it. */
   abstract lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null>;
 
-  /** Nothing happens when another process has the lease. */
+  /** Changes nothing when another process has the lease. */
   abstract releaseLease(projection: AnyProjection, token: string): Promise<void>;
 
   abstract generations(projection: AnyProjection): Promise<Generations>;
 
-  /** Begins an empty generation, instead of one that is being built. With `keepLive` false the live one is gone at once. False when the lease is lost. */
+  /**
+   * Begins an empty generation and drops one that is being built. With `keepLive` false the live one is gone at once. False when the lease is lost.
+   */
   abstract beginGeneration(
     projection: AnyProjection,
     token: string,
@@ -97,8 +98,8 @@ export abstract class ProjectionStore {
   ): Promise<boolean>;
 
   /**
-   * Makes the generation that has been built up to `through` the live one; the old one is gone. `behind` when the live one has come
-   * further, or a commit came in between; `fenced` when the lease is lost or another one is being built.
+   * Makes the generation that was built up to `through` the live one, and removes the old one. `behind` when the live one is further, or a commit
+   * came in between. `fenced` when the lease is lost or another generation is being built.
    */
   abstract promote(
     projection: AnyProjection,
@@ -107,16 +108,16 @@ export abstract class ProjectionStore {
     report: RebuildReport,
   ): Promise<'promoted' | 'behind' | 'fenced'>;
 
-  /** Lets what older versions have stored expire after a day. A process of such a version that is still at work keeps it. */
+  /** Lets the data of older versions expire after a day. A process of such a version that still works keeps it. */
   abstract retireOlderVersions(projection: AnyProjection): Promise<void>;
 
-  /** How far the generation has come; null when it is gone. */
+  /** The progress of the generation; null when it is gone. */
   abstract checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
-  /** As `checkpoint`, for who goes on from there: keeps the generation where a newer version has let it expire. */
+  /** As `checkpoint`, for a writer that continues from there. Keeps the generation if a newer version has let it expire. */
   abstract resume(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
-  /** Null when it was taken. */
+  /** Null when the commit was accepted. */
   abstract commit(
     projection: AnyProjection,
     token: string,
@@ -124,22 +125,21 @@ export abstract class ProjectionStore {
     commit: Commit,
   ): Promise<CommitFault | null>;
 
-  /** Takes documents out of their lists that have been in them for as long as `listedForDays` says. */
+  /** Removes documents from their lists after `listedForDays`. */
   abstract letOldEntriesLeave(projection: AnyProjection): Promise<void>;
 
-  /** Number of listed documents of the live and the building generation. */
+  /** The number of listed documents of the live and the building generation. */
   abstract sizes(projection: AnyProjection): Promise<{ readonly live: number; readonly building: number }>;
 
   /**
-   * Ids of documents that are listed otherwise by the live generation than by the one being built, at most `limit`, while both are
-   * written. A document that is merely ahead on one side is looked at again until both have it at the same
-   * revision, or a few seconds have passed.
+   * The ids of documents that the live generation lists differently from the one being built, at most `limit`, while both are written. A document
+   * that is only ahead on one side is checked again until both have the same revision or a few seconds have passed.
    */
   abstract differences(projection: AnyProjection, limit: number): Promise<string[]>;
 
   /** Asks the process that holds the lease for a rebuild. */
   abstract requestRebuild(projection: AnyProjection, request: string): Promise<void>;
 
-  /** The newest report; null when there was none. */
+  /** The newest report; null without one. */
   abstract lastReport(projection: AnyProjection): Promise<RebuildReport | null>;
 }

@@ -12,38 +12,38 @@ export interface RateVerdict {
 export type { RateUse };
 
 export interface RateRefusal {
-  /** Of the uses that are not left, the one whose window ends last. */
+  /** The key of the refused use whose window ends last. */
   readonly key: string;
-  /** Of that use. */
+  /** The rule of that use. */
   readonly rule?: string;
   /** Whole seconds until that end, at least 1. */
   readonly retryAfterSeconds: number;
 }
 
 /**
- * Fixed windows, counted in Redis so that the count is right across processes. Answers within seconds. While it cannot count,
- * everything is allowed, and a metric counts how often that was: a limit against abuse must not stop the service.
+ * Fixed windows, counted in Redis so that all processes share one count. Answers within seconds. While it cannot count, it allows everything and a
+ * metric counts the uses. A limit against abuse must not stop the service.
  */
 export abstract class RateLimiter {
   /** Counts one use of `key` (failures count too) against `limit` per `windowSeconds`. */
   abstract hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict>;
 
-  /** Counts one use of each, at once, or none of any when one of them is not left. Null: counted. */
+  /** Counts one use of each at once, or none when one of them has no use left. Null: counted. */
   abstract take(uses: readonly RateUse[]): Promise<RateRefusal | null>;
 
-  /** Uncounts what was taken and not used after all. */
+  /** Gives back uses that were taken and not needed. */
   abstract giveBack(uses: readonly RateUse[]): Promise<void>;
 
-  /** Remembers under a name what was taken, for an hour, where it turns out later whether it was used. */
+  /** Remembers taken uses under a name for an hour, until it is known whether they were needed. */
   abstract setAside(name: string, uses: readonly RateUse[]): Promise<void>;
 
-  /** Uncounts what was set aside under the name: once, however often it is called. */
+  /** Gives back the uses set aside under the name, once even after several calls. */
   abstract giveBackSetAside(name: string): Promise<void>;
 
-  /** What was set aside is settled. True where it was there: then no other process gives it back. */
+  /** Keeps the uses as counted. True when they were still set aside: then no other process gives them back. */
   abstract forgetSetAside(name: string): Promise<boolean>;
 
-  /** Takes, or refuses the caller. */
+  /** Takes the uses, or refuses the caller. */
   async admit(uses: readonly RateUse[]): Promise<void> {
     const refusal = await this.take(uses);
     if (refusal === null) return;

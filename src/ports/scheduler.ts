@@ -1,15 +1,15 @@
 /**
- * Runs something every so often, once however many processes there are: at once when the first of them starts, then by its interval. A run
- * that fails is told and the next one comes as planned. What takes longer than its interval is not begun again by the same process meanwhile;
- * another one may. Timers survive an emptied Redis.
+ * Runs jobs at intervals, each once over all processes: at once when the first process starts, then by its interval. A failed run is logged, and the
+ * next one comes as planned. A process does not begin a job again while its run takes longer than the interval, but another process may. Timers
+ * survive an emptied Redis.
  */
 export abstract class Scheduler {
-  /** To be called once per name at start, before `start`. */
+  /** Call once for each name, before `start`. */
   abstract every(name: string, intervalMs: number, run: () => Promise<void>): void;
 
-  /** Begins running what was registered. */
+  /** Begins to run the registered jobs. */
   abstract start(): Promise<void>;
 
-  /** Ends intake and waits for what is running. */
+  /** Ends intake and waits for running jobs. */
   abstract stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A public key as `/.well-known/jwks.json` shows it (RFC 7517). */
+/** A public key in `/.well-known/jwks.json` (RFC 7517). */
 export interface PublicJwk {
   readonly kty: 'EC';
   readonly crv: 'P-256';
@@ -11,17 +11,17 @@ export interface PublicJwk {
 }
 
 /**
- * The keys that sign our tokens: ES256 only. The first one signs; all of them verify, so that a key can be replaced
- * without cutting off the tokens it signed. Private keys never leave the adapter.
+ * The keys that sign the service's tokens: ES256 only. The first one signs, and all of them verify, so a replaced key's tokens stay valid. Private
+ * keys never leave the adapter.
  */
 export abstract class TokenKeys {
-  /** `iss` of every token signed here; nothing else is accepted. */
+  /** The `iss` of every token signed here. No other issuer is accepted. */
   abstract readonly issuer: string;
 
   /** A compact JWS of the claims and the issuer, with `alg`, `typ` and the signing key's `kid` in its header. */
   abstract sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
 
-  /** The public key to verify with, as PEM (SPKI); null when no such key is known. */
+  /** The public key to verify with, as PEM (SPKI); null for an unknown `kid`. */
   abstract verificationKey(kid: string): string | null;
 
   abstract published(): readonly PublicJwk[];

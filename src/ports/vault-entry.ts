@@ -1,7 +1,7 @@
-// Entries of the vault that hold JSON, and what a use case does when the person behind them was erased.
+// Vault entries that hold JSON, and the answer of a use case when the person was erased.
 import { SubjectErased, type Vault } from './vault.js';
 
-/** `null` when nothing was ever put there. */
+/** `null` when the entry was never put. */
 export async function readEntry<Content extends object>(
   vault: Vault,
   subject: string,
@@ -30,7 +30,7 @@ export async function isErased(vault: Vault, subject: string): Promise<boolean> 
   return (await unlessErased(vault.get(subject, 'none'))) === 'erased';
 }
 
-/** What a use of the vault gave, or `erased` when the data key of its subject is gone. */
+/** The result of a vault operation, or `erased` when the data key of its subject is gone. */
 export async function unlessErased<Value>(use: Promise<Value>): Promise<Value | 'erased'> {
   try {
     return await use;

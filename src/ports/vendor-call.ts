@@ -1,37 +1,37 @@
-// What calls to every vendor have in common.
+// The common parts of calls to every vendor.
 import type { ActionContext } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
 
-/** What every call carries. */
+/** The fields of every call. */
 export interface VendorCall {
-  /** Ours; the vendor's idempotency key. */
+  /** The service's attempt id, which is the vendor's idempotency key. */
   readonly attemptId: string;
   /** Travels as `X-Request-Id`. */
   readonly correlationId: string;
-  /** The id of the vendor that is called; absent: the first one of its kind. */
+  /** The id of the vendor to call; absent: the first one of its kind. */
   readonly vendor?: string;
-  /** Null only for what belongs to the installation itself. */
+  /** Null only for calls of the installation itself. */
   readonly accountId?: string | null;
-  /** Of the aggregate that has the call made, such as the screening session. */
+  /** The aggregate that makes the call, such as the screening session. */
   readonly aggregateId?: string;
   /** Test traffic never reaches a real vendor, nor live traffic a sandbox. */
   readonly environment: Environment;
-  /** The vault subject whose data the call or its verdict carries: what waits in a queue is sealed under its data key. Null: nothing personal. */
+  /** The vault subject whose data the call or its verdict carries. Its data key seals waiting input. Null: nothing is personal. */
   readonly subject: string | null;
-  /** Aborted when the time for the verdict is over: it is `timed-out` then, and what was sent or waits to be sent is given up. */
+  /** Aborted when the time for the verdict is over. The verdict is then `timed-out`, and pending requests are given up. */
   readonly signal?: AbortSignal;
-  /** Epoch milliseconds of that time: a process that stood still may look at the clock before its timers run. */
+  /** The end of that time, epoch milliseconds. A process that paused can check the clock before its timers run. */
   readonly endsAt?: number;
   /**
-   * Is told how each exchange ended: the status of the answer, or a word where none came. `retryAfterSeconds`: when a vendor that
-   * is busy or down wants to be asked again.
+   * Receives the end of each exchange: the status of the answer, or a word when none came. `retryAfterSeconds` is the pause that a busy vendor, or
+   * one that is down, asks for.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
-  /** Asked by the port just before it asks the vendor. False: another process has asked it or will, and this one must not. */
+  /** The port asks this just before it asks the vendor. False: another process has asked the vendor or will, so this one must not. */
   readonly mayAsk?: () => Promise<boolean>;
 }
 
-/** The call of an attempt within what it belongs to, about the person behind `subject`. */
+/** The call of an attempt in the given context, about the person behind `subject`. */
 export function vendorCall({
   id: aggregateId,
   attemptId,
@@ -51,17 +51,17 @@ export function vendorCall({
 }
 
 /**
- * What a second request for one attempt is. `at-most-once`: it must not be sent: an aggregate reserves an attempt
- * once, whoever reserved it has it made once, and what came of it is asked. `idempotent`: the
- * idempotency key makes it harmless, the vendor executes it once and answers alike. `query`: it changes nothing.
+ * The vendor's treatment of a second request for one attempt. `at-most-once`: it must not be sent. An aggregate reserves an attempt once, the call is
+ * made once, and its result is queried. `idempotent`: the idempotency key makes it harmless. The vendor executes it once and gives the same answer.
+ * `query`: it changes nothing.
  */
 export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 
-/** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */
+/** The vendor cannot answer now. Nothing was decided and, for `unavailable`, nothing was executed. */
 export type NoVerdict =
-  /** Refused the connection, 503, or known not to have executed the call. */
+  /** The vendor refused the connection, answered 503, or is known not to have executed the call. */
   | { readonly kind: 'unavailable' }
-  /** No complete answer within the time limit; the vendor may have executed the call. */
+  /** No complete answer came within the time limit. The vendor may have executed the call. */
   | { readonly kind: 'timed-out' }
-  /** An answer that cannot be classified (not JSON, a redirect, an unknown code); the vendor may have executed the call. */
+  /** The answer cannot be classified (not JSON, a redirect, an unknown code). The vendor may have executed the call. */
   | { readonly kind: 'unintelligible' };

@@ -1,19 +1,19 @@
 import type { Capability } from '../kernel/vendor-choice.js';
 
-/** How the payment processor counts a currency: `10 ** exponent` is one unit, and what is charged is a multiple of `step`. */
+/** The processor's units of a currency: `10 ** exponent` is one unit, and charges are multiples of `step`. */
 export interface ChargedCurrency {
   readonly exponent: number;
   readonly step: number;
 }
 
-/** Which vendors this installation has. The vendor registry implements it. */
+/** The vendors of this installation. The vendor registry implements it. */
 export abstract class Vendors {
-  /** The ids of those that can be chosen. */
+  /** The ids of the vendors that accounts can choose. */
   abstract offering(capability: Capability): readonly string[];
 
-  /** Whether the vendor knows a person by the session that this identity vendor gave. */
+  /** Whether the vendor knows a person by this identity vendor's session. */
   abstract takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean;
 
-  /** By its lowercase ISO 4217 code; null when the payment processor does not charge it. */
+  /** By the lowercase ISO 4217 code; null when the payment processor does not charge it. */
   abstract currency(code: string): ChargedCurrency | null;
 }

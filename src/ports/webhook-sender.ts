@@ -1,6 +1,6 @@
-// Carries a signed event to a receiver. Adapter: `https`, run by the delivery worker.
+// Sends a signed event to a receiver. Adapter: `https`, run by the delivery worker.
 
-/** What is sent; the bytes of the body are signed and sent as they are. */
+/** The request to send. The bytes of the body are signed and sent unchanged. */
 export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,18 +22,18 @@ export interface WebhookAnswer {
 }
 
 /**
- * Sends once, never after a redirect. While nothing is sent, it goes on to the next address of the name. A connection that stood before and ends
- * before the first byte of an answer is replaced once, so the request may arrive twice. One time limit covers name lookup, connecting,
- * headers and body; answers before the answer (1xx) are passed over, and an answer's body is read up to 4 KB and no further. Only `https`, TLS 1.2 or
- * later with a certificate that verifies, only to public addresses (docs/contract/webhooks.md#addresses): checked before connecting,
- * pinned, and checked again on the connection. Trouble is a value, never an exception. Nothing of it is logged.
+ * Sends once, and never follows a redirect. Until it has sent something, it goes on to the next address of the name. An earlier connection that ends
+ * before the first byte of an answer is replaced once, so the request may arrive twice. One time limit covers name lookup, connecting, headers and
+ * body. Answers before the answer (1xx) are passed over, and at most 4 KB of an answer's body are read. Only `https`, TLS 1.2 or later with a
+ * certificate that verifies, only to public addresses (docs/contract/webhooks.md#addresses). The address is checked before connecting, pinned, and
+ * checked again on the connection. Trouble is a value, never an exception. Nothing is logged.
  */
 export abstract class WebhookSender {
   abstract send(request: WebhookRequest): Promise<WebhookAnswer>;
 }
 
-/** Why an address cannot be taken as an endpoint; null when it can. */
+/** The reason to refuse an address as an endpoint; null when it is accepted. */
 export abstract class WebhookAddressRules {
-  /** Looks names up: a host that does not resolve, or resolves to anything that is not public, is refused. Never throws. */
+  /** Looks names up. A host that does not resolve, or resolves to an address that is not public, is refused. Never throws. */
   abstract faultOf(url: string): Promise<string | null>;
 }

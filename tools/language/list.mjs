@@ -60,6 +60,7 @@ export const FINISHED_FOLDERS = [
   'src/published',
   'src/modules',
   'src/kernel',
+  'src/ports',
   'src/vendor-kit',
   'src/vendors',
   'web',
