@@ -1,4 +1,4 @@
-// How the attempts are settled that no worker recorded the end of: its process died, or the vendor was late.
+// Settles attempts whose end no worker recorded, because its process died or the vendor was late.
 import type { Provider } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
@@ -7,16 +7,16 @@ import { RecoveryJob } from '../platform/subscriptions/recovery-job.js';
 import type { VendorKind } from './external-call.js';
 import { QueuedExternalCalls } from './queued-external-calls.js';
 
-/** Names the one timer of all recovery of external calls. */
+/** The name of the one timer for the recovery of all external calls. */
 const RECOVERY_JOB = 'external-calls';
 
-/** How the open attempts of one kind of aggregate at one vendor are settled. */
+/** The recovery of the open attempts of one kind of aggregate at one vendor. */
 export class AttemptRecovery {
   constructor(
     readonly vendor: VendorKind,
-    /** Names its jobs, once in the service. */
+    /** The name of its jobs, unique in the service. */
     readonly operation: string,
-    /** In a worker. Safe to repeat: what fails, or is still open, is due again at the next run. */
+    /** Runs in a worker. Safe to repeat: an attempt that fails or stays open is due again at the next run. */
     readonly settle: (id: string, signal: AbortSignal) => Promise<unknown>,
   ) {}
 }
@@ -27,20 +27,19 @@ type InstancesOf<Classes extends readonly Class[]> = {
 };
 
 interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptRecovery, 'vendor' | 'operation'> {
-  /** Read what is due. */
+  /** The readers of due attempts. */
   readonly inject: Classes;
-  /** Ids of the aggregates whose attempts are due in that environment, the most overdue first, at most so many. */
+  /** The ids of at most `limit` aggregates with due attempts in that environment, the most overdue first. */
   due(environment: Environment, now: Date, limit: number, ...readers: InstancesOf<Classes>): Promise<string[]>;
   /** The id of the vendor that the aggregate recorded, where it records one. */
   vendorOf?(id: string, ...readers: InstancesOf<Classes>): Promise<string | undefined>;
-  /** Asks the vendor what came of the attempt, or ends it. `signal` is aborted when the time for the vendor's answer is over. */
+  /** Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time for the vendor's answer is over. */
   settle(id: string, signal: AbortSignal): ICommand;
 }
 
 /**
- * For the `providers` of a feature module. The recovery job of external calls makes no call: it only puts what is due into the
- * queue of its vendor and environment, where a worker settles it. A vendor that hangs in test delays neither live nor another
- * vendor.
+ * For the `providers` of a feature module. The recovery job of external calls makes no call. It puts due attempts into the queue of their vendor and
+ * environment, and a worker settles them. So a vendor that hangs in test delays neither live traffic nor another vendor.
  */
 export function attemptRecovery<const Classes extends readonly Class[]>(kind: Declaration<Classes>): Provider[] {
   const { vendor, operation, inject } = kind;

@@ -1,30 +1,30 @@
-// The queues between those who have calls made and the workers: one a vendor and environment, so that calls to one vendor, or
-// of the test environment, never wait before those to another, or of live, nor take their slots.
+// The queues between callers and workers, one for each vendor and environment. Calls to one vendor, or in test, never delay calls to another vendor,
+// or in live, and never take their slots.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
-/** References only: the input lies sealed under `payloadRef` until the vendor is asked. */
+/** References only. The input is sealed under `payloadRef` until the vendor is asked. */
 export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
   /** Null in a job of an earlier release, whose process keeps the input. */
   readonly payloadRef: string | null;
-  /** Epoch milliseconds; from then on nobody waits and the call must not be made. */
+  /** Epoch milliseconds. From then on no caller waits, and the call must not be made. */
   readonly deadline: number;
-  /** Names the process that waits. */
+  /** The name of the waiting process. */
   readonly waiter: string;
 }
 
-/** Of a job that settles the open attempt of an aggregate, for which nobody waits. */
+/** A job that settles the open attempt of an aggregate. No caller waits for it. */
 export interface SettleJobData {
-  /** Of the aggregate. */
+  /** The aggregate's id. */
   readonly id: string;
 }
 
 export type CallJob = Job<CallJobData | SettleJobData, void>;
 
-/** What queues, places and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
+/** The vendor's name in queues, places and metrics. The first vendor of a kind has the kind's name, and also serves calls that name no vendor. */
 export function vendorName(kind: VendorKind, id: string | undefined): string {
   const capability = CAPABILITY_OF[kind];
   return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;
@@ -34,7 +34,7 @@ export function queueName(kind: VendorKind, id: string | undefined, environment:
   return `${vendorName(kind, id)}-${environment}`;
 }
 
-/** The queue beside one of calls for jobs that settle attempts: these and callers who wait never keep each other waiting. */
+/** The queue for jobs that settle attempts. It is separate, so that these jobs and waiting callers never delay each other. */
 export function settleQueueName(queue: string): string {
   return `${queue}-settle`;
 }
@@ -46,7 +46,7 @@ interface CallQueue {
   readonly settles: boolean;
 }
 
-/** Of the first vendors, and of every other one that is set up here. */
+/** The queues of the first vendors and of every other vendor that is set up here. */
 export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly CallQueue[] {
   return (Object.keys(CAPABILITY_OF) as VendorKind[]).flatMap((kind) => {
     const capability = CAPABILITY_OF[kind];
@@ -61,7 +61,7 @@ export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly CallQueue
   });
 }
 
-/** Never run twice by BullMQ, and gone from Redis when it is over. */
+/** BullMQ never runs these jobs twice, and removes them from Redis at their end. */
 const JOB_OPTIONS = {
   attempts: 1,
   removeOnComplete: true,
@@ -69,21 +69,23 @@ const JOB_OPTIONS = {
   stackTraceLimit: 0,
 } as const satisfies DefaultJobOptions;
 
-/** Nobody reads the event stream, so it is kept short. */
+/** No process reads the event stream, so it is kept short. */
 export const QUEUE_OPTIONS = {
   defaultJobOptions: JOB_OPTIONS,
   streams: { events: { maxLen: 100 } },
 } satisfies Omit<QueueOptions, 'connection'>;
 
-/** On which a process hears which of its jobs are over: the job's id and, after a space, the word of its kind if there is one. */
+/**
+ * The channel on which a process learns that its jobs are over. A message is the job's id and, after a space, the word of its kind if there is one.
+ */
 export function channelOf(waiter: string): string {
   return `external-calls:${waiter}`;
 }
 
-/** `timeoutMs` is over queueing and the call. */
+/** `timeoutMs` covers queueing and the call. */
 export interface CallSettings {
   readonly timeoutMs: number;
-  /** Calls to one vendor in one environment that one worker process has under way at once. */
+  /** The number of calls that one worker process makes at once to one vendor in one environment. */
   readonly concurrency: number;
 }
 

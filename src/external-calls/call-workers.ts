@@ -1,4 +1,4 @@
-// The side of the workers: take jobs, have the vendors asked and the verdicts recorded, say that the jobs are over.
+// The workers' side: takes jobs, runs their calls, and reports that the jobs are over.
 import { setMaxListeners } from 'node:events';
 import { Logger, type OnModuleInit } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
@@ -16,9 +16,8 @@ import type { ExternalCall, VendorKind } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
 /**
- * A job whose worker died is failed, never run again.
- * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds. A job whose wake-up was lost with a process
- * waits for `drainDelay` at most, seconds: less than callers wait by default.
+ * A job whose worker died is failed, never run again. After an error of Redis a worker waits `runRetryDelay` milliseconds. A job that lost its
+ * wake-up with a process waits at most `drainDelay` seconds, which is less than callers wait by default.
  */
 const WORKER_OPTIONS = {
   autorun: false,
@@ -28,8 +27,8 @@ const WORKER_OPTIONS = {
 } satisfies Partial<WorkerOptions>;
 
 /**
- * An attempt cannot be settled while its job is held by a worker that died, so these locks are short, milliseconds. A worker that only
- * stood still for so long does no harm: attempts may be settled twice. No caller waits for them, so that an idle worker asks seldom, seconds.
+ * An attempt cannot be settled while a dead worker holds its job, so these locks are short (milliseconds). A worker that only paused does no harm,
+ * because attempts may be settled twice. No caller waits for these jobs, so an idle worker polls seldom (seconds).
  */
 const SETTLING_OPTIONS = {
   lockDuration: 5_000,
@@ -37,29 +36,29 @@ const SETTLING_OPTIONS = {
   drainDelay: 30,
 } satisfies Partial<WorkerOptions>;
 
-/** How many slots a worker has for settling attempts, beside each slot for callers who wait; at least one. */
+/** The slots of a worker for settling attempts, for each slot for waiting callers; at least one. */
 const SETTLING_SHARE = 0.5;
 
-/** How long recording what was given up, and closing, may take, milliseconds. */
+/** The time limit for recording abandoned calls and for closing, milliseconds. */
 const CLOSING_MS = 2_000;
 
-/** How long a worker that is closing lets its running calls go on, milliseconds. */
+/** The time that a closing worker gives its running calls, milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** How soon a worker that does not renew its locks counts as dead (milliseconds), and how long one waits for a job at a time (seconds). */
+/** The time until a worker that does not renew its locks counts as dead (milliseconds), and the time of one poll for a job (seconds). */
 export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'> & {
   readonly drainMs?: number;
 };
 
-/** When the time for the vendor is over. */
+/** The end of the time for the vendor. */
 type Within = Required<Pick<VendorCall, 'signal' | 'endsAt' | 'onEnd'>>;
 
-/** Those in the same process who wait. */
+/** The waiting callers in the same process. */
 export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over'>;
 
 /**
- * One worker a queue, each with slots of its own. A job of a call leads to one call at most, and to none when its
- * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
+ * One worker for each queue, each with its own slots. A job of a call leads to at most one call, and to none when its input is gone or no caller
+ * waits. Redis never gets the text of an error, because BullMQ would keep it.
  */
 export class CallWorkers implements OnModuleInit {
   private readonly logger = new Logger('CallWorkers');
@@ -80,7 +79,7 @@ export class CallWorkers implements OnModuleInit {
     private readonly patience: WorkerPatience = {},
   ) {}
 
-  /** Two kinds of one name are a fault of the release: one would be given the jobs of the other. */
+  /** Two kinds of one name are a fault of the release, because one would get the jobs of the other. */
   onModuleInit(): void {
     for (const kind of this.find()) {
       const name = jobName(kind.vendor, kind.operation);
@@ -90,7 +89,7 @@ export class CallWorkers implements OnModuleInit {
   }
 
   start(): void {
-    // One for each call that is under way.
+    // Each running call has one listener.
     setMaxListeners(0, this.patienceIsOver.signal);
     const { drainMs: _, ...patience } = this.patience;
     this.workers = queuesOf(this.vendors).map(({ kind, name, settles }) => {
@@ -112,8 +111,8 @@ export class CallWorkers implements OnModuleInit {
   }
 
   /**
-   * Takes no further job; gives the running calls `drainMs`, after which their outcome counts as unknown; then closes.
-   * BullMQ's own `close` would wait for ever for what it cannot tell a Redis that is away.
+   * Takes no further job, and gives the running calls `drainMs`. After that time their outcome counts as unknown. Then it closes. BullMQ's own
+   * `close` would wait for ever for a Redis that is away.
    */
   async stop(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
@@ -124,7 +123,7 @@ export class CallWorkers implements OnModuleInit {
     await withTimeout(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
   }
 
-  /** Never throws: what was not recorded is left to the recovery job, and what was not settled is due again. */
+  /** Never throws. The recovery job settles a call that was not recorded, and an attempt that was not settled is due again. */
   private async process(vendor: VendorKind, job: CallJob): Promise<void> {
     const data = 'deadline' in job.data ? job.data : null;
     const leftMs = data ? data.deadline - this.clock.now().getTime() : this.settingsOf(vendor).timeoutMs;
@@ -146,7 +145,7 @@ export class CallWorkers implements OnModuleInit {
   private async workOf(vendor: VendorKind, job: CallJob, data: CallJobData | null, within: Within): Promise<unknown> {
     const kind = this.kinds.get(jobName(vendor, job.name));
     if (kind instanceof AttemptRecovery) return kind.settle(job.data.id, within.signal);
-    // A job of a newer release may have no kind here: the attempt is left to the recovery job.
+    // A job of a newer release may have no kind here. The recovery job then settles the attempt.
     if (kind && data) return this.run(kind, job, data, within);
   }
 
@@ -172,7 +171,7 @@ export class CallWorkers implements OnModuleInit {
       if (!isOver()) await mayAsk();
       return end;
     } catch (error) {
-      // The vault or the log was away. Where the settlement may make the call, only the settlement says that it was not made.
+      // The vault or the log was away. Where the settlement may make the call, only the settlement records that it was not made.
       if (asked || call.isMadeAgain || !(error instanceof Unavailable)) throw error;
       return notAsked(nameOf(error));
     }
@@ -196,7 +195,7 @@ function whatIs(job: CallJob | undefined): string {
   return 'attemptId' in job.data ? `${job.name}, attempt ${job.data.attemptId}` : `${job.name}, of ${job.data.id}`;
 }
 
-/** The name only: a message could hold what was being handled. */
+/** The name only, because a message could hold personal data. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

@@ -1,9 +1,9 @@
-// What a call to an outside vendor on behalf of an aggregate is. Each module has one class a kind of call.
+// The definition of a call to an outside vendor for an aggregate. Each module has one class for each kind of call.
 import type { ActionContext } from '../kernel/context.js';
 import type { Capability } from '../kernel/vendor-choice.js';
 import { type DeliverySemantics, type VendorCall, vendorCall } from '../ports/vendor-call.js';
 
-/** The kinds of vendors, and what each is chosen for; whom nobody chooses is null. */
+/** The kinds of vendors with the capability that each is chosen for; null when accounts do not choose it. */
 export const CAPABILITY_OF = {
   'identity-vendor': 'identity',
   'credit-bureau': 'credit',
@@ -13,47 +13,47 @@ export const CAPABILITY_OF = {
 } as const satisfies Readonly<Record<string, Capability | null>>;
 export type VendorKind = keyof typeof CAPABILITY_OF;
 
-/** One attempt that an aggregate has reserved. Travels in the job: ids only. */
+/** One attempt that an aggregate has reserved. It travels in the job and holds ids only. */
 export interface Attempt {
-  /** Of the aggregate. */
+  /** The aggregate's id. */
   readonly id: string;
   /** The vendor's idempotency key. */
   readonly attemptId: string;
-  /** The id of the vendor that the aggregate recorded; absent where it records none: the first of its kind. */
+  /** The id of the vendor that the aggregate recorded. Absent where it records none: the call goes to the first of its kind. */
   readonly vendor?: string;
-  /** The vault subject under whose data key the input waits. Null: nothing personal. */
+  /** The vault subject whose data key seals the waiting input. Null: the input is not personal. */
   readonly subject: string | null;
-  /** Of the caller; becomes the metadata of what is recorded. */
+  /** The caller's context. It becomes the metadata of the recorded events. */
   readonly context: ActionContext;
-  /** As the aggregate recorded it: the call is over before then. Absent where nobody settles the attempt. Not in the job. */
+  /** The time that the aggregate recorded. The call is over before then. Absent where no process settles the attempt. Not in the job. */
   readonly settleAfter?: Date;
 }
 
 /**
- * One kind of call: which vendor it goes to, and how a worker asks it and records what it said. A provider of the module
- * whose aggregate it is for; the workers find it by its class. `End` is a word for whoever waits, where how a call ended is no
- * fact that could be recorded: a question that the vendor could not answer.
+ * One kind of call: its vendor, the way a worker asks the vendor, and the way it records the verdict. It is a provider of the aggregate's module, and
+ * the workers find it by its class. `End` is a word for the waiting caller. It stands for an end that is not a fact to record, such as a query
+ * without an answer.
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
 export abstract class ExternalCall<Input = unknown, End = unknown> {
   abstract readonly vendor: VendorKind;
-  /** Names the jobs of this kind, once in the service. */
+  /** The name of the jobs of this kind, unique in the service. */
   abstract readonly operation: string;
-  /** The id of an `at-most-once` job is the attempt's; every other job is one of its own. */
+  /** An `at-most-once` job has the id of the attempt. Every other job has its own id. */
   abstract readonly semantics: DeliverySemantics;
   /** Whether the settlement of an `at-most-once` attempt makes a call that was never made (`ExternalCalls.makeAgain`). */
   readonly isMadeAgain: boolean = false;
 
   /**
-   * In a worker: asks the vendor with `call` and records the verdict in the aggregate, the vault before the log. The
-   * recovery job makes up for a process that dies in between.
+   * In a worker: asks the vendor with `call` and records the verdict in the aggregate, the vault before the log. The recovery job settles the attempt
+   * if the process dies in between.
    */
   abstract askAndRecord(call: VendorCall, attempt: Attempt, input: Input): Promise<End>;
 
-  /** Records that the vendor was not asked and will not be: no worker can take the input any more. */
+  /** Records that the vendor was not asked and will not be, because no worker can take the input any more. */
   abstract recordNotAsked(attempt: Attempt): Promise<End>;
 
-  /** `askAndRecord` with the input that was sealed. */
+  /** Runs `askAndRecord` with the sealed input. */
   make(attempt: Attempt, input: Uint8Array, within: Pick<VendorCall, 'signal' | 'endsAt' | 'mayAsk'>): Promise<End> {
     return this.askAndRecord(
       { ...vendorCall(attempt), ...within },

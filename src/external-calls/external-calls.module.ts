@@ -15,29 +15,29 @@ import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
 import { VendorPlaces } from './vendor-places.js';
 
 export interface ExternalCallsOptions {
-  /** For commands, and the connection of `payloads`. */
+  /** The connection for commands and for `payloads`. */
   readonly redis: Redis;
-  /** Of the workers; what they send while Redis is away waits. */
+  /** The connection of the workers. Their commands wait while Redis is away. */
   readonly workerRedis: Redis;
   readonly payloads: SealedPayloads;
   readonly clock: Clock;
   readonly settings: CallSettings;
-  /** Of vendors with settings of their own. */
+  /** The settings of vendors that have their own. */
   readonly own: Partial<Readonly<Record<VendorKind, CallSettings>>>;
   readonly vendors: Vendors;
-  /** Which part of the slots of a vendor one account may use; 0 is no limit. */
+  /** The part of a vendor's slots that one account may use; 0 means no limit. */
   readonly vendorShare: number;
-  /** Which part of those one lineage may use; 0 is no limit. */
+  /** The part of the account's places that one lineage may use; 0 means no limit. */
   readonly vendorPlacesPerLineage: number;
-  /** Hears of every call that could not be counted against an account's share. */
+  /** Is told of every call that could not be counted against an account's share. */
   notCounted(): void;
-  /** Is given, once for each queue, what tells how much waits in it. */
+  /** Gets, once for each queue, a function that gives the queue's backlog. */
   queued(queue: string, backlog: () => Promise<Backlog>): void;
 }
 
 const OPTIONS = Symbol('ExternalCallsOptions');
 
-/** External calls for every module; a worker process finds the kinds of calls and of recovery among the providers of all modules. */
+/** External calls for every module. A worker process finds the kinds of calls and of recovery among the providers of all modules. */
 @Module({})
 export class ExternalCallsModule {
   /** `worker`: whether this process makes the calls too. */
@@ -89,12 +89,12 @@ export class ExternalCallsModule {
   }
 }
 
-/** A place outlives the call's time limit by what recording the verdict may take. */
+/** A place outlives the call's time limit by the time to record the verdict. */
 const PLACE_GRACE_MS = 5_000;
-/** Many times what a reservation takes. */
+/** Many times the usual time of a reservation. */
 const RESERVED_WITHIN_MS = 500;
 
-/** 0 is no limit; else there is one place at least. */
+/** 0 means no limit; else there is at least one place. */
 function partOf(places: number, fraction: number): number {
   return fraction === 0 ? 0 : Math.max(1, Math.floor(places * fraction));
 }

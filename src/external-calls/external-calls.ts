@@ -1,34 +1,33 @@
 import type { Attempt, ExternalCall } from './external-call.js';
 
 /**
- * How a use case has a vendor asked, in three steps: `admit` the call, reserve the attempt in the aggregate (append
- * `...Requested`), `make` the call. What the vendor said is then in the aggregate, and the use case answers from there.
+ * A use case asks a vendor in three steps: `admit` the call, reserve the attempt in the aggregate (append `...Requested`), `make` the call. The
+ * aggregate then holds the vendor's verdict, and the use case answers from there.
  *
- * `make` returns when the verdict is recorded, when it is recorded that the vendor was not asked, or when the time limit
- * (`VENDOR_TIMEOUT`, over queueing and the call, from the reservation on) is up. An attempt that is still open then stays open until a worker or the
- * recovery job records its end. Nothing comes back from a worker but that a call is over, and the word of its kind, if any.
+ * `make` returns when the verdict is recorded, when it is recorded that the vendor was not asked, or when the time limit is up. The time limit
+ * (`VENDOR_TIMEOUT`) runs from the reservation and covers queueing and the call. An attempt that is still open then stays open until a worker or the
+ * recovery job records its end. A worker reports only that a call is over, and the word of its kind, if any.
  */
 export abstract class ExternalCalls {
   /**
-   * Takes one of the places that the account has at the vendor, in its environment; to be done before anything is stored.
-   * `make` gives the place back. Waits while other accounts or the lineage's own calls go first. Throws `request.rate_limited`
-   * when the account has no place left, or the wait is too long, and Unavailable while calls wait for the log.
+   * Takes one of the account's places at the vendor, in its environment. Call it before anything is stored. `make` gives the place back. It waits
+   * while calls of other accounts or of the same lineage go first. Throws `request.rate_limited` when the account has no place left or the wait is
+   * too long, and Unavailable while calls wait for the log.
    */
   abstract admit(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 
-  /** Gives the place back of a call that was admitted and will not be made. */
+  /** Gives back the place of an admitted call that will not be made. */
   abstract withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 
   /**
-   * Hands the reserved attempt to a worker and waits until the call is over. Null when that was not heard: in time, or because
-   * the message was lost. The use case then answers from what was recorded. Does not throw
-   * for vendor or queue trouble.
+   * Hands the reserved attempt to a worker and waits for the end of the call. Null when the end was not heard in time, or its message was lost. The
+   * use case then answers from the recorded state. Does not throw for trouble of the vendor or the queue.
    */
   abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;
 
   /**
-   * In a worker that settles the attempt of a call that `isMadeAgain`: makes it, while its input is kept, if the
-   * vendor was never asked. False when the vendor may have been asked, and when the input is gone.
+   * In a worker that settles the attempt of a call that `isMadeAgain`. Makes the call if the vendor was never asked and the input is kept. False when
+   * the vendor may have been asked, or the input is gone.
    */
   abstract makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean>;
 }

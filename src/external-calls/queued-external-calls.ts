@@ -1,4 +1,4 @@
-// The side of a use case: hands calls to the workers and waits until they are over.
+// The side of a use case: hands calls to the workers and waits for their end.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
@@ -27,10 +27,10 @@ import { REDIS_AWAY_MS, type VendorPlaces } from './vendor-places.js';
 
 const NOT_ASKED = Symbol('not asked');
 
-/** Between two tries to listen on a connection, milliseconds. */
+/** The pause between two tries to listen on a connection, milliseconds. */
 const LISTEN_AGAIN_MS = 100;
 
-/** The word of a call that is over, if any; `NOT_ASKED` when it is certain that no worker can make it. */
+/** The word of a call that is over, if any; `NOT_ASKED` when no worker can make it any more. */
 type Over = string | typeof NOT_ASKED | null;
 
 interface Waiter {
@@ -41,20 +41,20 @@ interface Waiter {
 
 export interface Backlog {
   readonly waiting: number;
-  /** Null when nothing waits. */
+  /** Null when no job waits. */
   readonly oldestWaitingMs: number | null;
 }
 
 /**
- * One call is: SET the sealed input, add the job; the worker reads the input, deletes it and asks the vendor, records the
- * verdict, and says that the job is over: in this process directly, to others by a message. A message may be lost with a
- * connection: after a reconnect this process looks which of its jobs are gone, and `make` ends without a word.
+ * One call takes these steps: SET the sealed input and add the job. The worker reads the input, deletes it, asks the vendor, records the verdict and
+ * reports the end of the job. It reports directly in this process, and by a message to others. A lost connection can lose a message. So this process
+ * checks after a reconnect which of its jobs are gone, and `make` ends without a word.
  *
- * This class records that the vendor was not asked only while no worker can ask it any more. After that the process that deletes
- * the input decides. A queue that falls silent after the job may have been stored leaves the attempt open.
+ * This class records that the vendor was not asked only while no worker can ask it. After that, the process that deletes the input decides. When the
+ * queue falls silent and may have stored the job, the attempt stays open.
  */
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
-  /** Names this process in its jobs. */
+  /** The name of this process in its jobs. */
   readonly name = randomUUID();
   private readonly names: ReadonlySet<string>;
   private readonly queues = new Map<string, Queue<CallJobData | SettleJobData>>();
@@ -62,7 +62,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   private listening: Promise<void> | null = null;
   private readonly waiting = new Map<string, Waiter>();
 
-  /** A second connection, for listening, is made from `redis`. Neither connects before its first use. */
+  /** `redis` is duplicated for a second connection, which listens. Neither connects before its first use. */
   constructor(
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
@@ -80,7 +80,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       this.over(jobId, end === '' ? null : end, retryAfter === undefined ? undefined : Number(retryAfter));
     });
     this.listener.on('error', () => undefined);
-    // It writes nothing, and would not notice that the address leads to another server now.
+    // The listener writes nothing, so it would not notice that the address now leads to another server.
     redis.on('reconnecting', () => {
       if (this.listener.status === 'ready') this.listener.disconnect(true);
     });
@@ -117,14 +117,14 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   /**
-   * Has a worker settle the open attempt of an aggregate; waits for nothing. Again is harmless while the job is there: it is
-   * one for an aggregate, which has one open attempt. Throws when the queue does not take the job in time.
+   * Hands a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first is there.
+   * Throws when the queue does not take the job in time.
    */
   async settle(
     { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
     environment: Environment,
     id: string,
-    /** The one that the aggregate recorded. */
+    /** The vendor that the aggregate recorded. */
     vendor?: string,
   ): Promise<void> {
     const name = settleQueueName(this.nameOf(kind, vendor, environment));
@@ -132,7 +132,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     if ((await withTimeout(this.redisAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 
-  /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
+  /** Called by a worker in this process, or after a message from another. It ignores a job without a waiting caller. */
   over(jobId: string, end: string | null, retryAfter?: number): void {
     this.waiting.get(jobId)?.over(end, retryAfter);
   }
@@ -145,7 +145,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     return { waiting, oldestWaitingMs };
   }
 
-  /** Stops listening, and waits for nothing any more. */
+  /** Stops listening, and ends every wait. */
   async onApplicationShutdown(): Promise<void> {
     this.listener.disconnect();
     for (const waiter of this.waiting.values()) waiter.over(null);
@@ -155,7 +155,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   private async handOver(call: ExternalCall<never>, attempt: Attempt, input: unknown): Promise<Over> {
     const { settleAfter, ...ids } = attempt;
     const { environment } = attempt.context;
-    if (environment === null) throw new Error('A vendor is called for an aggregate, and that has an environment');
+    if (environment === null) throw new Error('A call to a vendor needs an aggregate with an environment');
     const now = this.clock.now().getTime();
     const inTime = now + this.settingsOf(call.vendor).timeoutMs;
     const deadline = settleAfter === undefined ? inTime : Math.min(inTime, callEnd(settleAfter));
@@ -167,7 +167,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const inputMs = call.isMadeAgain ? keptMs(timeoutMs) : timeoutMs * SHARE_OF_TIME;
     const sealed = this.payloads.seal(jobId, attempt.subject, bytes, inputMs);
     if ((await this.answered(sealed, timeoutMs)) === null) {
-      // Redis may store it yet, and an input that is there would say that the vendor may be asked.
+      // Redis may store the input later, and a stored input would mean that the vendor may be asked.
       void sealed.then(() => this.payloads.remove(jobId)).catch(() => undefined);
       return NOT_ASKED;
     }
@@ -195,7 +195,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     );
   }
 
-  /** With the first call, which waits until this process hears that it is over. */
+  /** Begins with the first call, which waits until this process listens. */
   private beginToListen(): Promise<void> {
     return (this.listening ??= new Promise((resolve) => {
       this.listener.on('ready', () => void this.listen().then(resolve));
@@ -203,7 +203,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }));
   }
 
-  /** On one connection: subscribes and looks which jobs are gone, until both succeed or the connection ends. */
+  /** Subscribes on one connection and checks which jobs are gone. Repeats until both succeed or the connection ends. */
   private async listen(): Promise<void> {
     const { stream } = this.listener;
     while (this.listener.status === 'ready' && this.listener.stream === stream) {
@@ -219,7 +219,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }
   }
 
-  /** Of a vendor that is not set up here, the first one's: a worker that has it calls it, another finds it unavailable. */
+  /** A vendor that is not set up here uses the first one's queue. A worker that has the vendor calls it, and another finds it unavailable. */
   private nameOf(kind: VendorKind, vendor: string | undefined, environment: Environment): string {
     const own = queueName(kind, vendor, environment);
     return this.names.has(own) ? own : queueName(kind, undefined, environment);
@@ -229,7 +229,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const known = this.queues.get(name);
     if (known !== undefined) return known;
     const queue = new Queue<CallJobData | SettleJobData>(name, { ...QUEUE_OPTIONS, connection: this.redis });
-    // The connection repairs itself; an error event that nobody hears would end the process.
+    // The connection repairs itself. An error event without a listener would end the process.
     queue.on('error', () => undefined);
     this.queues.set(name, queue);
     return queue;

@@ -4,7 +4,7 @@ import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
 
-/** A call that was made: the kind of its verdict, its duration, how its exchanges ended, and its ids. */
+/** Receives every call: its vendor, its operation, the kind of its verdict, its duration, the ends of its exchanges, and its ids. */
 export interface MadeCall {
   readonly vendor: string;
   readonly operation: string;
@@ -19,9 +19,9 @@ type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly k
 const logger = new Logger('RoutedVendor');
 
 /**
- * A port whose calls go to the vendor that they name, in their environment: test traffic never reaches a real vendor, nor live
- * traffic a sandbox. A vendor that is not set up is `unavailable`. Every call is measured and logged by `observe`. A call whose signal is aborted is
- * `timed-out`, one whose adapter threw is `unintelligible`; of an error only the name is logged.
+ * A port that sends each call to the vendor it names, in the call's environment. Test traffic never reaches a real vendor, and live traffic never a
+ * sandbox. A vendor that is not set up is `unavailable`. `observe` measures and logs every call. A call whose signal is aborted is `timed-out`, and
+ * one whose adapter threw is `unintelligible`. The log has only the name of an error.
  */
 export function routedVendor<Port extends object>(
   kind: VendorKind,
@@ -38,10 +38,10 @@ export function routedVendor<Port extends object>(
         notCalled('it is not set up');
         return { kind: 'unavailable' };
       }
-      // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
+      // A call without time left is not begun, because the attempt is about to be settled or the process to end.
       const isLate = (): boolean => call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
       if (isLate() || (call.mayAsk && !(await call.mayAsk())) || isLate()) {
-        notCalled(isLate() ? 'no time was left' : 'its input is in other hands');
+        notCalled(isLate() ? 'no time was left' : 'another process has its input');
         return { kind: 'timed-out' };
       }
       const ends: string[] = [];

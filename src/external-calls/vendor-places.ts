@@ -1,4 +1,4 @@
-// How many calls of one account, and of one lineage, may be under way or waiting at a vendor at once, over all processes.
+// Limits the calls that one account and one lineage have under way or waiting at a vendor, over all processes.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
@@ -8,15 +8,15 @@ import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Places of all, of the account and of the lineage, and who waits. 1: taken, 0: refused, -1: the caller's turn is to come. */
+    /** The places of all, of the account and of the lineage, and the waiting callers. 1: taken, 0: refused, -1: wait for the turn. */
     takeVendorPlace(...args: readonly (string | number)[]): Result<1 | 0 | -1, Context>;
   }
 }
 
 /**
- * By Redis's clock. An attempt has one place, however often it is taken. A place of a process that died is free again when its time is up.
- * An account or a lineage that holds places gets another only while more are free than it holds: busy ones always leave room
- * for the next one. Strangers leave an eighth of the account's places to its servers and session grants.
+ * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free again after its time. An account
+ * or lineage that holds places gets another only while more places are free than it holds. So busy ones always leave room for the next one. Strangers
+ * leave an eighth of the account's places to its servers and session grants.
  */
 const TAKE = `
 local attempt, ttl = ARGV[1], tonumber(ARGV[2])
@@ -48,35 +48,35 @@ if (perLineage == 0 and ofAccount >= limit) or (not waits and waiting >= slots) 
 put(KEYS[4], ARGV[6])
 return -1`;
 
-/** How long Redis may keep silent before it counts as away, milliseconds. */
+/** The silence after which Redis counts as away, milliseconds. */
 export const REDIS_AWAY_MS = 1_500;
-/** When a place may be free again, seconds: calls are short. */
+/** The time until a place may be free again, seconds. Calls are short. */
 const RETRY_AFTER_SECONDS = 1;
-/** How often a caller that waits asks whether its turn has come, and how long a caller that has gone counts as waiting, milliseconds. */
+/** The interval at which a waiting caller checks for its turn, and the time for which a caller that has gone counts as waiting, milliseconds. */
 const TURN_MS = 100;
 const GONE_MS = 2_000;
-/** For so long after calls waited for the log, others find no place because of them, milliseconds. */
+/** After calls waited for the log, other callers find no place because of them for this time, milliseconds. */
 const AFTERWARDS_MS = 2_000;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface PlaceLimits {
-  /** Of an account, in each environment; 0 is no limit. */
+  /** The places of an account, in each environment; 0 means no limit. */
   readonly limit: number;
-  /** Of a lineage, of those of its account; 0 is no limit. */
+  /** The places of a lineage, among those of its account; 0 means no limit. */
   readonly perLineage: number;
-  /** Of one worker process. */
+  /** The slots of one worker process. */
   readonly slots: number;
-  /** How long a caller waits for its turn. */
+  /** The longest wait of a caller for its turn. */
   readonly waitMs: number;
-  /** A place is held no longer. */
+  /** The longest time for which a place is held. */
   readonly ttlMs: number;
   /** A call that is not reserved by then waits for the log, and has no place meanwhile. */
   readonly reservedWithinMs: number;
 }
 
-/** While Redis is away calls are not counted, as with every limit against abuse; they are not made either. */
+/** While Redis is away, calls are not counted, as with every limit against abuse. They are not made either. */
 export class VendorPlaces {
-  /** Of calls that have a place and are not reserved yet. */
+  /** Calls that have a place and are not reserved yet. */
   private readonly reserving = new Map<string, NodeJS.Timeout>();
   private readonly waiting = new Set<string>();
   private waitedUntil = Number.NEGATIVE_INFINITY;
@@ -90,7 +90,7 @@ export class VendorPlaces {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 5, lua: TAKE });
   }
 
-  /** `workers`: how many processes have slots for the call. They are counted only where one does not suffice. */
+  /** `workers` counts the processes with slots for the call. It is called only when the slots of one process do not suffice. */
   async take(vendor: string, attempt: Attempt, workers: () => Promise<number>): Promise<void> {
     const { limit, perLineage, slots, waitMs, ttlMs } = this.limits;
     if (limit === 0) return;
@@ -109,7 +109,7 @@ export class VendorPlaces {
     }
   }
 
-  /** A call that waited for the log has its place again, whatever others have taken meanwhile. */
+  /** A call that waited for the log gets its place again, even if others have taken all places. */
   async reserved(vendor: string, attempt: Attempt): Promise<void> {
     if (!this.goesOn(attempt)) return;
     const limits = [this.limits.ttlMs, NO_LIMIT, NO_LIMIT, 0, GONE_MS, this.mostStrangers(attempt, NO_LIMIT)];
@@ -127,7 +127,7 @@ export class VendorPlaces {
     await withTimeout(this.redisAwayMs, Promise.all(given));
   }
 
-  /** 0 is no limit: for servers and session grants, and where there is but one place. */
+  /** 0 means no limit: for servers and session grants, and when there is only one place. */
   private mostStrangers({ context: { lineage, grantId } }: Attempt, limit: number): number {
     return lineage === undefined || grantId !== undefined ? 0 : limit - Math.max(1, Math.floor(limit / 8));
   }

@@ -61,6 +61,7 @@ export const FINISHED_FOLDERS = [
   'src/modules',
   'src/kernel',
   'src/ports',
+  'src/external-calls',
   'src/vendor-kit',
   'src/vendors',
   'web',
