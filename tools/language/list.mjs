@@ -62,6 +62,7 @@ export const FINISHED_FOLDERS = [
   'src/kernel',
   'src/ports',
   'src/external-calls',
+  'src/platform',
   'src/vendor-kit',
   'src/vendors',
   'web',

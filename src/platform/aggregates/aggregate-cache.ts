@@ -4,28 +4,28 @@ import { cachedBytes } from '../../kernel/json.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { EventStore } from '../../ports/event-store.js';
 
-/** So that a long stream is folded piece by piece. */
+/** Long streams are folded in pages of this size. */
 const PAGE = 1_000;
 const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 /** A stream as a state of any kind. `evolve` may read the metadata of the event. */
 export interface Fold<State, Event extends DomainEvent> {
-  /** First part of the stream name. */
+  /** The first part of the stream name. */
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
 }
 
 /**
- * Folds streams, and remembers what this process last saw of long ones, so that loading one reads only what is newer. Nothing depends on
- * its being recent: every load asks the store for what came after, and every append names the exact revision it builds on.
+ * Folds streams and remembers the last state of long ones, so that a load reads only newer events. The state need not be recent. Every load asks the
+ * store for newer events, and every append names the exact revision below it.
  */
 export class AggregateCache {
   private readonly seen: LRUCache<string, LoadedAggregate<unknown>>;
-  /** A stream may be folded in more than one way: they are numbered. */
+  /** Numbers the folds, because a stream may be folded in several ways. */
   private readonly folds = new Map<object, number>();
 
-  /** Of streams with fewer than `long` events nothing is remembered, and all of the history is handed on. */
+  /** Streams with fewer than `long` events are not remembered. Their whole history is returned. */
   constructor(
     private readonly store: EventStore,
     private readonly long: number,
@@ -56,7 +56,7 @@ export class AggregateCache {
     return loaded;
   }
 
-  /** `fold` has led to it. */
+  /** Remembers the state that `fold` has made. */
   remember(fold: object, stream: string, loaded: LoadedAggregate<unknown>): void {
     if (loaded.revision !== null && loaded.revision + 1 >= this.long)
       this.seen.set(this.keyOf(fold, stream), { ...loaded, history: loaded.history.slice(-1) });

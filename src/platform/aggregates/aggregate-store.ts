@@ -25,22 +25,22 @@ export { unstored, type CommandResult, type Fold, type LoadedAggregate };
 
 type ResultOf<Of extends AnyDecider> = CommandResult<Of['initial'], ReturnType<Of['decide']>[number]>;
 
-/** Handles what was appended just now, before the caller goes on. Never throws: what fails is done by the subscription. */
+/** Handles new events before the caller goes on. Never throws: the subscription repeats events that failed here. */
 export interface InlineEventHandlers {
   handleInline(events: readonly RecordedEvent[]): Promise<void>;
 }
 
-/** A stream of so many events is remembered: callers may make any stream grow, and none may cost more with each of its events. */
+/** Streams of this length are remembered. Callers may make any stream grow, and the cost of a command must not grow with it. */
 const LONG = 200;
 
 /**
- * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
- * all of it is done again, a few times; no outside call happens inside. After an append the read models see it before
- * the caller does, unless the stream has become long, and the event handlers marked inline have run.
+ * Loads an aggregate, lets its decider decide, and appends the result at exactly the revision it saw. A conflict repeats all of this a few times. It
+ * makes no outside call. After an append, the inline event handlers run before the caller goes on. The read models see the append before the caller
+ * too, unless the stream has become long.
  */
 export class AggregateStore {
   private readonly streams: AggregateCache;
-  /** Commands of one process take turns on a stream, so that tries are lost to other processes only. */
+  /** Commands of one process take turns on a stream, so that they conflict only with other processes. */
   private readonly turns = new KeyedMutex();
 
   constructor(
@@ -55,15 +55,14 @@ export class AggregateStore {
     this.streams = new AggregateCache(store, LONG);
   }
 
-  /** Also for a state of another kind than its decider's. */
+  /** Also loads a state of another kind than the decider's. */
   load<State, Event extends DomainEvent>(folded: Fold<State, Event>, id: string): Promise<LoadedAggregate<State>> {
     return this.streams.load(folded, streamOf(folded, id));
   }
 
   /**
-   * `aggregate`: its id, perhaps with `known`: the aggregate as the caller has seen it, `unstored` where it should not exist yet; that spares the first read. Throws what
-   * the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` error when other processes keep
-   * changing the stream.
+   * `known` is the aggregate as the caller has seen it, `unstored` where it should not exist yet. It saves the first read. Throws the decider's
+   * errors, EventStoreUnavailable when the log is away, and `service.unavailable` when other processes keep changing the stream.
    */
   async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
@@ -77,17 +76,16 @@ export class AggregateStore {
   }
 
   /**
-   * Commands to different aggregates, appended in this order, in as few appends as the log can make of them. Gives what became of
-   * each. A refusal of any of them stores none. But a process that dies, an outage, and on EventStoreDB a conflict leave the first
-   * of them stored without the rest (`EventStore.appendTogether`), so the caller must be right with that. After a conflict only
-   * what is not stored is decided again.
+   * Runs commands to different aggregates and appends their events in this order, in as few appends as the log allows. Gives the result of each. When
+   * one is refused, none is stored. A process that dies, an outage, and a conflict on EventStoreDB may store only the first of them
+   * (`EventStore.appendTogether`). The caller must tolerate that. After a conflict, only the commands that are not stored are decided again.
    */
   async appendTogether<const Deciders extends readonly AnyDecider[]>(
     commands: { readonly [Index in keyof Deciders]: CommandTo<Deciders[Index]> },
     context: ActionContext,
   ): Promise<{ readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> }> {
     this.testShare.admitCommand(context);
-    // Sorted, so that no two callers wait for each other.
+    // Sorted, so that two callers never wait for each other.
     const streams = commands.map(({ decider, id }) => streamOf(decider, id)).sort();
     const results = await this.inTurn(streams, () => this.untilAppended(commands, context));
     const changed = results.filter(({ events }) => events.length > 0);
@@ -122,7 +120,7 @@ export class AggregateStore {
     });
   }
 
-  /** What became of all of them, or of the first ones only, which a conflict lets stand. */
+  /** The results of all commands, or of the first ones that a conflict left stored. */
   private async append(
     commands: readonly CommandTo<AnyDecider>[],
     known: readonly LoadedAggregate<unknown>[],

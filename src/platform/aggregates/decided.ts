@@ -1,4 +1,4 @@
-// A command decided on an aggregate, and the tries to store what was decided.
+// Decides a command on an aggregate, and tries to store the result.
 import type { AnyDecider, CommandTo } from '../../kernel/command-to.js';
 import type { ActionContext } from '../../kernel/context.js';
 import { DomainError } from '../../kernel/domain-error.js';
@@ -7,9 +7,9 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { StreamAppend } from '../../ports/event-store.js';
 import { asNewEvent, recordedEvents } from './recorded-events.js';
 
-/** The aggregate after a command; may be handed to the next `execute` as what is known, to spare it the read. */
+/** The aggregate after a command. Pass it to the next `execute` as `known` to save its read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
-  /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
+  /** The events of this command; empty when it changed nothing. Their position is not known yet and empty. */
   readonly events: readonly RecordedEvent<Event>[];
 }
 
@@ -20,8 +20,8 @@ export interface AggregateObserver {
 }
 
 /**
- * So often a command is decided before it gives up, within some four seconds of pauses at most. A process that appends without a break wins
- * most tries from one that pauses: the pauses grow beyond a burst of its commands (docs/adr/0023-looks-of-a-session-are-one-stream.md).
+ * The tries of a command, with about four seconds of pauses at most. A process that appends without a break wins most conflicts with one that pauses.
+ * So the pauses grow longer than a burst of its commands (docs/adr/0023-looks-of-a-session-are-one-stream.md).
  */
 const MAX_TRIES = 10;
 const LONGEST_PAUSE_MS = 1_000;
@@ -30,7 +30,7 @@ export function streamOf({ category }: { readonly category: string }, id: string
   return `${category}-${id}`;
 }
 
-/** Throws what the decider throws. */
+/** Throws the decider's errors. */
 export function decided(
   { decider, id, command }: CommandTo<AnyDecider>,
   before: LoadedAggregate<unknown>,
@@ -53,7 +53,7 @@ export function appendOf(stream: string, { revision }: LoadedAggregate<unknown>,
   return { stream, expected: revision ?? 'no-stream', events: events.map(asNewEvent) };
 }
 
-/** For the request that the command is part of. */
+/** Notes the effect for the request of the command. */
 export function noteEffect({ events }: AnyResult, { effect }: ActionContext): void {
   if (effect && events.length > 0) effect.done = true;
 }
@@ -64,7 +64,7 @@ export async function untilStored<Result>(
   attempt: (number: number) => Promise<Result | null>,
 ): Promise<Result> {
   for (let number = 1; number <= MAX_TRIES; number++) {
-    // Processes that lost together must not meet again at once.
+    // The pause is random, so that processes that conflicted do not meet again at once.
     const pauseMs = Math.random() * Math.min(LONGEST_PAUSE_MS, 3 ** (number - 1));
     if (number > 1) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     const result = await attempt(number);

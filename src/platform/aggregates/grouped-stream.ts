@@ -20,7 +20,7 @@ import {
 } from './decided.js';
 import { TestShare } from './test-share.js';
 
-/** So that deciding on all of it keeps the event loop for a few milliseconds at most. */
+/** Decisions on a group of this size block the event loop for a few milliseconds at most. */
 const MOST_TOGETHER = 100;
 
 interface Asked extends CommandTo<AnyDecider> {
@@ -30,13 +30,13 @@ interface Asked extends CommandTo<AnyDecider> {
 }
 
 /**
- * The streams that never end and that many commands meet on, as AggregateStore has the others: the credit of an account, the looks at a
- * report. Commands that come while one is appended are appended together after it, each decided on the state that those before it left. The
- * state is remembered, and only what is newer is read. Read models and event handlers see such a stream through their subscription.
+ * Serves streams that never end and that many commands meet on, such as the credit of an account or the looks at a report. Commands that come during
+ * an append share the next one, and each is decided on the state after those before it. The state is remembered, so that only newer events are read.
+ * Read models and event handlers see such a stream through their subscription.
  */
 export class GroupedStream {
   private readonly states: AggregateCache;
-  /** By stream, what waits; a stream is there while a group of it is appended. */
+  /** The waiting commands of each stream. A stream is in the map while a group of it is appended. */
   private readonly waiting = new Map<string, Asked[]>();
 
   constructor(
@@ -79,18 +79,18 @@ export class GroupedStream {
 
   private async appendAll(stream: string, waiting: Asked[]): Promise<void> {
     this.waiting.set(stream, waiting);
-    // With those that come together with the first.
+    // Waits for the commands that come in the same turn.
     await nextTurn();
     while (waiting.length > 0) await this.append(stream, waiting.splice(0, MOST_TOGETHER));
     this.waiting.delete(stream);
   }
 
-  /** Answers each of them. In one append, or each by itself where the log does not take them together. */
+  /** Answers each command. It makes one append, or one for each command when the log does not take them together. */
   private async append(stream: string, group: readonly Asked[]): Promise<void> {
     try {
       await this.untilAppended(stream, group);
     } catch (error) {
-      // One of them cannot be stored, or all of them are too large.
+      // One of them cannot be stored, or together they are too large.
       if (error instanceof UnstorableEvent && group.length > 1)
         for (const one of group) await this.append(stream, [one]);
       else {
@@ -101,7 +101,7 @@ export class GroupedStream {
     }
   }
 
-  /** Each is answered when what it was decided on is stored: a refusal too may rest on what those before it decided. */
+  /** Answers each command once the events below its decision are stored. A refusal too may rest on the decisions before it. */
   private async untilAppended(stream: string, group: readonly Asked[]): Promise<void> {
     const [{ decider, id }] = group as readonly [Asked];
     const answers = await untilStored([decider.category], async () => {

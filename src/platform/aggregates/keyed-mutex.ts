@@ -3,11 +3,11 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 const MAX_WAIT_MS = 15_000;
 
 /**
- * Lets the commands on one stream take turns in this process, so that they do not conflict until they give up. A courtesy
- * and no lock: a command that has waited for `MAX_WAIT_MS` goes ahead, and the expected revision keeps it right.
+ * Lets the commands on one stream take turns in this process, so that they do not conflict until they give up. It is not a lock. A command goes ahead
+ * after `MAX_WAIT_MS`, and the expected revision keeps it correct.
  */
 export class KeyedMutex {
-  /** For each key, what settles when the last in line is done. */
+  /** For each key, the promise that settles when the last in line is done. */
   private readonly lines = new Map<string, Promise<void>>();
 
   async oneAtATime<Result>(key: string, work: () => Promise<Result>): Promise<Result> {

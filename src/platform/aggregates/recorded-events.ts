@@ -1,4 +1,4 @@
-// What was decided, as the log is to have it.
+// Makes the recorded form of decided events.
 import type { ActionContext } from '../../kernel/context.js';
 import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
@@ -7,7 +7,7 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { NewEvent } from '../../ports/event-store.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 
-/** The events that follow on the newest of the aggregate, chained to it. Their position is not known yet and empty. */
+/** The events after the aggregate's newest one, chained to it. Their position is not known yet and empty. */
 export function recordedEvents<Event extends DomainEvent>(
   stream: string,
   loaded: LoadedAggregate<unknown>,
@@ -32,7 +32,7 @@ export function recordedEvents<Event extends DomainEvent>(
     };
     const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
     prev = chain.hash;
-    // The position is the store's to give; the read models that get this event before the store delivers it do not look at it.
+    // The store gives the position. Read models that get this event earlier do not look at it.
     return { id, stream, revision, position: '', type: event.type, data: event.data, metadata: { ...metadata, chain } };
   });
 }

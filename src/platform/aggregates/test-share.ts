@@ -2,9 +2,9 @@ import type { ActorKind } from '../../kernel/actor.js';
 import type { ActionContext, Owner } from '../../kernel/context.js';
 import { DomainError } from '../../kernel/domain-error.js';
 
-/** Beyond its share by this factor, test traffic gets nothing any more but what the service does by itself. */
+/** Beyond this factor of its share, test traffic may store only the service's own work. */
 const GRACE = 1.1;
-/** Those who act by themselves follow from what callers did, and live traffic may wait behind them. */
+/** The other actors complete the work of callers, and live traffic may wait behind them. */
 const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
   'platform-token',
   'secret-key',
@@ -14,10 +14,13 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
 
 /** Keeps test traffic to its share of the log. */
 export class TestShare {
-  /** `used`: how much of the share; 1 is all of it. */
+  /** `used` gives the used part of the share; 1 is all of it. */
   constructor(readonly used: () => number = () => 0) {}
 
-  /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
+  /**
+   * Called at the start of a use case that begins something new. Test traffic that has used up its share begins nothing, and completes what it has
+   * begun.
+   */
   admit({ environment }: Owner): void {
     if (environment === 'test') this.refuseBeyond(1);
   }

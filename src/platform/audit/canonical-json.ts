@@ -1,14 +1,14 @@
 // The text that the hash chain covers (docs/architecture.md#the-hash-chain, docs/adr/0011).
 
-/** Keys of an object: a stored event has no more. */
+/** The most keys that an object of a stored event has. */
 const FEW = 32;
 
-/** A text that JSON writes as it is: no quote, backslash, control character or surrogate. */
+/** A text that JSON writes unchanged: without quotes, backslashes, control characters and surrogates. */
 const PLAIN = /^[ !#-[\]-\uD7FF\uE000-\uFFFF]*$/;
 
 /**
- * RFC 8785 (JSON Canonicalization Scheme) of a JSON value: no white space, keys in the order of their UTF-16 code units, numbers and
- * texts as ECMAScript writes them. Members that are undefined are left out; anything else that is not JSON is a TypeError.
+ * RFC 8785 (JSON Canonicalization Scheme) of a JSON value: without white space, keys ordered by UTF-16 code units, numbers and texts as in
+ * ECMAScript. Undefined members are left out. Any other value that is not JSON is a TypeError.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -42,7 +42,7 @@ function canonicalObject(value: object): string {
   return `{${text}}`;
 }
 
-/** By UTF-16 code units, in place. Few keys take a third of the time of `sort` this way. */
+/** Sorts by UTF-16 code units, in place. For few keys it takes a third of the time of `sort`. */
 function sorted(keys: string[]): string[] {
   if (keys.length > FEW) return keys.sort();
   for (let place = 1; place < keys.length; place++) {

@@ -1,9 +1,9 @@
-// The hash chain of a stream (docs/architecture.md#the-hash-chain). Written on append, checked by `ops audit verify`.
+// The hash chain of a stream (docs/architecture.md#the-hash-chain). An append writes it, and `ops audit verify` checks it.
 import { hash } from 'node:crypto';
 import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';
 import { canonicalJson } from './canonical-json.js';
 
-/** What a link covers: everything but the chain itself. */
+/** The content of a link: everything but the chain itself. */
 export interface ChainedContent {
   readonly id: string;
   readonly type: string;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.js';
 import { type EventStore, MAX_APPEND_BYTES, MAX_EVENT_BYTES, type StreamAppend } from '../../ports/event-store.js';
 import { linkTo } from './chain.js';
 
-/** Where the two logs part: an event of the source, or of the target where the source has none. */
+/** The place where the two logs differ: an event of the source, or of the target where the source has none. */
 export interface Difference {
   readonly stream: string;
   readonly revision: number;
@@ -12,7 +12,7 @@ export interface Difference {
   readonly fault: 'not an event of this log' | 'content does not match its hash' | 'missing from the target';
 }
 
-/** The last event that was compared, where each log has it, and how much there is up to there. */
+/** The last compared event in each log, with the number of events and streams up to it. */
 export interface CopyCheckpoint {
   readonly stream: string;
   readonly revision: number;
@@ -23,31 +23,31 @@ export interface CopyCheckpoint {
 }
 
 export interface LogCopy {
-  /** What the target holds of the source, compared after it was stored; how much of it this run has appended. */
+  /** `events` of the source are in the target and compared. This run appended `appended` of them. */
   readonly events: number;
   readonly streams: number;
   readonly appended: number;
-  /** Position in the source up to which the two are equal. */
+  /** The position in the source up to which the two are equal. */
   readonly through: string | null;
   readonly difference: Difference | null;
 }
 
 export interface CopyOptions {
-  /** Stores the appends in exactly their order, and may end at a conflict; a stream may come again. Default: one after another. */
+  /** Stores the appends in exactly their order, and may end at a conflict. A stream may occur twice. Default: one append after another. */
   readonly append?: (appends: readonly StreamAppend[]) => Promise<void>;
-  /** What an earlier run has told `onCompared`; not used when either log has not that event at that place. */
+  /** The last `onCompared` of an earlier run. It is not used when one of the logs lacks that event at that place. */
   readonly checkpoint?: CopyCheckpoint | null;
   readonly onCompared?: (checkpoint: CopyCheckpoint) => Promise<void>;
 }
 
 const PAGE = 1_000;
-/** So many events are within the limit of an append however large they are. */
+/** The number of events of any size that fit into one append. */
 const MAX_RUN = Math.floor(MAX_APPEND_BYTES / (MAX_EVENT_BYTES + 1_000));
 
 /**
- * Appends to the target what it lacks of the source, in the order of the source. The target must be empty or hold the beginning
- * of the source and nothing else, as an earlier copy has left it. Every event is read back from the target and compared, in the
- * order of the target; what is there already is compared before more is appended. Copies to where the source ended when that was reached.
+ * Appends the missing events of the source to the target, in the order of the source. The target must be empty or hold exactly the beginning of the
+ * source, as an earlier copy has left it. Every event is read back from the target and compared, in the order of the target. Existing events are
+ * compared before new ones are appended. The copy ends where the source ended when that was reached.
  */
 export async function copyLog(
   source: EventStore,
@@ -91,13 +91,13 @@ export async function copyLog(
     }
     if (at !== null) await onCompared?.(at);
     progress(at?.events ?? 0);
-    // What comes behind the end of the source is read once more: the source may have grown since.
+    // The events beyond the end of the source are read once more, because the source may have grown.
     if (isLast && copies.length === page.length) return result(null);
     page = page.slice(copies.length);
   }
 }
 
-/** Whether both logs have the event where an earlier run had compared it. */
+/** Whether both logs have the event at the place that an earlier run compared. */
 async function holds(source: EventStore, target: EventStore, at: CopyCheckpoint): Promise<boolean> {
   const only = { from: at.revision, limit: 1 };
   const [[own], [copy]] = await Promise.all([source.readStream(at.stream, only), target.readStream(at.stream, only)]);
@@ -105,7 +105,7 @@ async function holds(source: EventStore, target: EventStore, at: CopyCheckpoint)
   return faultOf(own, copy) === null;
 }
 
-/** The hash covers all of an event but its place in the whole log, which is where the walk stands. */
+/** The hash covers all of an event but its place in the whole log, which the walk checks. */
 function faultOf(own: RecordedEvent, copy: RecordedEvent): Difference['fault'] | null {
   if (copy.id !== own.id || copy.stream !== own.stream || copy.revision !== own.revision)
     return 'not an event of this log';
@@ -127,7 +127,7 @@ function oneByOne(target: EventStore): (appends: readonly StreamAppend[]) => Pro
   };
 }
 
-/** Neighbours of one stream go together; the order of the whole stays as it is. */
+/** Neighbours of one stream share an append. The order of the whole log stays. */
 function appendsOf(events: readonly RecordedEvent[]): StreamAppend[] {
   const appends: { stream: string; expected: StreamAppend['expected']; events: StreamAppend['events'][number][] }[] =
     [];

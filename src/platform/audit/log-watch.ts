@@ -1,4 +1,4 @@
-// Whether the log is still the one that this installation has seen, and all of it; and with that whether it may be appended to.
+// Checks whether the log is still the complete log that this installation has seen, and so whether it takes appends.
 import { DomainError } from '../../kernel/domain-error.js';
 import {
   EventLogDamaged,
@@ -10,16 +10,16 @@ import {
 import { isInspectable } from '../../ports/inspectable-log.js';
 import type { Log } from '../observability/log.js';
 
-/** How far a log went. */
+/** The end of a log as it was seen. */
 interface Extent {
   /** Positions mean nothing in another kind of store. */
   readonly store: string;
   readonly position: string;
-  /** Id of the log's first event, which no other log has. */
+  /** The id of the log's first event, which no other log has. */
   readonly firstEvent: string;
 }
 
-/** That an operator took the log as it was found for the right one. */
+/** An operator's decision that the log as it was found is the right one. */
 export interface Acceptance {
   readonly at: string;
   readonly by: string;
@@ -31,16 +31,16 @@ export interface Acceptance {
 
 interface Memory {
   readonly seen: Extent | null;
-  /** Stays until an operator accepts the log, also when the log has grown past what was seen. */
+  /** Stays until an operator accepts the log, even when the log has grown past the remembered end. */
   readonly complaint: string | null;
   readonly accepted: readonly Acceptance[];
 }
 
-/** The small file in which all processes of an installation keep what was seen. */
+/** The small file that all processes of an installation share. */
 export interface WatchFile {
-  /** Null when there is none. */
+  /** Null without a file. */
   read(): Promise<string | null>;
-  /** False, and nothing was written, when the content is no longer `before`. */
+  /** False, and nothing is written, when the content is no longer `before`. */
   replace(before: string | null, content: string): Promise<boolean>;
 }
 
@@ -53,25 +53,25 @@ const UNREADABLE: Memory = {
     'How far the log went cannot be read: log-watch.json in the data folder is damaged or closed to the service.',
 };
 
-/** There is nothing that an operator could accept, or nothing that may be. The message says why. */
+/** An operator has nothing to accept, or must not accept it. The message gives the reason. */
 export class NotAcceptable extends Error {
   override readonly name = 'NotAcceptable';
 }
 
 /**
- * Remembers in a small file beside the log, so that an emptied Redis changes nothing, how far the log went. A log that ends before that,
- * or begins otherwise, lost events or was replaced; a gap shows by the number of events. The service says so, is not
- * ready, appends nothing and does nothing by itself until an operator accepts the log, with a reason that is kept. In a new folder, as of a restored
- * backup, nothing was seen: there only a follower that has been further, with a Redis that was kept, complains.
+ * Remembers the end of the log in a small file beside the log, so that an emptied Redis changes nothing. A log that ends earlier or begins with
+ * another event has lost events or was replaced. The number of events shows a gap. The service then reports it, is not ready, and appends nothing
+ * until an operator accepts the log. The operator's reason is kept. In a new folder, such as a restored backup, no end is remembered. Only a follower
+ * that has been further, with a Redis that was kept, complains there.
  */
 export class LogWatch {
-  /** What is wrong now, in a sentence; null when all is well. */
+  /** The present fault as a sentence; null without one. */
   complaint: string | null = null;
   private reported: string | null = null;
   private hasLooked = false;
   private remembers = true;
   private looking: Promise<void> = Promise.resolve();
-  /** Of all that wait for this process's first look. */
+  /** The first look of this process, for all that wait for it. */
   private first: Promise<void> | null = null;
 
   constructor(
@@ -82,37 +82,39 @@ export class LogWatch {
     private readonly readOnly = false,
   ) {}
 
-  /** A follower of the log has been further than the log goes, which lost events or is another one. */
+  /** A follower of the log has been beyond its end, so the log has lost events or is another one. */
   async report(follower: string): Promise<void> {
     this.log.error({ follower }, 'has been further than the log goes, and begins again');
     this.reported ??= `The log does not go as far as ${follower} has followed it.`;
     await this.look();
   }
 
-  /** Compares the log with what was seen of it, and remembers how far it goes. Takes no longer for a long log. One look at a time. */
+  /**
+   * Compares the log with its remembered end, and remembers the new end. The cost does not depend on the length of the log. Looks run one at a time.
+   */
   look(): Promise<void> {
     return (this.looking = this.looking
       .then(() => this.lookNow())
       .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at')));
   }
 
-  /** Why nothing may be appended; null when it may. A process that has not looked yet looks first. */
+  /** The reason to refuse appends; null when they are allowed. A process that has not looked yet looks first. */
   async refusal(): Promise<DomainError | LogRefused | null> {
     if (this.readOnly) return new DomainError('service.read_only');
     if (!this.hasLooked) await (this.first ??= this.look().finally(() => (this.first = null)));
     return this.complaint === null ? null : new LogRefused(this.complaint);
   }
 
-  /** Remembers how far the log went in the end, when this process may have appended to it. */
+  /** Remembers the final end of the log, when this process may have appended to it. */
   async leave(): Promise<void> {
     if (this.hasLooked) await this.look();
   }
 
-  /** What was seen against the log as it is now; changes nothing. Null when the log cannot be asked. The complaint is none of damage. */
+  /** Compares the remembered end with the log and changes nothing. Null when the log cannot be asked. Damage is not part of the complaint. */
   async compare() {
-    // First what was seen, so that what is read of the log then is never older.
+    // The memory is read first, so that the state of the log is never older.
     const { memory, text } = await this.remembered();
-    // One complaint is enough: what is reported beside it is accepted with it.
+    // A reported fault needs no complaint of its own, because both are accepted together.
     if (memory.complaint !== null) this.reported = null;
     const found = await this.found();
     if (found === null) return null;
@@ -136,7 +138,7 @@ export class LogWatch {
     }
   }
 
-  /** From now on the log as it is found counts as seen. Throws NotAcceptable. */
+  /** Remembers the present end of the log as the right one. Throws NotAcceptable. */
   async accept(by: string, reason: string, at: Date): Promise<Acceptance> {
     for (;;) {
       const compared = await this.compare();
@@ -151,7 +153,7 @@ export class LogWatch {
     }
   }
 
-  /** How the log is: damaged, in a sentence, or so far as it goes. Null when it cannot be asked. */
+  /** The state of the log: its damage as a sentence, or its end. Null when it cannot be asked. */
   private async found(): Promise<{ readonly damage: string | null; readonly extent: Extent | null } | null> {
     const damaged = (damage: string) => ({ damage, extent: null });
     try {
@@ -182,7 +184,7 @@ export class LogWatch {
     }
   }
 
-  /** False when another process wrote meanwhile. */
+  /** False when another process has written meanwhile. */
   private async remember(before: string | null, memory: Memory): Promise<boolean> {
     try {
       if (!(await this.write(before, memory))) return false;
@@ -218,7 +220,7 @@ function differenceOf(seen: Extent | null, found: Extent | null, store: string):
   return null;
 }
 
-/** What was accepted, by the content of WATCH_FILE. */
+/** The acceptances in the content of WATCH_FILE. */
 export function acceptancesIn(text: string | null): readonly Acceptance[] {
   return text === null ? [] : memoryIn(text).accepted;
 }

@@ -2,27 +2,27 @@ import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import { EventLogDamaged, type EventStore, EventsUnreadable } from '../../ports/event-store.js';
 
-/** What the next event of a stream has to follow. */
+/** The link that the next event of a stream must follow. */
 export interface Link {
   readonly revision: number;
   readonly hash: string;
 }
 
-/** Streams are short-lived: nearly every event follows one that was passed not long ago. */
+/** Streams are short-lived, so nearly every event follows a recent one. */
 const REMEMBERED_LINKS = 30_000;
 
-/** The last link of each stream as the walk through the log has left it: of recent ones from memory, of others from the log. */
+/** The last link of each stream in a walk through the log: recent ones from memory, others from the log. */
 export class RecentLinks {
   private readonly recent = new LRUCache<string, Link | 'unreadable'>({ max: REMEMBERED_LINKS });
 
   constructor(private readonly store: EventStore) {}
 
-  /** What is remembered of the event before it; null for the first of a stream, undefined when the log has to be asked. */
+  /** The remembered link of the event before it. Null for the first event of a stream; undefined when the log must be asked. */
   known({ stream, revision }: RecordedEvent): Link | 'unreadable' | null | undefined {
     return this.recent.get(stream) ?? (revision === 0 ? null : undefined);
   }
 
-  /** What the log has of the event before it. Null: there is none before it in the log. */
+  /** The link before the event, from the log; null without an earlier event. */
   async read({ stream, revision, position }: RecordedEvent): Promise<Link | 'unreadable' | null> {
     try {
       const [before] = await this.store.readStream(stream, { from: revision - 1, limit: 1 });
@@ -38,7 +38,7 @@ export class RecentLinks {
     this.recent.set(event.stream, linkOf(event));
   }
 
-  /** The event is there, but cannot be read: whether the next one of its stream follows it cannot be told. */
+  /** The event is there but cannot be read, so the next one of its stream cannot be checked against it. */
   passUnreadable(stream: string | undefined): void {
     if (stream !== undefined) this.recent.set(stream, 'unreadable');
   }

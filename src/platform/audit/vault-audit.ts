@@ -5,35 +5,35 @@ import { EventLogDamaged, type EventStore } from '../../ports/event-store.js';
 import { faultAt, type LogFault } from '../../ports/inspectable-log.js';
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 
-/** What the modules say of the vault, taken together. */
+/** The promises of all modules about the vault. */
 export interface VaultKnowledge {
   readonly promises: readonly VaultPromise[];
-  /** Whether the log says that the subject was erased; `event` named something of it. */
+  /** Whether the log records the erasure of the subject. `event` named an entry of it. */
   erasureRecorded(subject: string, event: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<boolean>;
-  /** The types of the events that say that a subject was erased. */
+  /** The types of the events that record an erasure. */
   readonly erasures: ReadonlySet<string>;
   /** The subject that was erased before the event was recorded; null for any other event. */
   erasedBefore(event: RecordedEvent): string | null;
 }
 
-/** Something that did not hold when it was first looked at. */
+/** A fault at the first look. */
 interface Suspicion {
   readonly event: RecordedEvent;
   readonly look: () => Promise<string | null>;
 }
 
-/** A remote vault is asked for so many entries at a time. */
+/** The number of entries that a remote vault is asked for at once. */
 const TOGETHER = 16;
-/** Suspicions that wait for the second look. */
+/** The suspicions that wait for the second look. */
 const MAX_WAITING = 1_000;
 
 /**
- * Holds the vault against what the events name: every entry is there and opens, or its subject was erased and the log says so; and
- * what the log says was erased is. A service at work changes the vault a moment before or after it records that, so
- * whatever does not hold is looked at once more, at the end or when there is much of it, and told only then.
+ * Compares the vault with the events. Every entry must be there and open, or its subject must be erased with a record in the log. Every erasure in
+ * the log must be done. A working service changes the vault a moment before or after it records the change. So every fault is checked once more, at
+ * the end or when many wait, and is reported only then.
  */
 export class VaultAudit {
-  /** Of the events that `check` has to see; others it passes over. */
+  /** The types of the events that `check` needs. It passes over others. */
   readonly types: ReadonlySet<string>;
   private readonly promises = new Map<string, VaultPromise[]>();
   private suspicions: Suspicion[] = [];
@@ -50,7 +50,7 @@ export class VaultAudit {
     }
   }
 
-  /** What has come out so far that does not hold. */
+  /** The faults that were found so far. */
   async check(events: readonly RecordedEvent[]): Promise<LogFault[]> {
     const looks = events.flatMap((event) => this.looksAt(event));
     for (let start = 0; start < looks.length; start += TOGETHER) {
@@ -124,7 +124,7 @@ export class VaultAudit {
   }
 }
 
-/** Null for a damaged stream, which is told of where the walk passes the damage. */
+/** Null for a damaged stream, which the walk reports at the place of the damage. */
 async function unlessDamaged<Result>(read: Promise<Result>): Promise<Result | null> {
   try {
     return await read;

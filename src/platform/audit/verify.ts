@@ -1,5 +1,5 @@
-// Walks the log and holds it against itself: every event is there, every hash chain holds, the indexes say what the events say, and
-// the vault has what the events name. Reads what is stored, not what upcasters make of it.
+// Verifies the log as stored, without upcasters: every event is there, every hash chain holds, and the indexes agree with the events. The vault has
+// the entries that the events name.
 import type { EventStore } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
 import type { VaultAudit } from './vault-audit.js';
@@ -7,33 +7,33 @@ import { walk, type WalkedPage } from './walk.js';
 
 export interface LogReport {
   readonly events: number;
-  /** Streams that begin in the part that was read. */
+  /** The streams that begin in the part that was read. */
   readonly streams: number;
-  /** Everything up to here was read; where to go on from. */
+  /** The last position that was read, from which a later run continues. */
   readonly through: string | null;
   readonly brokenLinks: number;
-  /** All that was told, broken links among them. */
+  /** The number of reported faults, including broken links. */
   readonly faults: number;
 }
 
 export interface VerifyOptions {
-  /** Exclusive; null: from the beginning. What lies before it is taken for verified. */
+  /** Exclusive; null: from the beginning. The events before it count as verified. */
   readonly since?: string | null;
-  /** Null: the vault is not looked at. */
+  /** Null: the vault is not checked. */
   readonly vault?: Pick<VaultAudit, 'types' | 'check' | 'finish'> | null;
   readonly onFault: (fault: LogFault) => void;
-  /** After every page. */
+  /** Called after every page. */
   readonly onProgress?: (report: LogReport) => void;
-  /** Ends the walk after the page at hand. */
+  /** Ends the walk after the current page. */
   readonly signal?: AbortSignal;
-  /** The log from `since` to its end as something else than this thread walks it, in order; asked for the events of these types. */
+  /** Another walk of the log from `since` to its end, in order, outside this thread. It gets the types of the events to return. */
   readonly walked?: (chosenTypes: ReadonlySet<string>) => AsyncIterable<WalkedPage>;
 }
 
 /**
- * A chain shows that nothing in a stream was altered, dropped from its middle or forged without recomputing all that
- * follows. It cannot show that a stream's newest events were cut off. Takes the same memory however long the log is, and may run
- * beside a service that appends. Of a store that does not know its own layout the chains and the vault are looked at.
+ * A chain shows that no event of a stream was altered, dropped from its middle or forged, unless all later hashes were computed again. It cannot show
+ * that a stream's newest events were cut off. The memory does not grow with the log, and the service may append meanwhile. In a store that does not
+ * know its own layout, only the chains and the vault are checked.
  */
 export async function verifyLog(
   store: EventStore,
@@ -41,7 +41,7 @@ export async function verifyLog(
 ): Promise<LogReport> {
   let [events, streams, brokenLinks, faults] = [0, 0, 0, 0];
   let through = since;
-  /** Of the last gap that was told. */
+  /** The end of the last reported gap. */
   let gapThrough = '';
   const tell = (fault: LogFault): void => {
     faults += 1;
@@ -53,7 +53,7 @@ export async function verifyLog(
   const pages = walked?.(types) ?? walk(store, { after: since, until: null }, types);
   for await (const page of pages) {
     for (const fault of page.faults) {
-      // A range that begins within a gap tells the rest of it again.
+      // A range that begins within a gap reports the rest of it again.
       if (fault.eventId === undefined && fault.position !== null && fault.position <= gapThrough) continue;
       gapThrough = fault.through ?? gapThrough;
       tell(fault);

@@ -1,4 +1,4 @@
-// Reads a range of the log and holds each event against the one before it in its stream and against its own hash.
+// Reads a range of the log and checks each event against the one before it in its stream and against its own hash.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { faultAt, type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
@@ -8,28 +8,28 @@ import { type Link, RecentLinks } from './recent-links.js';
 export interface LogRange {
   /** Exclusive; null: from the beginning. */
   readonly after: string | null;
-  /** Inclusive; null: to the end, and what is wrong with the log as a whole is told there. */
+  /** Inclusive; null: to the end, where faults of the whole log are reported. */
   readonly until: string | null;
 }
 
-/** What a stretch of the log came to. Plain data, so that a thread can tell it another. */
+/** The result of a stretch of the log. It is plain data, so that threads can exchange it. */
 export interface WalkedPage {
   readonly events: number;
-  /** Streams that begin here. */
+  /** The streams that begin here. */
   readonly streams: number;
   readonly brokenLinks: number;
-  /** Broken links among them. A gap that goes on beyond the range is told whole. */
+  /** Includes broken links. A gap that continues beyond the range is reported whole. */
   readonly faults: readonly LogFault[];
   readonly through: string | null;
-  /** Told when the range ended where the log did. */
+  /** Set when the range ended at the end of the log. */
   readonly end: InspectedPage['end'];
-  /** The events of the types that were asked for. */
+  /** The events of the requested types. */
   readonly chosen: readonly RecordedEvent[];
 }
 
 const PAGE = 500;
 
-/** What lies before the range is taken for verified: an event whose predecessor is there is held against what the log has of it. */
+/** The events before the range count as verified. The first event of a stream in the range is checked against the log's event before it. */
 export async function* walk(
   store: EventStore,
   { after, until }: LogRange,
@@ -73,7 +73,7 @@ async function brokenLinksOf(
   let through = after;
   for (const event of events) {
     passUnreadable(event.position);
-    // Only where the memory has not the event before it, that is waited for.
+    // Only a link that is not in memory needs a wait.
     const known = links.known(event);
     const isKnown = event.revision === 0 || known === 'unreadable' || known?.revision === event.revision - 1;
     const read = isKnown ? null : await links.read(event);

@@ -1,4 +1,4 @@
-// Who sends a request is judged by its headers, once and before its body is read (docs/contract/general.md#bodies): a stranger is answered unread.
+// Authenticates a request by its headers, once and before its body is read (docs/contract/general.md#bodies). A stranger is answered without a read.
 import { type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -9,16 +9,16 @@ import type { Surfaces } from './surface.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who judges the callers of this one route instead of the surface's authenticator; null lets everybody in. */
+    /** The authenticator of this one route, instead of the surface's; null admits every caller. */
     authenticator?: Type<Authenticator> | null;
   }
   interface FastifyRequest {
-    /** The authenticator of the route has let the request in, or there is none. */
+    /** Set when the authenticator of the route has admitted the request, or the route has none. */
     admitted?: true;
   }
 }
 
-/** What a dashboard user must be allowed for a route or a whole controller; for example `webhooks:manage`. */
+/** The permission that a dashboard user needs for a route or a whole controller, such as `webhooks:manage`. */
 export const NeedsPermission = Reflector.createDecorator<string>();
 
 /** Runs on every route of Nest. Refuses a request that `authenticateFirst` has not admitted, and a caller without the permission of the route. */
@@ -38,7 +38,7 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/** Lets authenticators judge before bodies are read. Where there is no route, nothing is read either. */
+/** Runs authenticators before bodies are read. Without a route, nothing is read either. */
 export function authenticateFirst(app: NestFastifyApplication, surfaces: Surfaces): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, _reply, done) =>

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Judges the callers of a surface, or of a route that says so. */
+/** Authenticates the callers of a surface, or of a route that names it. */
 export abstract class Authenticator {
-  /** Throws the refusal, or notes on the request what is known of its caller. Sees no body. */
+  /** Throws a domain error, or notes the caller on the request. It does not see the body. */
   abstract admit(request: FastifyRequest, reply: FastifyReply): void | Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Judges callers by `Authorization: Bearer <JWT>` with passport-jwt, for the platform and the dashboard.
+// Authenticates callers by `Authorization: Bearer <JWT>` with passport-jwt, for the platform and the dashboard.
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -22,7 +22,7 @@ interface VerifiedToken {
   readonly expiresAt: number;
 }
 
-/** What a strategy verifies tokens with. */
+/** The keys and the clock for the verification of tokens. */
 @Injectable()
 export class BearerTokens {
   constructor(
@@ -32,16 +32,15 @@ export class BearerTokens {
 }
 
 /**
- * Takes tokens of ours: ES256 and nothing else, the key named by `kid`, our issuer, the surface's audience, not expired. A token
- * that was verified is remembered until it expires, because checking an ES256 signature takes longer than all the rest of a
- * status call.
+ * Takes the service's own tokens: ES256 only, the key named by `kid`, the service's issuer, the surface's audience, not expired. A verified token is
+ * remembered until it expires, because the check of an ES256 signature takes longer than the rest of a status call.
  */
 export abstract class BearerStrategy extends PassportStrategy(Strategy) implements Authenticator {
   declare private passport?: InstanceType<typeof passport.Passport>;
   private readonly clock: Clock;
   private readonly verified = new LRUCache<string, VerifiedToken>({
     maxSize: REMEMBERED_BYTES,
-    // The key is the token, which says about the same as its claims.
+    // The key is the token, which is about as long as its claims.
     sizeCalculation: (token) => 2 * cachedBytes(token),
   });
 
@@ -61,10 +60,10 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
     this.clock = clock;
   }
 
-  /** The caller behind the claims of a good token; null: the request is not let in. */
+  /** The caller behind the claims of a valid token; null refuses the request. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
-  /** At once for a token that is remembered. */
+  /** Admits a remembered token at once. */
   admit(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     const remembered = this.verified.get(tokenOf(request) ?? '');
     if (remembered === undefined) return this.verify(request, reply);
@@ -82,12 +81,12 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
     letIn(request, principal);
   }
 
-  /** Nest registers the strategy here: passport's own registry is one for the whole process, and each service has keys of its own. */
+  /** Nest registers the strategy here. Passport's own registry is shared by the whole process, and each service has its own keys. */
   getPassportInstance(): InstanceType<typeof passport.Passport> {
     return (this.passport ??= new passport.Passport());
   }
 
-  /** Called with the claims of a token that was verified. */
+  /** Called with the claims of a verified token. */
   validate(request: FastifyRequest, claims: Claims): Principal | null {
     const { exp } = claims;
     const verified = { claims, expiresAt: typeof exp === 'number' ? exp * 1_000 : 0 };

@@ -1,4 +1,4 @@
-// Bodies and queries are checked by class-validator, as their classes say, and refused with the error codes of the broken rules.
+// Checks bodies and queries with class-validator by the rules of their classes, and refuses them with the error codes of the broken rules.
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import {
   getMetadataStorage,
@@ -13,17 +13,17 @@ import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 
 /**
- * Names the code that a broken rule means; without it a broken rule is `request.invalid`. The message says the rule and never
- * quotes the value. The code is filed under it, because class-validator merges the contexts of rules of one kind.
+ * Names the error code of a rule. Without it a broken rule is `request.invalid`. The message states the rule and never quotes the value. The code is
+ * filed under the message, because class-validator merges the contexts of rules of one kind.
  */
 export function means(code: ErrorCode, message: string): ValidationOptions {
   return { message, context: { [message]: code } };
 }
 
 /**
- * Nest's validation, with three rules of its own (docs/adr/0011): of a body only the documented fields are taken, and null is as
- * good as absent, and so is an empty text in an optional field; what is no object is refused as a whole, not field by field; rules may ask when the body was received.
- * class-transformer is not used: no rule needs more than the fields as they came.
+ * Nest's validation with four rules of its own (docs/adr/0011). Only the documented fields of a body are taken. Null counts as absent, and so does an
+ * empty text in an optional field. A body that is not an object is refused as a whole, not field by field. Rules may use the time of receipt.
+ * Class-transformer is not used, because no rule needs converted fields.
  */
 @Injectable()
 export class BodyPipe extends ValidationPipe {
@@ -47,7 +47,7 @@ export class BodyPipe extends ValidationPipe {
     if (isObject || Reflect.hasMetadata(ANY_BODY, metatype)) return super.transform(isObject ? given : {}, metadata);
     const refused = new DomainError('request.invalid', { rule: 'The body must be a JSON object.' });
     if (!absent) throw refused;
-    // A body may be left out where an empty one would do.
+    // A body may be omitted where an empty one would do.
     return super.transform({}, metadata).catch((error: unknown) => {
       throw error instanceof DomainError ? refused : error;
     });
@@ -57,13 +57,13 @@ export class BodyPipe extends ValidationPipe {
 const ANY_BODY = Symbol('any body');
 const NULL_COUNTS = Symbol('null counts');
 
-/** For a body class: the domain judges what is in it, and also that there is nothing. What is no object has nothing in it. */
+/** Marks a body class whose content the domain judges, even when it is empty. A body that is not an object counts as empty. */
 export const TakesAnything = (): ClassDecorator => Reflect.metadata(ANY_BODY, true);
 
-/** For a field of which null says something else than its absence. */
+/** For a field in which null differs from absence. */
 export const NullCounts = (): PropertyDecorator => Reflect.metadata(NULL_COUNTS, true);
 
-/** A rule over several fields, or one that needs the time. `holds` gets the value, the body and when it was received. */
+/** A rule over several fields, or one that needs the time. `holds` gets the value, the body and the time of receipt. */
 export function Rule(
   holds: (value: never, body: never, receivedAt: Date) => boolean,
   options: ValidationOptions,
@@ -72,18 +72,18 @@ export function Rule(
     const body = args?.object as object;
     return holds(value as never, body as never, receivedAt.get(body) ?? new Date(Number.NaN));
   };
-  // Named after what it says: a field may have several.
+  // The message is the name, because a field may have several rules.
   return ValidateBy({ name: String(options.message), validator: { validate } }, options);
 }
 
-/** No format characters: readers cannot see them, and mail to such an address never arrives. */
+/** Format characters are refused. Readers cannot see them, and mail to such an address never arrives. */
 export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
   Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options);
 
-/** By the service's clock. */
+/** The time of receipt by the service's clock. */
 const receivedAt = new WeakMap<object, Date>();
 
-/** Nothing is taken from prototypes. */
+/** Takes own properties only, never those of prototypes. */
 function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Body {
   const body = new type();
   receivedAt.set(body as object, now);
@@ -98,7 +98,7 @@ function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Bod
   return body;
 }
 
-/** In the order of declaration, in which they are refused as well, and whether each is a text that may be left out. */
+/** The fields in the order of their declaration, in which they are refused, and whether each is an optional text. */
 function fieldsOf(type: Type): ReadonlyMap<string, boolean> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const withRule = (is: (rule: (typeof rules)[number]) => boolean): ReadonlySet<string> =>
@@ -108,7 +108,7 @@ function fieldsOf(type: Type): ReadonlyMap<string, boolean> {
   return new Map(rules.map(({ propertyName: field }) => [field, optional.has(field) && texts.has(field)]));
 }
 
-/** The first field in documented order decides the code; all are listed. */
+/** The first faulty field in documented order decides the code. All faulty fields are listed. */
 function refusalOf(errors: readonly ValidationError[]): DomainError {
   const faults = errors.map(({ property, constraints = {}, contexts = {} }) => {
     const [[rule, message] = ['', 'is not valid']] = Object.entries(constraints);

@@ -4,12 +4,12 @@ import { ApiHeader } from '@nestjs/swagger';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `ChangesState` sets it. */
+    /** Set by `ChangesState`. */
     changesState?: true;
   }
 }
 
-/** Describes the header wherever it is taken (docs/contract/general.md#idempotency-keys). */
+/** Describes the header for every route that takes it (docs/contract/general.md#idempotency-keys). */
 export const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   required: false,
@@ -17,8 +17,6 @@ export const IDEMPOTENCY_KEY = {
   schema: { type: 'string' as const },
 };
 
-/**
- * For a GET that changes something: it takes idempotency keys as POSTs do, and a copy of the service that can only be read refuses it.
- */
+/** For a GET that changes something. It takes idempotency keys as POSTs do, and a read-only copy of the service refuses it. */
 export const ChangesState = (): MethodDecorator =>
   applyDecorators(RouteConfig({ changesState: true }), ApiHeader(IDEMPOTENCY_KEY));

@@ -2,8 +2,8 @@ import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Whom limits count as one client: the address that the socket or a trusted proxy names. Of IPv6 the first 64 bits, because a
- * single subscriber has all the rest to choose from; an IPv4 address in IPv6 form is the IPv4 address.
+ * The client that limits count: the address that the socket or a trusted proxy names. An IPv6 address counts by its first 64 bits, because one
+ * subscriber can choose all the others. An IPv4 address in IPv6 form is the IPv4 address.
  */
 export function clientAddressOf({ ip }: Pick<FastifyRequest, 'ip'>): string {
   if (!ip.includes(':') || !isIPv6(ip)) return ip;

@@ -1,11 +1,10 @@
-// Cross-origin rules, as the surface of a route has them. Embedded components run on their own origin and host pages on theirs.
+// Cross-origin rules of a route's surface. Embedded components and host pages run on different origins.
 import type { FastifyInstance, RawServerDefault } from 'fastify';
 import type { Surface, Surfaces } from './surface.js';
 
 /**
- * Answers preflights, and lets every page read every reply, errors included: a page could otherwise not tell a refusal from
- * a broken network. Whether its origin may do anything is for the authenticator to say. Credentials are never allowed, so no
- * cookie ever counts.
+ * Answers preflights and lets every page read every reply, including errors. Otherwise a page could not tell an error from a broken network. The
+ * authenticator decides what an origin may do. Credentials are never allowed, so cookies never count.
  */
 export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, surfaces: Surfaces): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -25,7 +24,7 @@ export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, sur
       .header('access-control-max-age', cors.preflightSeconds)
       .send();
   });
-  // On the way out, so that nothing on the way can have replaced Vary, and so that it holds for every error too.
+  // The hook runs last, so that no later code replaces Vary, and Vary is set on every error too.
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const vary = reply.getHeader('vary');
     const { vary: also, ...headers } = readableBy(request.headers.origin, surfaces.of(request));

@@ -8,12 +8,12 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 const IDLE_CLOSED_EVERY_MS = 100;
 
 /**
- * A server that closes takes no further connection, answers what comes on those that it has, and tells their callers to leave them. One on
- * which nothing came for `patienceMs` is closed: it would hold the process for as long as its caller likes.
+ * A closing server takes no new connection, answers requests on open ones, and tells their callers to leave them. It closes a connection without a
+ * request for `patienceMs`. Otherwise a caller could keep the process running.
  */
 export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, patienceMs: number): void {
   const { server } = fastify;
-  /** On which no request has begun, as browsers open them in advance: Node does not count them as idle. */
+  /** Connections on which no request has begun. Browsers open them in advance, and Node does not count them as idle. */
   const unused = new Set<Socket>();
   let closing = false;
   // Requests over TLS know the socket inside it.
@@ -30,7 +30,7 @@ export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, pat
     closing = true;
     if (!server.listening) return;
     if (patienceMs > 0) {
-      // As a server of HTTP it would close idle connections at once, under requests that are on their way.
+      // The HTTP server's own close would end idle connections at once, even when requests are on their way.
       Server.prototype.close.call(server);
       await withTimeout(patienceMs, once(server, 'close'));
     }
@@ -38,7 +38,7 @@ export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, pat
       server.closeIdleConnections();
       for (const socket of unused) socket.destroy();
     };
-    // In the part of a turn that comes after reading: what has arrived is answered.
+    // Runs in the part of a turn after reading, so that requests that have arrived are answered.
     const rounds = setInterval(() => setImmediate(closeIdle), IDLE_CLOSED_EVERY_MS);
     server.once('close', () => clearInterval(rounds));
     await nextTurn();

@@ -1,4 +1,4 @@
-// The edge of HTTP, the same on every port: it answers what never reaches the framework, and what the framework fails to answer.
+// The edge of HTTP, the same on every port. It answers requests that never reach the framework, or that the framework fails to answer.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -21,7 +21,7 @@ import { readableBy } from './cors.js';
 import { JSON_TYPE } from './error-reply.js';
 import type { Surfaces } from './surface.js';
 
-/** What refusals need of a request, even of one that the parser refused. */
+/** The parts of a request that an error reply needs, even when the parser refused the request. */
 interface Asked {
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -31,36 +31,36 @@ interface Asked {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The response that goes before it on the same connection. */
+  /** The response before it on the same connection. */
   readonly before: ServerResponse | undefined;
 }
 
-/** What Node says of a request that its parser refuses. */
+/** Node's error for a request that its parser refuses. */
 type Unparsed = Error & { readonly code?: string; readonly bytesParsed?: number; readonly rawPacket?: Buffer };
 
-/** The request line and all headers, in characters. */
+/** The largest request line with all headers, in characters. */
 const LARGEST_HEAD = 16_384;
 const LIMITS = {
-  // For the headers of a request to arrive, and for all of it; looked after this often.
+  // The time for the headers of a request, and for all of it, with the interval of the check.
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 72_000,
   handshakeTimeout: 10_000,
-  // The parser takes more than is allowed, so that the refusal knows the path and the headers.
+  // The parser takes more than is allowed, so that the error reply knows the path and the headers.
   maxHeaderSize: 2 * LARGEST_HEAD,
   requireHostHeader: false,
 };
-/** Of every reply whose route does not say otherwise: most of them tell of a person. */
+/** For every reply whose route does not set its own. Most replies concern a person. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-/** A year, for this host alone. */
+/** One year, for this host only. */
 const TLS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
-/** Further callers are not taken. Those that are there are bounded in time, so that there is room again soon. */
+/** The largest number of connections. Their time is bounded, so that places become free again soon. */
 const MAX_CONNECTIONS = 10_000;
 const REMEMBERED_ADDRESSES = 10_000;
-/** For a caller to read an answer before all was sent that it wanted to send. */
+/** The time in which a caller can read an answer while it still sends. */
 const LINGER_MS = 3_000;
-/** Repeated to the caller, and no more: it may say anything. */
+/** This id is only repeated to the caller, because it may hold any text. */
 const CALLERS_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -68,9 +68,9 @@ export class Edge {
   private readonly exchanges = new WeakMap<Duplex, Exchange>();
   private readonly refused = new WeakSet<Duplex>();
   private readonly ids = new WeakMap<Asked, string>();
-  /** Of callers that have sent a whole request. */
+  /** The addresses of callers that have sent a whole request. */
   private readonly known = new LRUCache<string, true>({ max: REMEMBERED_ADDRESSES });
-  /** Connections on which no request has come yet, by the address and port of the caller; the oldest first. */
+  /** Connections without a request so far, by the caller's address and port; the oldest first. */
   private readonly silent = new Map<string, Socket>();
   private open = 0;
 
@@ -97,7 +97,7 @@ export class Edge {
 
   private serverFor(serve: RequestListener, tls: { readonly cert: Buffer; readonly key: Buffer } | null): Server {
     const server = tls ? createTlsServer({ ...tls, ...LIMITS, minVersion: 'TLSv1.2' }) : createServer(LIMITS);
-    // Node would leave out headers beyond a number, without a word. Their size is bounded.
+    // Node would silently drop headers beyond a number. Their size is bounded instead.
     server.maxHeadersCount = 0;
     server.maxConnections = this.maxConnections;
     server.on('connection', (socket: Socket) => this.boundSilent(socket));
@@ -108,14 +108,14 @@ export class Edge {
         const before = this.exchanges.get(socket)?.response;
         this.exchanges.set(socket, { request, response, before });
         for (const [name, value] of Object.entries(this.told(request))) response.setHeader(name, value);
-        // The rest of a body is dropped, for a time.
+        // The rest of a body is dropped, for a limited time.
         response.once('finish', () => {
           if (!request.complete) endSoon(request);
           else if (socket.remoteAddress !== undefined) this.known.set(addressOf(socket), true);
         });
-        // One request keeps no connection where there are few: the next caller may need it.
+        // When connections are scarce, each serves one request, because the next caller may need its place.
         if (this.open > this.maxConnections / 2) response.shouldKeepAlive = false;
-        // Node drops what follows a request for an upgrade in the same packet.
+        // Node drops data that follows an upgrade request in the same packet.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
         const refusal = fault(request);
         if (refusal) this.refuse(refusal, request, response);
@@ -124,7 +124,7 @@ export class Edge {
     server.on('request', answer(faultOf));
     const unexpected = (request: IncomingMessage): DomainError => faultOf(request) ?? UNEXPECTED;
     server.on('checkExpectation', answer(unexpected));
-    // Node takes its hands off the connection of a CONNECT.
+    // Node leaves the connection of a CONNECT to its listener.
     const connect = (request: IncomingMessage, socket: Duplex): void => {
       socket.on('error', () => undefined).resume();
       endAfter(this.exchanges.get(socket)?.response, socket, this.asText(NO_PATH, request));
@@ -132,7 +132,7 @@ export class Edge {
     return server.on('connect', caught(connect, cutOff));
   }
 
-  /** Half of the connections are for callers that speak: a stranger that opens silent ones shuts out no known address. */
+  /** Half of the connections are for callers that send requests. So a stranger with silent connections keeps no known address out. */
   private boundSilent(socket: Socket): void {
     const caller = callerOf(socket);
     this.silent.set(caller, socket);
@@ -158,7 +158,7 @@ export class Edge {
     response.writeHead(status, headers).end(text);
   }
 
-  /** A UUID: what is logged, stored and sent to vendors holds nothing else of the caller's. */
+  /** A UUID. Logs, events and vendors get no other text of the caller's. */
   private idOf(asked: Asked): string {
     const given = asked.headers['x-request-id'];
     const id = this.ids.get(asked) ?? (typeof given === 'string' && UUID.test(given) ? given : newId());
@@ -192,7 +192,7 @@ export class Edge {
     return { status, headers: all, text };
   }
 
-  /** Node tells of each packet that it cannot read any more. */
+  /** Node calls this for each packet that it can no longer read. */
   private refuseUnparsed(error: Unparsed, socket: Duplex): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
@@ -200,7 +200,7 @@ export class Edge {
     const open = newest?.request.complete === false ? newest : null;
     const asked = open?.request ?? askedIn(error);
     const refusal = refusalOf(error, asked);
-    // A broken connection, or plain HTTP where TLS is spoken.
+    // The connection is broken, or the caller speaks plain HTTP on a TLS port.
     if (refusal === null) socket.destroy();
     else if (open?.response.headersSent) endAfter(open.response, socket, '');
     else endAfter(open ? open.before : newest?.response, socket, this.asText(refusal, asked));
@@ -213,14 +213,14 @@ export class Edge {
   }
 }
 
-/** The framework's own error handler, which would answer in its own words, begins with this. It is reached where ours fails. */
+/** The framework's own error handler calls this first, and would then answer in its own words. It is reached when the service's handler fails. */
 class LastCatch extends LogController {
   constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
     super();
   }
 }
 
-/** A callback of Node, where what is thrown would end the process. */
+/** Wraps a callback of Node, in which an error would end the process. */
 function caught<Args extends unknown[]>(
   call: (...args: Args) => void,
   failed: (error: unknown, ...args: Args) => void,
@@ -238,7 +238,7 @@ function addressOf({ remoteAddress = '' }: Socket): string {
   return clientAddressOf({ ip: remoteAddress });
 }
 
-/** Over TLS the same as of the socket beneath. */
+/** Over TLS it equals that of the socket beneath. */
 function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
@@ -247,13 +247,13 @@ function cutOff(error: unknown, _cause: unknown, socket: Duplex): void {
   socket.destroy(error as Error);
 }
 
-/** Destroys what is not closed by itself in time. */
+/** Destroys the stream unless it closes in time. */
 function endSoon(stream: Readable): void {
   const late = setTimeout(() => stream.destroy(), LINGER_MS);
   stream.once('close', () => clearTimeout(late));
 }
 
-/** Nothing more is read on this connection. What was asked there before is answered first. */
+/** Stops reading on this connection. Earlier requests are answered first. */
 function endAfter(before: ServerResponse | undefined, socket: Duplex, last: string): void {
   const end = (): void => {
     endSoon(socket);
@@ -268,7 +268,7 @@ const NO_HOST = new DomainError('request.invalid', { rule: 'A request needs one 
 const UNEXPECTED = new DomainError('request.expectation');
 const NO_HTTP = new DomainError('request.invalid', { rule: 'The request is not well-formed HTTP.' });
 
-/** The refusal of a request that no surface can answer; null for every other request. */
+/** The error of a request that no surface can answer; null for every other request. */
 function faultOf({ url = '', rawHeaders, httpVersion }: IncomingMessage): DomainError | null {
   if (!url.startsWith('/')) return NO_PATH;
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
@@ -293,7 +293,7 @@ function refusalOf({ code = '' }: Unparsed, { url = '' }: Asked): DomainError | 
   }
 }
 
-/** The packet may be cut, begin in the middle of a request or with another one, and hold anything. */
+/** The packet may be cut, begin within a request or with another one, and hold any bytes. */
 function askedIn({ rawPacket, bytesParsed = 0 }: Unparsed): Asked {
   const packet = rawPacket?.toString('latin1') ?? '';
   const before = packet.lastIndexOf('\r\n\r\n', Math.max(bytesParsed - 4, 0));
@@ -302,7 +302,7 @@ function askedIn({ rawPacket, bytesParsed = 0 }: Unparsed): Asked {
     .trimStart()
     .split('\r\n\r\n', 1);
   const lines = head.split('\n');
-  // No pattern over what a stranger sends: one that goes back over a run of spaces takes seconds for 60 kB of them.
+  // No pattern is used on a stranger's bytes. One that backtracks over a run of spaces takes seconds for 60 kB of them.
   const header = (name: string): string | undefined => {
     const value = lines.find((line) => line.slice(0, name.length + 1).toLowerCase() === `${name}:`);
     const text = value?.slice(name.length + 1).trim();

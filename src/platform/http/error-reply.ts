@@ -1,4 +1,4 @@
-// The one place where a thrown thing becomes a reply. Controllers hold no catch, no status number and no message text.
+// The one place where a thrown error becomes a reply. Controllers hold no catch, no status number and no message text.
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../kernel/error-codes.js';
@@ -12,7 +12,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why a request is answered with 500 or 503 that is no fault of ours. */
+    /** The reason why a request got 500 or 503 without a fault of the service. */
     notServedFor?: string;
   }
 }
@@ -33,11 +33,11 @@ export class ErrorReplies implements ExceptionFilter {
     this.send(error, request, reply);
   }
 
-  /** Says it as the surface of the route does. Faults of ours say nothing about themselves. */
+  /** Answers in the words of the route's surface. Replies to faults of the service give no details. */
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = error instanceof DomainError ? error : new DomainError(codeOf(error));
     const { status, headers, body } = this.surfaces.reply(refusal, request);
-    // A vendor's number may be said with 500 as well; that is no fault of ours.
+    // A vendor's number may come with 500 too. That is not a fault of the service.
     if (refusal.code === 'service.failure')
       this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
     else if (status === 500 || status === 503) request.notServedFor = shortCauseOf(error);
@@ -49,7 +49,7 @@ export class ErrorReplies implements ExceptionFilter {
   }
 }
 
-/** Where every request is refused, the log must stay small: the full disk may be the cause. */
+/** When every request is refused, the log must stay small, because a full disk may be the cause. */
 function shortCauseOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error.cause instanceof Error) return shortCauseOf(error.cause);
@@ -57,7 +57,7 @@ function shortCauseOf(error: unknown): string {
   return typeof code === 'string' ? code : masked(error.message);
 }
 
-/** Of what the framework refuses, by its status. */
+/** The codes for the framework's own errors, by status. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'request.unauthenticated',
   403: 'request.forbidden',
@@ -68,7 +68,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   503: 'service.unavailable',
 };
 
-/** Anything that the framework does not refuse is a fault of ours. */
+/** Any error that is not the framework's is a fault of the service. */
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof Unavailable) return 'service.unavailable';
   const { statusCode } = (error ?? {}) as { statusCode?: unknown };

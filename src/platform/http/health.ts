@@ -2,19 +2,19 @@ import type { FastifyInstance } from 'fastify';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** One thing that the service needs: null when it is well, else one sentence for an operator. Where it cannot be asked, throwing is enough. */
+/** One need of the service: null when it is well, else one sentence for an operator. It may throw when it cannot be asked. */
 type HealthCheck = () => string | null | Promise<string | null>;
 
 interface HealthReport {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
-  /** Of each check that fails, and of a process that is ready for nothing because it stops. */
+  /** The reason of each failing check, and of a process that is not ready because it stops. */
   readonly reasons: Readonly<Record<string, string>>;
 }
 
 const ANSWER_WITHIN_MS = 2_000;
 
-/** What is ready, as of now. While shutting down nothing is. */
+/** The present readiness. A process that shuts down is not ready. */
 export class Health {
   private stopping = false;
   private readonly checks = new Map<string, HealthCheck>();
@@ -55,13 +55,13 @@ async function ask(check: HealthCheck): Promise<{ readonly reason: string | null
   try {
     return { reason: await check() };
   } catch (error) {
-    // A message may name a path, or an inner address after its colon, and strangers may probe.
+    // A message may hold a path, or an inner address after its colon, and strangers may probe.
     const known = error instanceof Unavailable ? error.message.replace(/:[^]*| \/\S+/g, '') : null;
     return { reason: known ?? 'It failed with an error of its own.' };
   }
 }
 
-/** `GET /health/live` and `GET /health/ready`: outside Nest, so that they answer whatever else is wrong. */
+/** `GET /health/live` and `GET /health/ready`. They are outside Nest, so that they always answer. */
 export function serveHealth(fastify: FastifyInstance, health: Health): void {
   fastify.get('/health/live', { config: { probe: true } }, () => ({ status: 'ok' }));
   fastify.get('/health/ready', { config: { probe: true } }, async (_request, reply) => {

@@ -1,4 +1,4 @@
-// `Idempotency-Key` (docs/contract/general.md#idempotency-keys): a request that is sent again is answered again, not executed again.
+// `Idempotency-Key` (docs/contract/general.md#idempotency-keys): a repeated request is answered again, not executed again.
 import { Readable } from 'node:stream';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';
@@ -13,28 +13,27 @@ import type { Principal } from './principal.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Set for a request with an idempotency key: the `scope` of its execution (see the port). What the request makes is to
-     * be named after it wherever making it twice would be wrong: a process that dies before its reply is kept is followed
-     * by another with the same scope.
+     * Set for a request with an idempotency key: the `scope` of its execution (see the port). Results that must not be made twice are named after it.
+     * When a process dies before it keeps the reply, the next one has the same scope.
      */
     idempotencyScope?: string;
-    /** The execution whose reply is to be kept or released on its way out. */
+    /** The execution whose reply is kept or released when it is sent. */
     idempotentExecution?: { readonly execution: Execution; temporary: boolean };
-    /** The vault subject of the person whom the reply tells of; the controller sets it. The reply is kept no longer than the person's data. */
+    /** The vault subject of the person in the reply, set by the controller. The reply is kept no longer than the person's data. */
     dataSubject?: string;
   }
 }
 
-/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
+/** Names the result of a request after its idempotency key, if it has one. Made again after a crash, it is the same result. */
 export function nameFor({ idempotencyScope }: FastifyRequest): string {
   return idempotencyScope ?? newId();
 }
 
-// No control characters. Node has trimmed the value, and reads bytes beyond ASCII as characters of their own.
+// Control characters are refused. Node has trimmed the value, and reads bytes beyond ASCII as single characters.
 const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
-/** Thrown where a request is not executed, because its reply is known. */
+/** Thrown when a request is not executed because its reply is known. */
 export class KnownReply extends Error {
   override readonly name = 'KnownReply';
 
@@ -50,9 +49,9 @@ export class KnownReply extends Error {
 }
 
 /**
- * Looks at every POST and every GET that `ChangesState`, with a key and a principal; all else passes through untouched. Must be the last
- * guard, because the request is begun here. No interceptor, though it answers: docs/adr/0011. Needs `keepReplies` on the same server,
- * and `ErrorReplies`, which sends what is known.
+ * Handles every POST, and every GET with `ChangesState`, that has a key and a principal. All other requests pass through. It must be the last guard,
+ * because it begins the execution. ADR 11 says why it is not an interceptor. It needs `keepReplies` on the same server, and `ErrorReplies`, which
+ * sends the known reply.
  */
 export class IdempotencyGuard implements CanActivate {
   constructor(private readonly records: IdempotencyRecords) {}
@@ -61,7 +60,7 @@ export class IdempotencyGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { principal } = request;
     const changes = request.method === 'POST' || request.routeOptions.config.changesState === true;
-    // Node would join two headers to one text.
+    // Node would join two headers into one text.
     const [key, ...others] = new Set(request.raw.headersDistinct['idempotency-key']);
     if (key === undefined || !changes || principal === undefined) return true;
     if (others.length > 0 || !KEY.test(key)) {
@@ -75,15 +74,15 @@ export class IdempotencyGuard implements CanActivate {
     });
   }
 
-  /** The reply to give again, or null when the request is to be executed. */
+  /** The kept reply to send again, or null when the request must be executed. */
   private async begin(
     request: FastifyRequest,
     key: string,
     { accountId, environment, grantId, lineage }: Principal,
   ): Promise<KeptReply | null> {
-    // The decoded parameters, not the path as written: two spellings of one path are one thing.
+    // The parameters are decoded, so that two spellings of one path are the same request.
     const asked = [request.method, request.routeOptions.url, request.params];
-    // A visitor of a page must not be answered what another one did.
+    // A visitor of a page must not get the reply of another one.
     const visitor = grantId ?? lineage ?? null;
     const whose = grantId === undefined ? { lineage } : { grantId };
     const route = JSON.stringify(visitor === null ? asked : [...asked, whose]);
@@ -109,9 +108,9 @@ export class IdempotencyGuard implements CanActivate {
 }
 
 /**
- * Keeps the reply of each keyed execution before the caller sees it, so that a caller who has seen a reply gets the same one
- * again. Not kept, so that trying again can succeed: faults of ours and of vendors (5xx), 429 and other temporary refusals.
- * Nor is the reply to a request that did nothing, whatever its status: doing it again does nothing again.
+ * Keeps the reply of each keyed execution before the caller sees it, so that a repeated request gets the same reply. Faults of the service and of
+ * vendors (5xx), 429 and other temporary errors are not kept, so that another try can succeed. Nor is the reply to a request without an effect,
+ * whatever its status.
  */
 export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstance<Server>, log: Log): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -124,13 +123,13 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
     const { execution, temporary } = pending;
     const note = (problem: string, error?: unknown): void =>
       log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, problem);
-    // It happened and the caller shall know: an outage now must not turn the answer into one that asks for another try.
+    // The request had its effect, so an outage now must not turn the answer into one that asks for another try.
     const notNow = (error: unknown): void => note('what came of a keyed request could not be recorded at once', error);
     whole(payload)
       .then(
         async (body) => {
           const { statusCode } = reply;
-          // After a fault of ours it is not known.
+          // After a fault of the service the effect is not known.
           const idle = execution.first && request.effect?.done !== true && statusCode < 500;
           if (idle || temporary || statusCode >= 500 || statusCode === 429) {
             await execution.release(idle).catch(notNow);
@@ -165,7 +164,7 @@ function replyOf(reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>, body: st
   return { status: reply.statusCode, headers, body: Buffer.from(body ?? '') };
 }
 
-/** Whether it is kept, and no longer than the data of the person whom a reply of a vendor in it tells of. */
+/** Notes whether the reply is kept, and the person in a vendor's reply. The reply is kept no longer than that person's data. */
 export function noteRefusal(request: FastifyRequest, error: unknown): void {
   if (!(error instanceof DomainError)) return;
   const { vendor, retryAfterSeconds } = error.detail;
@@ -174,12 +173,12 @@ export function noteRefusal(request: FastifyRequest, error: unknown): void {
   if (vendor?.subject !== undefined) request.dataSubject = vendor.subject;
 }
 
-/** Body and query. The order of an object's fields means nothing in JSON, and some callers' libraries do not keep it. */
+/** Body and query. The order of an object's fields has no meaning in JSON, and some callers' libraries change it. */
 function contentOf(request: FastifyRequest): string {
   return canonical([request.body, request.query]);
 }
 
-/** Unlike RFC 8785 it takes whatever the parser lets in, such as numbers beyond the doubles. */
+/** Unlike RFC 8785 it takes everything that the parser accepts, such as numbers beyond the doubles. */
 function canonical(value: unknown): string {
   if (typeof value === 'number' || value === undefined) return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

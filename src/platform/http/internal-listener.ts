@@ -1,4 +1,4 @@
-// The internal listener: what vendors tell us. Outside the API surfaces; raw bodies, because signatures are over bytes.
+// The internal listener for messages from vendors. It is outside the API surfaces, and takes raw bodies because signatures cover bytes.
 import type { FastifyInstance, FastifyRequest, RawServerBase } from 'fastify';
 import type { DiscoveryService } from '@nestjs/core';
 import { DomainError } from '../../kernel/domain-error.js';
@@ -11,10 +11,10 @@ export interface InternalRequest {
   readonly requestId: string;
 }
 
-/** A provider of a feature module; `internalRoutes` finds it. */
+/** A provider of a feature module. `internalRoutes` finds it. */
 export abstract class InternalRoute {
   abstract readonly path: string;
-  /** What it throws becomes an error reply that says nothing of the reason. */
+  /** An error becomes a reply that does not give the reason. */
   abstract receive(request: InternalRequest): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export function internalRoutes(discovery: DiscoveryService): InternalRoute[] {
 
 const BODY_LIMIT_BYTES = 256_000;
 
-/** On the main port: for callers on this machine only; to all others there is nothing here. */
+/** On the main port, for callers on this machine only. Other callers find no route here. */
 export function serveInternalToLoopback<Server extends RawServerBase>(
   fastify: FastifyInstance<Server>,
   routes: readonly InternalRoute[],
@@ -38,7 +38,7 @@ export function serveInternalToLoopback<Server extends RawServerBase>(
   });
 }
 
-/** To every caller, on a port of its own in the private network. */
+/** For every caller, on a separate port in the private network. */
 export function serveInternal(scope: FastifyInstance, routes: readonly InternalRoute[]): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>

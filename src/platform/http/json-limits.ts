@@ -1,8 +1,8 @@
-// How much a JSON body may ask of the parser and of whatever walks through it (docs/contract/general.md#bodies). Called before it is parsed.
+// Limits the work of the parser, and of later code, on a JSON body (docs/contract/general.md#bodies). Called before the body is parsed.
 
-/** Largest request body of a route that does not say otherwise, in bytes. */
+/** The largest request body of a route without a limit of its own, in bytes. */
 export const SMALL_BODY_BYTES = 32_000;
-/** For routes that take lists and texts of the caller's own. */
+/** For routes that take lists and longer texts of the caller. */
 export const LARGE_BODY_BYTES = 64_000;
 
 const DEEPEST = 32;
@@ -16,18 +16,18 @@ const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** The highest of the four that may stand between values. */
+/** The highest of the four white space characters. */
 const SPACE = 0x20;
 
 /**
- * Whether arrays and objects nest deeper than 32, or hold more values together than a route with this limit of its body takes. Looks at each byte once and keeps
- * nothing, so that it costs less than parsing. What is no JSON may pass: the parser finds that out.
+ * Whether arrays and objects nest deeper than 32, or hold more values than the body limit of the route allows. It looks at each byte once and keeps
+ * nothing, so it costs less than parsing. Text that is not JSON may pass, because the parser refuses it.
  */
 export function isBeyondLimits(json: Uint8Array, bodyLimit: number): boolean {
   const mostValues = MOST_VALUES[bodyLimit > SMALL_BODY_BYTES ? 1 : 0];
   let depth = 0;
   let values = 0;
-  // Just behind an opening: whatever comes next, unless it closes again, is a first value. All further ones follow a comma.
+  // Set just after an opening bracket. A value there is the first one, and every further value follows a comma.
   let opened = false;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at] as number;

@@ -4,17 +4,17 @@ import type { Metrics } from '../observability/metrics.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
-/** What proxies add. */
+/** The headers that proxies add. */
 const FORWARDING = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
 
-/** The socket's address counts: a request through a proxy does not come from this machine. */
+/** The socket's address counts. A request through a proxy does not come from this machine. */
 export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
   return (
     LOOPBACK.has(request.socket.remoteAddress ?? '') && FORWARDING.every((name) => request.headers[name] === undefined)
   );
 }
 
-/** `GET /metrics`: on a port of its own for every scraper in the private network, on the main port for callers on this machine only. */
+/** `GET /metrics`: on its own port for every scraper in the private network, on the main port for callers on this machine only. */
 export function serveMetrics(fastify: FastifyInstance, metrics: Metrics, admits: typeof isFromLoopback): void {
   fastify.get('/metrics', { config: { probe: true } }, async (request, reply) => {
     if (!admits(request)) throw new DomainError('request.unknown_path');

@@ -1,4 +1,4 @@
-// The API's description, generated from the controllers: one document for each API, and a page for people.
+// Generates the API's description from the controllers: one document for each API, and a page for readers.
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -40,7 +40,7 @@ export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, sur
   });
 }
 
-/** The library writes a document out for each request, which costs more than most calls. */
+/** The library writes a document again for each request, which costs more than most calls. */
 function makeOnce(fastify: FastifyInstance): void {
   const made = new Map<string, { readonly type: unknown; readonly bytes: Buffer }>();
   const pathOf = ({ routeOptions: { url = '' } }: FastifyRequest): string | null =>
@@ -60,7 +60,7 @@ function makeOnce(fastify: FastifyInstance): void {
   });
 }
 
-/** What all routes of a surface have in common. Which code goes with which status is in docs/errors.md. */
+/** The common parts of all routes of a surface. `docs/errors.md` has the statuses of the codes. */
 function describeShared(operations: Paths[string], { errorResult }: Surface): void {
   const schema = { $ref: getSchemaPath(errorResult) };
   for (const operation of [operations.get, operations.post, operations.put, operations.delete])

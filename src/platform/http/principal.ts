@@ -5,38 +5,38 @@ import type { Environment } from '../../kernel/environment.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { ActionContext, Effect } from '../../kernel/context.js';
 
-/** Who sent the request, once the authenticator of the surface has let it in. */
+/** The sender of a request that the surface's authenticator has admitted. */
 export interface Principal {
   readonly actor: Actor;
   readonly accountId: string;
   readonly environment: Environment;
-  /** Role of a dashboard user. */
+  /** The role of a dashboard user. */
   readonly role?: 'OWNER' | 'ADMINISTRATOR' | 'DEVELOPER';
   readonly permissions?: readonly string[];
-  /** Of an API key: what reports default to, HTML for a partner, JSON for a first party. */
+  /** The class of an API key's client, which sets the default format of reports: HTML for a partner, JSON for a first party. */
   readonly clientClass?: 'partner' | 'first_party';
-  /** Of a dashboard token. */
+  /** The id of a dashboard token. */
   readonly tokenId?: string;
   /** The chain of platform tokens that began with one exchange: the id of the first one. */
   readonly lineage?: string;
-  /** When the exchange was made that a platform token comes from, whatever renewed it since; seconds since 1970. */
+  /** The time of the exchange behind a platform token, however often it was renewed; seconds since 1970. */
   readonly exchangedAt?: number;
-  /** The session grant that a platform token was issued under. */
+  /** The session grant of a platform token. */
   readonly grantId?: string;
 }
 
-/** The context of a command that a request asks for. */
+/** The context of a command that comes from a request. */
 export type RequestContext = ActionContext & Pick<Principal, 'accountId' | 'environment'>;
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal;
-    /** Set once a context was made of the request. */
+    /** Set once a context was made from the request. */
     effect?: Effect;
   }
 }
 
-/** The principal that the authenticator found; using it on a route without one is refused like a missing token. */
+/** The principal that the authenticator found. On a route without one, its use is refused like a missing token. */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );

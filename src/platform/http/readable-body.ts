@@ -1,5 +1,4 @@
-// Bodies that cannot be read are refused where all else has been looked at: an unknown route, a missing token or an ended
-// endpoint is told first.
+// Refuses unreadable bodies after all other checks. So an unknown route, a missing token or an ended endpoint is reported first.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -7,20 +6,20 @@ import { DomainError } from '../../kernel/domain-error.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route says itself what a body means that cannot be read. */
+    /** The route itself decides what an unreadable body means. */
     anyBody?: true;
   }
 }
 
-/** Stands for a body of another media type, a body that is not UTF-8 or not JSON, and one that holds more than a body may hold. */
+/** Stands for a body of another media type, one that is not UTF-8 or not JSON, and one beyond the limits of its content. */
 export const UNREADABLE = new DomainError('request.unreadable_body');
 /** Stands for a body in a declared encoding or charset that is not read. */
 export const UNSUPPORTED = new DomainError('request.unsupported_media_type');
 
-/** US-ASCII is a part of UTF-8. */
+/** US-ASCII is a subset of UTF-8. */
 const CHARSETS = ['utf-8', 'utf8', 'us-ascii'];
 
-/** Whether the bytes of a body are its text in UTF-8, by what its headers declare. */
+/** Whether the headers declare the body as plain UTF-8 text. */
 export function isPlainUtf8({
   'content-type': type = '',
   'content-encoding': encodings = '',
@@ -34,11 +33,11 @@ export function isPlainUtf8({
   );
 }
 
-/** JSON can write half a character only like this. */
+/** The only way to write half a surrogate pair in JSON. */
 const MAYBE_HALF = /\\u[dD][89a-fA-F]/;
 const PLAIN_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 
-/** The parsed body, or its refusal where a text in it holds half a surrogate pair: such a text can be neither stored nor sent on. */
+/** The parsed body, or an error when a text in it holds half a surrogate pair. Such a text can be neither stored nor sent on. */
 export function wellFormed(json: string, body: unknown): unknown {
   if (!MAYBE_HALF.test(json) || !holdsHalf(body)) return body;
   const [field = ''] = Object.entries(body as object).find(holdsHalf) ?? [];
@@ -55,7 +54,7 @@ function holdsHalf(value: unknown): boolean {
   return (Array.isArray(value) ? value : Object.entries(value)).some(holdsHalf);
 }
 
-/** Runs on every route, after the callers were judged. */
+/** Runs on every route, after authentication. */
 export class ReadableBodies implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { body, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();

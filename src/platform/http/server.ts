@@ -28,14 +28,14 @@ export interface ServerOptions {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Largest request body of this one route, in bytes; `@RouteConfig` sets it. */
+    /** The largest request body of this one route, in bytes; set by `@RouteConfig`. */
     bodyLimit?: number;
-    /** For probes on the machine itself or in the private network: served by every role, over plain HTTP, and not logged. */
+    /** For probes on the machine itself or in the private network. Every role serves it over plain HTTP, without a log line. */
     probe?: true;
   }
 }
 
-/** In characters: so much is left of the 300 bytes that the log takes for a request that could not be served. */
+/** In characters: the rest of the 300 bytes that the log takes for a failed request. */
 const ROUTE_AND_CAUSE = 70;
 
 /** For a port in the private network. */
@@ -63,7 +63,7 @@ export function createServer({
     // Requests that come while the process stops are answered as before (draining.ts).
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    // Integrators' ids are up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
+    // Integrators' ids have up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
     // A HEAD would run its GET, and a GET may pull and bill a report.
     exposeHeadRoutes: false,
@@ -107,10 +107,10 @@ function logRequests<Server extends RawServerBase>(fastify: FastifyInstance<Serv
   });
 }
 
-/** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */
+/** Takes JSON only, strictly UTF-8. An empty body counts as absent, whatever its declared type. */
 function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  // Keys that name a prototype are left out, as fields are that no route knows.
+  // Keys that name a prototype are dropped, like fields that the route does not know.
   const parseText = fastify.getDefaultJsonParser('remove', 'remove');
   type Done = (error: Error | null, body?: unknown) => void;
   const parse = (request: FastifyRequest, body: Buffer, done: Done): void => {
@@ -118,7 +118,7 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
     try {
       if (!isBeyondLimits(body, request.routeOptions.bodyLimit)) text = decoder.decode(body);
     } catch {
-      // Not UTF-8. An empty text is no JSON either.
+      // The body is not UTF-8. The parser then refuses the empty text.
     }
     void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : wellFormed(text, value)));
   };

@@ -1,24 +1,24 @@
-// Files that were built before the service started, with their compressed copies beside them.
+// Serves files that were built before the start of the service, with their compressed copies beside them.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastifyStatic } from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-/** Cached for good by whoever fetched it: its name changes with its content. */
+/** Clients keep the file for good, because its name changes with its content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** What a build names files. The compressed copies are no files of their own. */
+/** The form of a built file's name. Compressed copies are not served as files of their own. */
 const NAME = /^(?:\/[\w-][\w.-]*)+(?<!\.br|\.gz)$/;
 
 export interface StaticFolder {
   readonly folder: string;
-  /** Where its files are served, without a trailing slash. */
+  /** The path under which its files are served, without a trailing slash. */
   readonly path: string;
-  /** Of a file, by its path in the folder. */
+  /** The header of a file, by its path in the folder. */
   readonly cacheControl: (file: string) => string;
 }
 
-/** Where the library's own table of types is out of date, or means something else. */
+/** Types for which the library's own table is out of date or wrong. */
 const TYPES = new Map([
   ['js', 'text/javascript; charset=utf-8'],
   ['mjs', 'text/javascript; charset=utf-8'],
@@ -53,7 +53,7 @@ export function serveStaticFolder(fastify: FastifyInstance, { folder, path, cach
   });
 }
 
-/** Null: it was not built. */
+/** Null when the page was not built. */
 export function readBuiltPage(folder: string): string | null {
   const file = join(folder, 'index.html');
   return existsSync(file) ? readFileSync(file, 'utf8') : null;

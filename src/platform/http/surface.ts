@@ -1,4 +1,4 @@
-// An API surface is a value: its paths, who may call them, and how everything is said there. `src/surfaces/` has a file each.
+// An API surface is a value: its paths, its authenticator and the words of its errors. `src/surfaces/` has one file for each.
 import type { Type } from '@nestjs/common';
 import type { DocumentBuilder } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -9,7 +9,7 @@ import type { Authenticator } from './authenticator.js';
 
 type SecurityScheme = Parameters<DocumentBuilder['addSecurity']>[1];
 
-/** What pages of other origins may do. Every origin may read every reply; what it may do is for the authenticator to say. */
+/** The rights of pages of other origins. Every origin may read every reply, and the authenticator decides the rest. */
 export interface CorsRule {
   readonly methods: readonly string[];
   readonly requestHeaders: readonly string[];
@@ -20,27 +20,27 @@ export interface CorsRule {
 export interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A text is JSON, to be sent as it is. */
+  /** A text is JSON, sent unchanged. */
   readonly body: object | string;
 }
 
-/** An entry, or how it follows from what the error says of itself. Documents show what follows from nothing. */
+/** An entry, or a function from the error's detail to one. Documents show the entry for an empty detail. */
 export type Said<Entry> = Entry | ((detail: DomainErrorDetail) => Entry);
 
 interface AnyEntry {
   readonly status: number;
-  /** When the caller is to come back where the error itself does not say. */
+  /** The time until another try, when the error itself does not give one. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Where an error is said. */
+/** The place of an error reply. */
 export interface SaidAt {
-  /** Of the area that the path belongs to. */
+  /** The prefix of the area that the path belongs to. */
   readonly prefix: string;
   readonly requestId: string;
 }
 
-/** How a surface says each error code. `Entry` is its own: a string code, a number, whatever its envelope needs. */
+/** The words of a surface for each error code. `Entry` is the surface's own type: a string code, a number, or the parts of its envelope. */
 export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly errors: Readonly<Record<CommonErrorCode, Said<Entry>>> & Readonly<Partial<Record<ErrorCode, Said<Entry>>>>;
   readonly fields: Readonly<Record<FieldName, string>>;
@@ -48,18 +48,18 @@ export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly envelope: (entry: Entry, detail: DomainErrorDetail, at: SaidAt) => object | string;
   /** Describes that body in OpenAPI documents. */
   readonly errorResult: Type;
-  /** What integrators read of them: how an error looks, and of each entry the columns, by their heads. */
+  /** The documentation for integrators: the form of an error, and the columns of each entry, by their headings. */
   readonly about: readonly string[];
   readonly columns: Readonly<Record<string, (entry: Entry) => string>>;
-  /** What they read below the table. */
+  /** The text below the table. */
   readonly appendix?: readonly string[];
 }
 
 interface Whole {
   readonly name: string;
-  /** Judges the callers of its routes, before their bodies are read; null lets everybody in. A route may name another one. */
+  /** Authenticates callers of its routes before their bodies are read; null admits every caller. A route may name another one. */
   readonly authenticator: Type<Authenticator> | null;
-  /** Null: pages of other origins have no business here. */
+  /** Null: pages of other origins have no access. */
   readonly cors: CorsRule | null;
   /** Surfaces that name the same document are described together. */
   readonly document: {
@@ -71,24 +71,24 @@ interface Whole {
 }
 
 export interface SurfaceDefinition<Entry extends AnyEntry> extends Whole, ErrorVocabulary<Entry> {
-  /** The paths below which the surface answers, each with the error codes that are said differently there. */
+  /** The path prefixes of the surface, each with the error codes that have other words there. */
   readonly prefixes: Readonly<Record<`/${string}`, Partial<Record<ErrorCode, Said<Entry>>>>>;
 }
 
 export interface Surface extends Whole {
   readonly areas: readonly Area[];
-  /** Identifies the vocabulary that several surfaces may share. */
+  /** Identifies the vocabulary, which several surfaces may share. */
   readonly errors: object;
   readonly about: readonly string[];
   readonly headings: readonly string[];
   readonly appendix: readonly string[];
 }
 
-/** What lies below one prefix of a surface. */
+/** The part of a surface below one prefix. */
 export interface Area {
   readonly prefix: string;
   readonly reply: (error: DomainError, requestId: string) => ErrorReply;
-  /** Of the generated document: each code that is said here, or that is said differently here, with its columns. */
+  /** For the generated document: each code of the surface, or only those with other words here, with its columns. */
   readonly told: (special: boolean) => readonly (readonly [ErrorCode, readonly string[]])[];
 }
 
@@ -101,7 +101,7 @@ export function defineSurface<Entry extends AnyEntry>({
   appendix = [],
   ...whole
 }: SurfaceDefinition<Entry>): Surface {
-  // A name that is no field of the domain comes from a body class of the surface, which has the names of the wire.
+  // A name that is not a field of the domain comes from a body class of the surface, which has the wire names.
   const wireName = (field: string): string => (fields as Readonly<Record<string, string>>)[field] ?? field;
   const onWire = ({ details, ...rest }: DomainErrorDetail): DomainErrorDetail => {
     const field = rest.field ?? rest.vendor?.reply.field ?? undefined;
@@ -113,7 +113,7 @@ export function defineSurface<Entry extends AnyEntry>({
   };
   const areas = Object.entries(prefixes).map(([prefix, special]): Area => {
     const entries: Partial<Record<ErrorCode, Said<Entry>>> = { ...errors, ...special };
-    // A code that the surface has no words for is a fault there.
+    // A code without words on the surface is a fault of the service.
     const entryOf = (code: ErrorCode, detail: DomainErrorDetail, of = entries): Entry => {
       const said = of[code] ?? errors['service.failure'];
       return typeof said === 'function' ? said(detail) : said;
@@ -140,11 +140,11 @@ export function defineSurface<Entry extends AnyEntry>({
   return { ...whole, areas, errors, headings: Object.keys(columns), appendix };
 }
 
-/** All surfaces of the service. The one place that decides which of them a path belongs to. */
+/** All surfaces of the service. Only this class decides which surface a path belongs to. */
 export class Surfaces {
   /** The longest prefix first. */
   private readonly areas: readonly (readonly [Surface, Area])[];
-  /** For what belongs to no other. */
+  /** For paths that belong to no other area. */
   private readonly rest: readonly [Surface, Area];
 
   /** One of them must have the prefix `/`. */
@@ -157,7 +157,7 @@ export class Surfaces {
     this.rest = rest;
   }
 
-  /** By the route, whatever way its path was written; by the path where there is no route. */
+  /** The surface of the route, however its path was spelled. Without a route, the surface of the path. */
   of({ routeOptions, url }: Pick<FastifyRequest, 'routeOptions' | 'url'>): Surface {
     return this.at(routeOptions.url ?? url);
   }
@@ -166,7 +166,7 @@ export class Surfaces {
     return this.find(path)[0];
   }
 
-  /** The answer to a request that is refused. */
+  /** The answer to a refused request. */
   reply(
     error: DomainError,
     request: { readonly id: string; readonly url: string; readonly routeOptions?: { url?: string | undefined } },

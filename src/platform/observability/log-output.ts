@@ -1,14 +1,14 @@
-// Where log lines leave the process. Writing them never blocks, never throws and never grows the memory without bound: a line
-// that cannot be written is dropped and counted.
+// Writes log lines out of the process. A write never blocks, never throws, and uses bounded memory. A line that cannot be written is dropped and
+// counted.
 import { write } from 'node:fs';
 import { Socket } from 'node:net';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { promisify } from 'node:util';
 
-/** Takes some of the bytes, at least one, and answers how many; rejects when they cannot be written. */
+/** Takes at least one of the bytes and returns their number. Rejects when they cannot be written. */
 export type WriteSome = (bytes: Buffer) => Promise<number>;
 
-/** Lines that wait for a slow reader; a busy second at level `trace` writes less. */
+/** Lines that wait for a slow reader. A busy second at level `trace` writes less. */
 const MAX_WAITING_CHARACTERS = 4_000_000;
 const NEWLINE = Buffer.from('\n');
 
@@ -16,7 +16,7 @@ export class LogOutput {
   private waiting: string[] = [];
   private waitingCharacters = 0;
   private writing: Promise<void> | null = null;
-  /** Whether the last line that was written is only the beginning of one. */
+  /** Whether the last written line is incomplete. */
   private torn = false;
 
   constructor(
@@ -33,12 +33,12 @@ export class LogOutput {
     this.writing ??= this.writeWaiting().finally(() => (this.writing = null));
   }
 
-  /** Resolves when what was logged is written or dropped, or when the time is over: a process that ends waits no longer for its reader. */
+  /** Resolves when all lines are written or dropped, or after the time. A process that ends does not wait longer for its reader. */
   async flushed(withinMs: number): Promise<void> {
     if (this.writing) await withTimeout(withinMs, this.writing);
   }
 
-  /** All that waits goes in one write, and only one write is under way. */
+  /** Writes all waiting lines at once. Only one write runs at a time. */
   private async writeWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
       let rest: Buffer = Buffer.from(this.waiting.join(''));
@@ -60,14 +60,13 @@ export class LogOutput {
 }
 
 /**
- * Standard output. A pipe or socket is written through its stream, which never blocks; a blocked write in a thread of the pool
- * would also keep the process from ending. A file has no such stream: there each write is a job of the pool, and fails at once
- * when the disk is full.
+ * Standard output. A pipe or socket is written through its stream, which never blocks. A blocked write in a thread of the pool would keep the process
+ * from ending. A file has no such stream. There each write is a job of the pool, and fails at once when the disk is full.
  */
 export function toStandardOutput(): WriteSome {
   const stdout: unknown = process.stdout;
   if (!(stdout instanceof Socket)) return async (bytes) => (await writeToFile(process.stdout.fd, bytes)).bytesWritten;
-  // The rejection says it; without a listener the error would end the process.
+  // The rejection reports the error. Without a listener the error event would end the process.
   stdout.on('error', () => undefined);
   return (bytes) =>
     new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length))));

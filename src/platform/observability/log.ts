@@ -1,5 +1,5 @@
-// Structured logs. Nothing personal belongs here: bodies, headers and query strings are never handed to the logger, and
-// what slips through by name is redacted.
+// Structured logs without personal data. Bodies, headers and query strings are never given to the logger. Fields that pass by mistake are redacted by
+// name.
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, pino, type Logger, type LoggerOptions } from 'pino';
 
@@ -7,7 +7,7 @@ export type Log = Logger;
 /** The injection token. */
 export const Log = Symbol('Log');
 
-/** Of requests. Their names need brackets in the path of a redaction. */
+/** Headers of requests. Their names need brackets in the path of a redaction. */
 const SECRET_HEADERS = ['x-api-key', 'x-secret-key', 'x-publishable-key', 'x-session-token'].map(
   (name) => `["${name}"]`,
 );
@@ -52,7 +52,7 @@ export function createLog(level: string, role: string, output: DestinationStream
     base: { service: 'screening', role, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    // `code` is a one-time code in a body, but says what happened in an error.
+    // `code` is a one-time code in a body, but a kind of fault in an error.
     redact: {
       paths: [
         'code',
@@ -83,7 +83,7 @@ export function describeError(error: unknown): object {
 }
 
 const UUID = '(?<![\\da-z])[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}(?![\\da-z])';
-/** What no number of a person looks like: ids of ours and of the processor, positions of the log, sizes and times with their unit, addresses. */
+/** Texts that cannot be a person's number: ids of the service and the processor, positions of the log, sizes and times with their unit, addresses. */
 const KEPT = [
   UUID,
   '(?<![\\da-z])(?:evt|pi|cs|ch|re|req)_(?![\\da-z]*\\d{7})[\\da-z]{14,}',
@@ -91,7 +91,7 @@ const KEPT = [
   '(?<![\\d.-])\\d+(?= (?:of \\d+ )?(?:bytes|events|ms)\\b)',
   '(?<![\\d.])\\d{1,3}(?:\\.\\d{1,3}){3}(?::\\d{1,5})?(?![\\d.])',
 ];
-/** Social security, telephone and card numbers however they are set apart, dates, and every longer run of digits: it could be a code. */
+/** Social security, telephone and card numbers with any separators, dates, and every longer run of digits, which could be a code. */
 const PERSONAL = [
   `\\d(?:[ .()/-]{0,2}(?!${UUID})\\d){6,}`,
   '\\d{1,4}(?<separator>[-/])\\d{1,2}\\k<separator>\\d{1,4}',
@@ -100,12 +100,12 @@ const PERSONAL = [
 ];
 const NUMBERS = new RegExp(`(?<kept>${KEPT.join('|')})|${PERSONAL.join('|')}`, 'gi');
 
-/** A text of whatever origin without what could be a person's number. */
+/** A text of any origin without possible numbers of a person. */
 export function masked(text: string): string {
   return text.replace(NUMBERS, (_, kept: string | undefined) => kept ?? '#');
 }
 
-/** Nest's own messages through the same log. */
+/** Nest's own messages in the same log. */
 export class NestLog implements LoggerService {
   constructor(private readonly target: Log) {}
 
@@ -118,7 +118,7 @@ export class NestLog implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    // What fails at boot is thrown as well, and main.ts tells it.
+    // An error at boot is also thrown, and main.ts reports it.
     if (rest.at(-1) === 'ExceptionHandler') return;
     this.target.error(
       { err: message instanceof Error ? message : undefined, context: rest.at(-1) },

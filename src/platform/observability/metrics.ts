@@ -1,9 +1,9 @@
-// What Prometheus scrapes. Labels are bounded: routes, kinds and names, never ids.
+// The metrics for Prometheus. Labels are bounded: routes, kinds and names, never ids.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** How full something is. All are 0 where an installation has no such file; the last two are 0 without a limit. */
+/** The fill level of a file or store. All are 0 without such a file. The last two are 0 without a limit. */
 class SpaceGauges {
   private readonly used: Gauge;
   private readonly max: Gauge;
@@ -14,10 +14,14 @@ class SpaceGauges {
     this.used = new Gauge({ name: `${name}_used_bytes`, help: `Bytes that ${what} uses.`, registers });
     this.max = new Gauge({
       name: `${name}_max_bytes`,
-      help: `Bytes that ${what} may grow to: as configured, or less where the disk has less.`,
+      help: `Bytes that ${what} may grow to, by its setting or by the disk.`,
       registers,
     });
-    this.ratio = new Gauge({ name: `${name}_used_ratio`, help: `Used part of what ${what} may grow to.`, registers });
+    this.ratio = new Gauge({
+      name: `${name}_used_ratio`,
+      help: `Used part of the bytes that ${what} may grow to.`,
+      registers,
+    });
   }
 
   set({ usedBytes, totalBytes }: { readonly usedBytes: number; readonly totalBytes: number }): void {
@@ -27,11 +31,11 @@ class SpaceGauges {
   }
 }
 
-/** Each sample wakes the process: the usual hundred a second cost more than all else that an idle one does. */
+/** Each sample wakes the process. The usual hundred a second would be the largest cost of an idle process. */
 const LAG_SAMPLED_EVERY_MS = 500;
 const NEVER_MS = 2 ** 31 - 1;
 
-/** What has not been read by then stays as it was. */
+/** A source that takes longer keeps its old value. */
 const SOURCES_WITHIN_MS = 1_000;
 
 export class Metrics {
@@ -63,7 +67,7 @@ export class Metrics {
 
   readonly wrongAnswers = this.counter(
     'wrong_answers_total',
-    'Wrong codes and answers of persons, by whether they have locked the person.',
+    'Wrong codes and answers of persons, and whether they locked the person.',
     'environment',
     'locked',
   );
@@ -82,14 +86,10 @@ export class Metrics {
     'Appends that found another revision than expected, by category.',
     'category',
   );
-  readonly webhookAttempts = this.counter(
-    'webhook_attempts_total',
-    'Delivery attempts by what came of them.',
-    'outcome',
-  );
+  readonly webhookAttempts = this.counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome');
   readonly webhookMissing = this.counter(
     'webhook_deliveries_missing_total',
-    'Deliveries that had not been made of a published event and were made by a check.',
+    'Missing deliveries of published events that a check has made.',
   );
   readonly webhookReclaimed = this.counter(
     'webhook_jobs_reclaimed_total',
@@ -140,18 +140,18 @@ export class Metrics {
   });
   readonly projectionBuilt = new Gauge({
     name: 'projection_built_ratio',
-    help: 'The share of the log that has been read for a read model that is built anew; 1 while none is, and on EventStoreDB.',
+    help: 'Share of the log that the build of a read model has read; 1 without a build, and on EventStoreDB.',
     labelNames: ['projection'],
     registers: [this.registry],
   });
   readonly readModelFailures = this.counter(
     'read_model_apply_failures_total',
-    'Writes to the read models after an append that failed and were left to the subscription.',
+    'Failed writes to the read models after an append; the subscription repeats them.',
   );
   readonly redisSpace = new SpaceGauges('redis', 'Redis', this.registry);
   private readonly redisCommands = new Histogram({
     name: 'redis_command_seconds',
-    help: 'Time from a command to the answer of Redis, by connection; one command at a time is measured.',
+    help: 'Time from a command to the answer of Redis, by connection, measured for one command at a time.',
     labelNames: ['connection'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers: [this.registry],
@@ -165,13 +165,13 @@ export class Metrics {
   readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
   readonly testLogUsed = new Gauge({
     name: 'event_store_test_used_ratio',
-    help: 'Used part of what test traffic may fill of the embedded event log.',
+    help: 'Used part of the share of test traffic in the embedded event log.',
     registers: [this.registry],
   });
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
   readonly diskFree = new Gauge({
     name: 'data_disk_free_bytes',
-    help: 'Free bytes on the disk of the data folder, the reserve file not counted in.',
+    help: 'Free bytes on the disk of the data folder, without the reserve file.',
     registers: [this.registry],
   });
   readonly logLinesDropped = this.counter(
@@ -180,11 +180,11 @@ export class Metrics {
   );
   readonly rateUncounted = this.counter(
     'rate_limit_uncounted_total',
-    'Uses of something limited that went on uncounted because Redis did not answer.',
+    'Limited uses that were not counted because Redis did not answer.',
   );
   readonly repliesNotKept = this.counter(
     'idempotency_replies_not_kept_total',
-    'Replies to keyed requests that were not kept, because the caller has as many kept replies as it may.',
+    'Replies to keyed requests that were not kept, because the caller has reached its limit.',
   );
 
   constructor(lagSampledEveryMs = LAG_SAMPLED_EVERY_MS) {
@@ -192,7 +192,7 @@ export class Metrics {
     this.measureLag(lagSampledEveryMs);
   }
 
-  /** Registers something to be read just before a scrape; a source that fails leaves its gauge as it was. */
+  /** Registers a read just before each scrape. A source that fails keeps its old value. */
   beforeScrape(read: () => Promise<unknown>): void {
     this.sources.push(read);
   }
@@ -202,7 +202,7 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  /** The library reports the time between two samples as lag; these gauges report only what a sample came too late. */
+  /** The library reports the whole time between two samples as lag. These gauges report only the delay of a sample. */
   private measureLag(everyMs: number): void {
     const delays = monitorEventLoopDelay({ resolution: everyMs });
     delays.enable();

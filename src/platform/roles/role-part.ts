@@ -1,14 +1,14 @@
-// What a process does by itself depends on its role. Modules declare such parts as providers; RoleRunner starts and stops them.
+// The parts that run by themselves depend on the role of the process. Modules declare them as providers, and RoleRunner starts and stops them.
 import type { InjectionToken, Provider } from '@nestjs/common';
 
-/** `every-role` is of each process of the service; an operator's command starts no part at all. */
+/** Every process of the service runs the parts of `every-role`. An operator's command starts no part. */
 export type RoleName = 'every-role' | 'projector' | 'api' | 'worker';
 
 export interface Startable {
-  /** Awaited, also again, before it is decided whether workers may begin. */
+  /** Awaited before the decision whether workers may begin. It may run several times. */
   prepare?(): Promise<void>;
   start(): Promise<void> | void;
-  /** Ends intake and waits for what is under way. */
+  /** Ends intake and waits for running work. */
   stop?(): Promise<void> | void;
 }
 
@@ -19,7 +19,7 @@ export class RolePart {
   ) {}
 }
 
-/** For `providers`: the provider of this token is started by processes of the role, as it is or as `as` makes it startable. */
+/** For `providers`: processes of the role start the provider of this token, directly or through `as`. */
 export function rolePart<Provided extends Startable>(role: RoleName, token: InjectionToken<Provided>): Provider;
 export function rolePart<Provided>(
   role: RoleName,

@@ -6,21 +6,21 @@ import type { Log } from '../observability/log.js';
 import { providedBy } from '../provided.js';
 import { RolePart, type RoleName, type Startable } from './role-part.js';
 
-/** How much of the log's newest part could be lost unnoticed, and how soon changes are taken after an operator accepted the log. */
+/** The time whose appends could be lost without notice, and the delay until changes are taken after an operator accepted the log. */
 const LOG_LOOKED_AT_EVERY_MS = 2_000;
 
 /**
- * Starts what the role of this process runs, and stops it in the opposite order once the last request was answered: the workers
- * together, because each waits for what it has under way. The log is looked at first. What appends by itself does not begin while it
- * is not what it was: events that were lost would be sent and settled a second time.
+ * Starts the parts of this process's role, and stops them in the opposite order after the last request was answered. Workers stop together, because
+ * each waits for its running work. The log is checked first. Parts that append by themselves do not begin while the log has a complaint. Otherwise
+ * lost events would be sent and settled a second time.
  */
 @Injectable()
 export class RoleRunner implements OnApplicationShutdown {
-  /** In the order of their start: also what has begun and could not start. */
+  /** In the order of their start, including parts that failed to start. */
   private readonly begun = new Set<Startable>();
   private readonly started = new Set<Startable>();
   private workers: readonly Startable[] = [];
-  /** Which append by themselves. */
+  /** The parts that append by themselves. */
   private appending: readonly Startable[] = [];
   private watching: NodeJS.Timeout | undefined;
   private stopping = false;
@@ -82,7 +82,7 @@ export class RoleRunner implements OnApplicationShutdown {
     const waiting = this.appending.filter((part) => !this.started.has(part));
     if (waiting.length === 0) return;
     try {
-      // Also while there is a complaint: what they tell is accepted together with it.
+      // Runs even with a complaint, because an operator accepts all complaints together.
       for (const part of waiting) await part.prepare?.();
       if (this.logWatch.complaint === null) await this.startAll(waiting);
     } catch (error) {
@@ -93,7 +93,7 @@ export class RoleRunner implements OnApplicationShutdown {
   private async lookAgain(): Promise<void> {
     await this.logWatch.look();
     if (this.stopping) return;
-    // However long that takes, the log is looked at meanwhile.
+    // The log is checked meanwhile, however long this takes.
     void this.begin();
     this.lookLater();
   }

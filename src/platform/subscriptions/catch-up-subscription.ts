@@ -11,27 +11,30 @@ import {
   type SupervisorOptions,
 } from './subscription-supervisor.js';
 
-/** Why a generation cannot be gone on with. `foreign`: its checkpoint belongs to another log, or to a part that this log lost. `copied`: the log was copied from another kind of store. */
+/**
+ * The reason why a generation cannot be continued. `foreign`: its checkpoint belongs to another log, or to a lost part of this log. `copied`: the log
+ * was copied from another kind of store.
+ */
 export type Unusable = 'fenced' | 'missing' | 'foreign' | 'copied';
 
 export interface CatchUpListener {
   unusable(track: Track, why: Unusable): void;
   /** The projection could not read an event: see ProjectionFailed. */
   failed(track: Track, error: Error): void;
-  /** Everything up to `through` is committed; `atEnd` when that was the end of the log. */
+  /** Everything up to `through` is committed. `atEnd` when that was the end of the log. */
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
 export interface CatchUpOptions extends SupervisorOptions {
-  /** Whether each commit moves the checkpoints of projections without news too. */
+  /** Whether each commit also moves the checkpoints of projections without news. */
   readonly commitsIdle?: boolean;
 }
 
-/** Folded without a pause: a request waits for no more. */
+/** The events that are folded without a pause. A request never waits for more. */
 const BATCH_SIZE = 50;
 /**
- * A commit is made when this many events have come in, or this long after the one before. At the end of the log it is made a moment after
- * the first event: readers of complete lists wait for it.
+ * A commit is made after this many events, or this long after the previous commit. At the end of the log it is made a moment after the first event,
+ * because readers of complete lists wait for it.
  */
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
@@ -43,8 +46,8 @@ interface CommitChoice {
 }
 
 /**
- * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
- * come and go; each change begins a new subscription from the furthest behind of them, and a track that is ahead skips what it has.
+ * One reading of the log for all projections at about the same place, so that each event is read and decoded once. Every change of the tracks begins
+ * a new subscription from the track that is furthest behind. Tracks that are ahead skip events that they have.
  */
 export class CatchUpSubscription implements Subscription {
   readonly savesLater = true;
@@ -55,9 +58,9 @@ export class CatchUpSubscription implements Subscription {
   private uncommitted = 0;
   private committedAt = 0;
   private gathering: NodeJS.Timeout | undefined;
-  /** Whether the newest batch ended where the log did. */
+  /** Whether the newest batch ended at the end of the log. */
   private atEnd = false;
-  /** All commits since the claim, one after another; the log is read on while the newest is under way. */
+  /** All commits since the claim, one after another. Reading continues during the newest one. */
   private underWay: Promise<void> = Promise.resolve();
   private readonly commitsIdle: boolean;
 
@@ -78,12 +81,12 @@ export class CatchUpSubscription implements Subscription {
     return this.supervisor.lagMs;
   }
 
-  /** Committed up to here; undefined while the track is not followed. */
+  /** The committed position; undefined while the track is not followed. */
   positionOf(track: Track): string | null | undefined {
     return this.writers.get(track)?.committed;
   }
 
-  /** A track that is taken away is not committed any more. */
+  /** A removed track is not committed any more. */
   assign(tracks: readonly Track[]): void {
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
@@ -91,23 +94,23 @@ export class CatchUpSubscription implements Subscription {
     this.supervisor.restart();
   }
 
-  /** Follows the log until the signal aborts, then commits what it has. */
+  /** Follows the log until the signal aborts, then commits the rest. */
   async run(signal: AbortSignal): Promise<void> {
     await this.supervisor.run(signal);
     await this.commit({ idle: true, atEnd: false });
   }
 
-  /** Begins again from what is stored. */
+  /** Begins again from the stored checkpoints. */
   restart(): void {
     this.supervisor.restart();
   }
 
-  /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
+  /** Moves the checkpoints of projections without news, so that a restart reads less of the log. */
   async checkpointIdle(): Promise<void> {
     try {
       await this.commit({ idle: true, atEnd: this.atEnd });
     } catch {
-      // Whatever it was, beginning again from what is stored brings it up once more, where it is reported.
+      // A restart from the stored checkpoints meets the same fault again, and reports it.
       this.restart();
     }
   }
@@ -124,7 +127,7 @@ export class CatchUpSubscription implements Subscription {
     const checkpoints = await Promise.all(
       tracks.map(({ projection, generation }) => this.store.resume(projection, generation)),
     );
-    // Read after the checkpoints: what another process committed before it lost a lease must not look further than the log goes.
+    // Read after the checkpoints, so that the commits of another process before it lost a lease never seem to be beyond the log.
     const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
     this.log = log;
     const writers = new Map<Track, GenerationWriter>();
@@ -145,7 +148,7 @@ export class CatchUpSubscription implements Subscription {
   }
 
   async handle(batch: EventBatch): Promise<void> {
-    // Requests that have come meanwhile go first.
+    // Waiting requests go first.
     await nextTurn();
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();
@@ -184,21 +187,21 @@ export class CatchUpSubscription implements Subscription {
       await writer.fold(events, through);
     } catch (error) {
       if (!(error instanceof ProjectionFailed)) throw error;
-      // The others go on; what this one has committed stays as it is.
+      // The other projections go on. The commits of this one stay.
       writers.delete(track);
       this.tracks = this.tracks.filter((other) => other !== track);
       this.listener.failed(track, error);
     }
   }
 
-  /** At the end of the log, where the next events may be about to come. */
+  /** At the end of the log, the next events may come in a moment. */
   private commitSoon(): void {
     this.gathering ??= setTimeout(() => {
       this.commit({ idle: this.commitsIdle, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
     }, COMMIT_INTERVAL_MS);
   }
 
-  /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */
+  /** Queues a commit of everything folded before the previous commit ends. After one failure all fail until the next claim. */
   private commit({ idle, atEnd }: CommitChoice): Promise<void> {
     const { writers } = this;
     clearTimeout(this.gathering);
@@ -206,13 +209,13 @@ export class CatchUpSubscription implements Subscription {
     this.uncommitted = 0;
     this.committedAt = performance.now();
     this.underWay = this.underWay.then(async () => {
-      // One after another: who reads from Redis waits for one step of them at most.
+      // One after another, so that a reader of Redis waits for at most one step.
       for (const [track, writer] of writers) await this.commitOne(track, writer, idle);
       if (writers !== this.writers) return;
       this.supervisor.saved();
       for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
     });
-    // The caller that awaits this commit is told, now or before the next.
+    // The caller that awaits this commit or the next one gets the error.
     this.underWay.catch(() => undefined);
     return this.underWay;
   }
@@ -231,7 +234,7 @@ export class CatchUpSubscription implements Subscription {
     this.listener.unusable(track, why);
   }
 
-  /** Names the log: another one, or one that was begun anew, has another first event. */
+  /** The first event names the log, because another or a new log has another first event. */
   private async firstEvent(): Promise<string | null> {
     const [first] = await this.events.readAll(null, 1);
     return first?.id ?? null;

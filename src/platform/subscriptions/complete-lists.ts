@@ -5,13 +5,13 @@ import { type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, ProjectionStore } from '../../ports/projection-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 
-/** Events that are read at a time. */
+/** The number of events in one read. */
 const PAGE = 500;
-/** The projector writes a moment after it has news; where it takes much longer, it is away or begins anew. */
+/** The projector writes a moment after an event. If it takes much longer, it is away or builds. */
 const LONGEST_WAIT_MS = 1_000;
 const LOOK_AGAIN_MS = 25;
 
-/** Lists that have what was written before they were asked for: whoever reads them waits for the projector. */
+/** Lists that hold everything written before the request. Their readers wait for the projector. */
 export class CompleteLists {
   constructor(
     private readonly events: EventStore,
@@ -19,7 +19,7 @@ export class CompleteLists {
     private readonly readModels: Pick<ReadModels, 'idsIn'>,
   ) {}
 
-  /** Ids of all documents in a list, in order. Throws Unavailable when the projector does not come so far in time. */
+  /** The ids of all documents in a list, in order. Throws Unavailable when the projector does not catch up in time. */
   async idsIn(projection: AnyProjection, list: string, withinMs = LONGEST_WAIT_MS): Promise<string[]> {
     if ((await this.events.head()) === null) return [];
     if (!(await this.caughtUp(projection, withinMs)))
@@ -28,8 +28,8 @@ export class CompleteLists {
   }
 
   /**
-   * Resolves with true once the lists hold what was in the log when this was called, which takes some tenth of a second where something is
-   * written to them right now. With false after the time: they are being built then, or nobody writes them.
+   * Resolves with true once the lists hold everything that was in the log at the call. That takes some tenths of a second while they are written.
+   * Resolves with false after the time: the lists are being built, or no process writes them.
    */
   async caughtUp(projection: AnyProjection, withinMs = LONGEST_WAIT_MS): Promise<boolean> {
     const head = await this.events.head();
@@ -41,7 +41,7 @@ export class CompleteLists {
     return true;
   }
 
-  /** A projection that is written seldom has a checkpoint far from the head, and no event after it. Whether there is one is looked for until that time. */
+  /** A projection with rare events has a checkpoint far from the head and no later event. This looks for one until that time. */
   private async isBehind(projection: AnyProjection, head: string, until: number): Promise<boolean> {
     let place = await this.passed(projection);
     if (place === null) return true;
@@ -56,12 +56,12 @@ export class CompleteLists {
     return false;
   }
 
-  /** Up to where the lists that are read hold everything; null when they are of another log, or none are. */
+  /** The position up to which the readable lists are complete; null when they belong to another log or do not exist. */
   private async passed(projection: AnyProjection): Promise<string | null> {
     const { live } = await this.store.generations(projection);
     const checkpoint = live === null ? null : await this.store.checkpoint(projection, live);
     if (checkpoint === null || checkpoint.position === null) return null;
-    // Read after the checkpoint: the lists may have passed what was the end of the log before.
+    // Read after the checkpoint, because the lists may have passed the earlier end of the log.
     const [head, [first]] = await Promise.all([this.events.head(), this.events.readAll(null, 1)]);
     const ours = isPositionUpTo(head, checkpoint.position) && (checkpoint.log === null || checkpoint.log === first?.id);
     return ours ? checkpoint.position : null;

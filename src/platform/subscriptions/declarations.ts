@@ -1,4 +1,4 @@
-// What a feature module brings besides its providers: decorators of the module class, read through Nest's DiscoveryService.
+// The declarations of a feature module besides its providers: decorators of the module class, read through Nest's DiscoveryService.
 import type { Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EventHandler } from '../../ports/event-handler.js';
@@ -8,7 +8,7 @@ import type { Publisher } from '../../published/events.js';
 /** The read models of the module. */
 export const Projections = DiscoveryService.createDecorator<readonly AnyProjection[]>();
 
-/** What account holders are told of the module's events. */
+/** The translation of the module's events for account holders. */
 export const Publishers = DiscoveryService.createDecorator<readonly Publisher[]>();
 
 /** The providers of the module that workers call with the events of the log. */
@@ -16,7 +16,7 @@ export const EventHandlers = DiscoveryService.createDecorator<readonly Type<Even
 
 type Declaration<Declared> = ReturnType<typeof DiscoveryService.createDecorator<readonly Declared[]>>;
 
-/** Everything of one kind that the modules of this process declare. Complete before any provider is made. */
+/** All declarations of one kind by the modules of this process. Complete before any provider is made. */
 export function declaredIn<Declared>(discovery: DiscoveryService, declaration: Declaration<Declared>): Declared[] {
   const classes = new Set(discovery.getProviders().map(({ metatype }) => metatype));
   return [...classes].flatMap((metatype) => (metatype ? declaredBy(metatype, declaration) : []));

@@ -32,7 +32,7 @@ const RENEW_EVERY_MS = 2_000;
 /** A handler saves its place no more often than this. */
 const SAVE_EVERY_MS = 1_000;
 
-/** The lease went to another process while this one was at work. */
+/** The lease went to another process during the work of this one. */
 class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
@@ -53,14 +53,14 @@ export class EventProcessor {
     private readonly renewEveryMs = RENEW_EVERY_MS,
   ) {}
 
-  /** To be called once per name, before `start`. */
+  /** Call once for each name, before `start`. */
   on(handler: EventHandler): void {
     if (this.runners.some(({ name }) => name === handler.name))
       throw new Error(`Two event handlers have the name ${handler.name}`);
     this.runners.push(new Runner(handler, this.store, this.checkpoints, this.observer, this.renewEveryMs));
   }
 
-  /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
+  /** Runs the handlers marked inline on new events. Never throws: the subscription repeats events that failed here. */
   async handleInline(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events)
       for (const runner of this.runners) if (runner.handlesInline(event)) await runner.handleInline(event);
@@ -72,7 +72,7 @@ export class EventProcessor {
   }
 
   start(): void {
-    // Every handler listens to this signal, so many listeners are not a leak.
+    // Every handler listens to this signal. Many listeners are not a leak.
     setMaxListeners(0, this.stopping.signal);
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
@@ -92,7 +92,7 @@ class Runner implements Subscription {
   readonly name: string;
   active = false;
   private readonly holder = newId();
-  /** How far it is, where that is not saved yet. */
+  /** The reached place while it is not saved. */
   private passed: string | null = null;
   private savedAt = Number.NEGATIVE_INFINITY;
   private readonly supervisor: SubscriptionSupervisor;
@@ -167,7 +167,7 @@ class Runner implements Subscription {
       throw new LeaseLost(`${this.name} is run by another process now`);
   }
 
-  /** Renews the lease too; false when another process has it. */
+  /** Also renews the lease. False when another process has it. */
   private async save(through: string): Promise<boolean> {
     this.passed = null;
     this.savedAt = performance.now();
@@ -175,7 +175,7 @@ class Runner implements Subscription {
     return this.active;
   }
 
-  /** Keeps the lease while the log is quiet; takes over from a process that is gone. */
+  /** Keeps the lease while the log is quiet, and takes over from a dead process. */
   private async renew(): Promise<void> {
     if (this.passed !== null && !(await this.save(this.passed))) return this.supervisor.restart();
     const taken = await this.take();

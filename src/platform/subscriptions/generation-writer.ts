@@ -5,7 +5,7 @@ import { together } from '../../kernel/together.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, CommitFault, ProjectionStore } from '../../ports/projection-store.js';
 
-/** A projection could not read an event of its category. Its data is not told. */
+/** A projection could not read an event of its category. Its data is not shown. */
 export class ProjectionFailed extends Error {
   override readonly name = 'ProjectionFailed';
 
@@ -18,7 +18,7 @@ export class ProjectionFailed extends Error {
   }
 }
 
-/** The store of the projections did not take a commit; the writer has to begin again from what is stored. */
+/** The projection store refused a commit. The writer must begin again from the stored checkpoint. */
 export class CommitRefused extends Error {
   override readonly name = 'CommitRefused';
 
@@ -30,7 +30,7 @@ export class CommitRefused extends Error {
   }
 }
 
-/** One generation of one projection, to be written under one lease. */
+/** One generation of one projection, written under one lease. */
 export interface Track {
   readonly projection: AnyProjection;
   readonly generation: number;
@@ -43,23 +43,22 @@ interface Folded {
   readonly occurredAt: string;
 }
 
-/** What the states that a writer remembers may take, so that the next event of a stream needs no read. */
+/** The memory for states, which save the read at the next event of a stream. */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
-/** One of so many states is reckoned, and the next ones are taken to be as large: reckoning is as dear as folding. */
+/** The size of one in sixteen states is estimated, and the next ones count as equally large. Estimating costs as much as folding. */
 const RECKONED_EVERY = 16;
-/** Streams that are read from the log at the same time. */
+/** The streams that are read from the log at the same time. */
 const READ_TOGETHER = 16;
 
 /**
- * Folds the log into one generation of one projection: in memory, each document written once a commit, however many events it
- * saw. A stream that is not in memory is folded from the log, never from what is stored. Lives from one claim to the first
- * fault; what it remembers is worth nothing after that.
+ * Folds the log into one generation of one projection. It folds in memory and writes each document once for each commit. A stream that is not in
+ * memory is folded from the log, never from stored documents. A writer lives from one claim to the first fault. Its memory is invalid after that.
  */
 export class GenerationWriter {
-  /** What has been committed at least. */
+  /** The position that is committed at least. */
   committed: string | null;
   private through: string | null;
-  /** The checkpoint as stored. */
+  /** The stored checkpoint. */
   private position: string | null;
   private touched = new Map<string, Folded>();
   private readonly remembered = new LRUCache<string, Folded>({
@@ -81,27 +80,24 @@ export class GenerationWriter {
     this.committed = position;
   }
 
-  /** Takes in events of the projection's category, in order. Throws ProjectionFailed; after any error this writer is useless. */
+  /** Folds events of the projection's category, in order. Throws ProjectionFailed. After any error this writer is unusable. */
   async fold(events: readonly RecordedEvent[], through: string | null): Promise<void> {
     const known = await this.known(events);
     for (const event of events) {
       const before = this.touched.get(event.stream) ?? known.get(event.stream);
-      // A stream that was read whole is ahead of the events that come.
+      // A stream that was read whole is ahead of the coming events.
       if (before !== undefined && event.revision <= before.revision) continue;
       this.touched.set(event.stream, this.evolve(before, event));
     }
     this.pass(through);
   }
 
-  /** Between what it has taken in and that place there is nothing for it. */
+  /** Passes a stretch of the log that has no event of the projection. */
   pass(through: string | null): void {
     if (through !== null && (this.through === null || through > this.through)) this.through = through;
   }
 
-  /**
-   * Commits what has been folded when it is called; the promise says how it went. Without news the stored checkpoint moves only if
-   * `idle`.
-   */
+  /** Commits everything folded before the call, and gives the result. Without news the stored checkpoint moves only if `idle`. */
   commit(log: string | null, { idle }: { readonly idle: boolean }): Promise<void> {
     const { through, position, touched } = this;
     if (touched.size === 0 && (!idle || through === position)) {
@@ -123,7 +119,7 @@ export class GenerationWriter {
       });
   }
 
-  /** The streams that go on in these events, as remembered or else as the log has them. */
+  /** The earlier states of the streams in these events, from memory or from the log. */
   private async known(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Folded>> {
     const known = new Map<string, Folded>();
     const begun = new Set<string>();

@@ -1,4 +1,4 @@
-// What keeps the read models up to date: runs in processes of the projector's role, and for an operator's rebuild.
+// Keeps the read models up to date in processes of the projector's role, and for an operator's rebuild.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { ProcessSettings, runs } from '../../config/process.js';
@@ -12,7 +12,7 @@ import { rolePart } from '../roles/role-part.js';
 import { declaredIn, Projections } from './declarations.js';
 import { type ProjectionStatus, Projector, type ProjectorObserver } from './projector.js';
 
-/** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
+/** A projection that is far behind or has stopped makes lists and timers wrong. Single documents stay right. */
 const MAX_LAG_MS = 30_000;
 
 @Module({
@@ -55,7 +55,7 @@ export class ProjectorModule implements OnModuleInit {
   }
 }
 
-/** One that is built is no fault, however long that takes: requests are answered from the log meanwhile. */
+/** A build is not a fault, however long it takes, because requests are answered from the log meanwhile. */
 export function lateOf(
   projections: readonly Pick<ProjectionStatus, 'projection' | 'state' | 'lagMs'>[],
 ): string | null {

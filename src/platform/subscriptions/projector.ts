@@ -1,4 +1,4 @@
-// Keeps the read models up to date: which process writes which projection, and when one has to be built anew.
+// Keeps the read models up to date. Decides which process writes which projection, and when to build one again.
 import { randomUUID } from 'node:crypto';
 import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventStore } from '../../ports/event-store.js';
@@ -12,15 +12,15 @@ export interface ProjectionStatus {
   readonly projection: string;
   readonly version: number;
   /**
-   * `live`: this process writes it. `building`: it does, and nothing is served from it until it has caught up. `standby`: another
-   * process does, or none yet. `stopped`: it cannot read an event, and waits for a release that can.
+   * `live`: this process writes it. `building`: this process builds it, and readers do not see it until it has caught up. `standby`: another process
+   * writes it, or none yet. `stopped`: it cannot read an event, and waits for a release that can.
    */
   readonly state: 'live' | 'building' | 'standby' | 'stopped';
-  /** Committed up to here; null for the beginning and while this process does not write it. */
+  /** The committed position; null for the beginning and while this process does not write it. */
   readonly position: string | null;
-  /** For how long something has been waiting in the log, in ms; 0 at the head, and while this process does not write it. */
+  /** The time for which an event has waited in the log, in ms; 0 at the head, and while this process does not write it. */
   readonly lagMs: number;
-  /** The share of the log that a generation beside the live one has read, from 0 to 1; null when none is built here, or nobody knows. */
+  /** The share of the log that a generation beside the live one has read, from 0 to 1. Null when none is built here, or the share is unknown. */
   readonly builtShare: number | null;
 }
 
@@ -28,33 +28,33 @@ export interface ProjectorObserver extends SubscriptionObserver {
   /** An alarm: the projection stands still until a release can read the event. */
   stopped(projection: string, error: Error): void;
   buildStarted(projection: string, generation: number, why: 'first' | 'requested' | Unusable): void;
-  /** An alarm when there are differences: the read model that was replaced was not what the log says. */
+  /** An alarm when there are differences: the replaced read model did not agree with the log. */
   rebuilt(report: RebuildReport): void;
-  /** The leases could not be looked after; tried again in a moment. */
+  /** The leases could not be renewed. The projector tries again in a moment. */
   leasesFailed(error: unknown): void;
 }
 
 export interface ProjectorOptions extends SupervisorOptions {
-  /** The token of this process's leases: one of its own. */
+  /** The token of this process's leases. The default is a new one. */
   readonly holder?: string;
-  /** A dead process is replaced after at most this and one interval. */
+  /** Another process replaces a dead one after at most this time and one interval. */
   readonly leaseMs?: number;
   readonly intervalMs?: number;
 }
 
-/** Ids named in a report; what matters is that there are any. */
+/** The number of ids in a report. */
 const NAMED_DIFFERENCES = 20;
 
-/** What this process knows and does of one projection. */
+/** The state of one projection in this process. */
 interface Slot {
   readonly projection: AnyProjection;
   held: boolean;
   generations: Generations;
   live: Track | null;
   building: Track | null;
-  /** Where the log ended when the building generation was begun; undefined: not asked yet. */
+  /** The end of the log when the building generation began; undefined: not asked yet. */
   target: string | null | undefined;
-  /** The comparison of the building generation with the live one, which is not followed any more; undefined before it. */
+  /** The comparison of the building generation with the live one, which is then no longer followed. Undefined before it. */
   differences: readonly string[] | null | undefined;
   finishing: Promise<void> | null;
   request: string | null;
@@ -63,9 +63,9 @@ interface Slot {
 }
 
 /**
- * Writes the projections that no other process writes. Two subscriptions: one keeps live generations at the head of the log, the
- * other fills new ones from the beginning. A new generation that has come up with the live one is compared with it; then the
- * live one stands still, so that the new one is ahead of it and readers never fall back when it is promoted.
+ * Writes the projections that no other process writes. One subscription keeps live generations at the head of the log, and another fills new ones
+ * from the beginning. A new generation that has caught up with the live one is compared with it. Then the live one stands still. So the new one is
+ * ahead of it, and readers never fall back when it is promoted.
  */
 export class Projector {
   private readonly slots: readonly Slot[];
@@ -178,7 +178,7 @@ export class Projector {
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
     const reached = (position: string | null): boolean =>
       position === null || (through !== null && through >= position);
-    // The log may go on for ever: where it ended at the beginning of the build is far enough.
+    // The log may grow for ever. It is enough to reach its end at the beginning of the build.
     if (!atEnd && !reached(slot.target)) return;
     if (slot.differences === undefined && slot.live !== null) {
       const position = this.live.positionOf(slot.live);
@@ -202,7 +202,7 @@ export class Projector {
     }
   }
 
-  /** Looks again at once, because something has changed. */
+  /** Looks again at once after a change. */
   private wake(): void {
     this.nap.abort();
   }
@@ -211,7 +211,7 @@ export class Projector {
     try {
       await subscription.run(signal);
     } catch (error) {
-      // The last commit failed: the next holder of the lease reads its events again.
+      // The last commit failed, so the next holder of the lease reads its events again.
       this.observer.dropped(subscription.name, error, 0);
     }
   }
@@ -227,7 +227,7 @@ export class Projector {
     slot.generations = await this.neededGenerations(slot, lease.generations);
     const { live, building } = slot.generations;
     const known = [slot.live, slot.building];
-    // The same object for the same generation, so that a subscription sees whether anything changed.
+    // The same generation gives the same object, so that a subscription sees whether anything changed.
     const trackOf = (generation: number | null): Track | null =>
       generation === null
         ? null
@@ -248,7 +248,7 @@ export class Projector {
       return found;
     }
     const live = unusable?.generation === found.live ? null : found.live;
-    // The time of day, so that a number does not come back after everything was lost.
+    // The number is the time of day, so that it does not come back after Redis was lost.
     const building = Math.max(Date.now(), (found.live ?? 0) + 1, (found.building ?? 0) + 1);
     if (!(await this.store.beginGeneration(slot.projection, this.token, building, live !== null))) return found;
     this.forgetBuild(slot);
@@ -300,7 +300,7 @@ export class Projector {
         differences: slot.differences,
         finishedAt: new Date().toISOString(),
       };
-      // Before it is promoted: a process that dies after it does not come here again.
+      // Before the promotion, because a process that dies after it does not come here again.
       await this.store.retireOlderVersions(projection);
       if ((await this.store.promote(projection, this.token, through, report)) === 'promoted')
         this.observer.rebuilt(report);
@@ -312,7 +312,7 @@ export class Projector {
     }
   }
 
-  /** Undefined for a track of a lease that this process has lost meanwhile. */
+  /** Undefined for a track whose lease this process has lost meanwhile. */
   private slotOf(track: Track): Slot | undefined {
     return this.slots.find((slot) => slot.live === track || slot.building === track);
   }

@@ -1,4 +1,4 @@
-// Recovery jobs look after what is due by the clock, wherever the process died that should have done it.
+// Recovery jobs settle work that is due by the clock, after the process that should have done it died.
 import type { Provider, Type } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
@@ -7,11 +7,11 @@ import type { Scheduler } from '../../ports/scheduler.js';
 
 export class RecoveryJob {
   constructor(
-    /** Names the timer. Jobs of one name are one timer. */
+    /** The name of the timer. Jobs of one name share one timer. */
     readonly name: string,
-    /** Ids of what is due, the most overdue first, at most so many. */
+    /** The ids of at most `limit` due items, the most overdue first. */
     readonly due: (limit: number) => Promise<string[]>,
-    /** Safe to repeat: what fails is due again at the next run. */
+    /** Safe to repeat. A failed item is due again at the next run. */
     readonly settle: (id: string) => Promise<unknown>,
   ) {}
 }
@@ -23,7 +23,7 @@ interface Declaration<Readers extends readonly unknown[]> {
   settle(id: string): ICommand;
 }
 
-/** For the `providers` of a feature module: workers of the service schedule it. */
+/** For the `providers` of a feature module. Workers of the service schedule it. */
 export function recoveryJob<Readers extends readonly unknown[]>(job: Declaration<Readers>): Provider {
   return {
     provide: Symbol(`recovery job ${job.name}`),
@@ -47,10 +47,10 @@ export function scheduleRecovery(timers: Scheduler, everyMs: number, jobs: reado
   }
 }
 
-/** One thing's trouble never keeps the others waiting; the first fault of a run is reported when the run is over. */
+/** The fault of one item never delays the others. The first fault of a run is reported at the end of the run. */
 async function recover(jobs: readonly RecoveryJob[]): Promise<void> {
   const due = await Promise.all(jobs.map((job) => job.due(AT_MOST)));
-  // In turn, so that many of one kind do not keep the others waiting.
+  // The jobs take turns, so that many items of one kind do not delay the others.
   const items = due
     .flatMap((ids, kind) => ids.map((id, rank) => ({ id, rank, job: jobs[kind] })))
     .sort((one, other) => one.rank - other.rank);

@@ -11,27 +11,27 @@ import {
 } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 
-/** What the tail remembers for subscriptions that are slower than others. One that falls further behind reads for itself until it has caught up. */
+/** The events that the tail keeps for slower subscriptions. A subscription that falls further behind reads for itself until it has caught up. */
 const KEPT_EVENTS = 2_000;
-/** At the end of the log, what is appended within so long is handed on together, milliseconds. */
+/** At the end of the log, events appended within this time are handed on together, milliseconds. */
 const GATHER_MS = 10;
-/** A subscription that has nothing in what is new hears so late how far the log goes, milliseconds. */
+/** A subscription without new events learns the position of the log after this time, milliseconds. */
 const PASSED_AFTER_MS = 200;
 const DEFAULT_BATCH_SIZE = 500;
-/** Streams of which the newest event that was read from the log is remembered. */
+/** The streams whose newest read revision is remembered. */
 const KNOWN_STREAMS = 10_000;
 
 /**
- * The event store with subscriptions that share their reading. A subscription that is behind reads for itself; one that has reached the
- * end of the log goes on with the tail, which is read once for all of them. A stream that lacks an event which this process has read from
- * the log was read where the log lags: that read fails, so that no event is handled as if it had not happened.
+ * The event store with subscriptions that share their reading. A subscription that is behind reads for itself. At the end of the log it joins the
+ * tail, which is read once for all of them. A read of a stream fails when it lacks an event that this process has read from the log. Otherwise an
+ * event could be handled as if it had not happened.
  */
 export class SharedLogReader extends EventStoreDecorator {
   private tail: Tail | null = null;
   private nextHead: Promise<string | null> | null = null;
   private readonly revisions = new LRUCache<string, number>({ max: KNOWN_STREAMS });
 
-  /** Read once for all who ask in one turn of the event loop, after they have asked: every subscription does in each round. */
+  /** Read once for all callers in one turn of the event loop, after their calls. Every subscription asks in each round. */
   override head(): Promise<string | null> {
     this.nextHead ??= nextTurn().then(() => {
       this.nextHead = null;
@@ -66,7 +66,7 @@ export class SharedLogReader extends EventStoreDecorator {
         for await (const batch of this.read({ ...options, after: place || null })) {
           yield batch;
           place = batch.through ?? '';
-          // A tail that another began may be further on: it was told more by another node.
+          // A tail that another subscription began may be further, because another node answered it.
           caughtUp = batch.caughtUp && this.joins(place);
           if (caughtUp) break;
         }
@@ -86,7 +86,7 @@ export class SharedLogReader extends EventStoreDecorator {
     }
   }
 
-  /** Whether the tail holds everything after the place, or is to begin there. */
+  /** Whether the tail holds everything after the place, or would begin there. */
   private joins(place: string): boolean {
     return this.tail === null || this.tail.isOver || this.tail.holds(place);
   }
@@ -109,7 +109,7 @@ export class SharedLogReader extends EventStoreDecorator {
   }
 }
 
-/** What was read at a time, and the categories in it. */
+/** One read batch and its categories. */
 interface KeptBatch extends EventBatch {
   readonly categories: ReadonlySet<string>;
 }
@@ -119,7 +119,7 @@ interface Follower {
   wake(): void;
 }
 
-/** The end of the log, read for as long as somebody follows it. Ends for all of them when it breaks. */
+/** The end of the log, read while it has followers. It ends for all of them when it breaks. */
 class Tail {
   isOver = false;
   through: string;
@@ -149,7 +149,7 @@ class Tail {
     return !this.isOver && place >= this.from;
   }
 
-  /** To be called with what it gives back when the follower is gone. */
+  /** The follower calls the returned function when it leaves. */
   join(): () => void {
     this.followers += 1;
     return () => {
@@ -158,7 +158,7 @@ class Tail {
     };
   }
 
-  /** Ends without an error on abort, and when the follower is so slow that what comes next is not kept any more. */
+  /** Ends without an error on abort, and when the follower is so slow that its next batch was dropped. */
   async *after(
     place: string,
     { categories, batchSize = DEFAULT_BATCH_SIZE, signal }: SubscribeOptions,
@@ -166,14 +166,14 @@ class Tail {
     const wanted = categories === undefined ? null : new Set(categories);
     let next = this.first + this.batches.findIndex(({ through }) => (through ?? '') > place);
     if (next < this.first) next = this.first + this.batches.length;
-    // Who is ahead of the tail has been at the end.
+    // A follower ahead of the tail has been at the end.
     let toldOfEnd = place > this.through;
     while (!signal.aborted && next >= this.first) {
       const batch = this.batches[next - this.first];
       if (batch !== undefined) {
         next += 1;
         const concerned = concerns(wanted, batch);
-        // One that is followed by others tells nothing of its own.
+        // The newest batch carries the position, so an earlier batch without wanted events is skipped.
         if (!concerned && next < this.first + this.batches.length) continue;
         toldOfEnd = batch.caughtUp;
         const events = concerned
@@ -235,7 +235,7 @@ class Tail {
     this.wake(null);
   }
 
-  /** Those whom the batch concerns, and the others together some time later; all of them at once without one. */
+  /** Wakes the followers that the batch concerns, and the others together some time later. Without a batch it wakes all at once. */
   private wake(batch: KeptBatch | null): void {
     for (const follower of this.waiting) if (batch === null || concerns(follower.wanted, batch)) follower.wake();
     if (batch === null) {

@@ -11,43 +11,43 @@ export interface SubscriptionStart {
 /** A part that follows the log. */
 export interface Subscription {
   readonly name: string;
-  /** Asked before every attempt, for what is saved now. Null when there is nothing to follow until the next `restart`. */
+  /** Called before every attempt, for the saved checkpoint. Null when there is nothing to follow until the next `restart`. */
   open(): Promise<SubscriptionStart | null>;
-  /** Whether it saves what it handled some time later, and tells the supervisor by `saved` or `fail` how that went. */
+  /** Whether it saves handled batches some time later, and reports the result by `saved` or `fail`. */
   readonly savesLater?: true;
-  /** Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. */
+  /** Handles a batch and saves `batch.through` with its effect. May get events again that it has handled. */
   handle(batch: EventBatch): Promise<void>;
 }
 
 export interface SubscriptionObserver {
-  /** The subscription broke, ended by itself or could not be opened, and is tried again after the delay. */
+  /** The subscription broke, ended by itself or could not be opened. It is tried again after the delay. */
   dropped(subscription: string, error: unknown, delayMs: number): void;
-  /** Told every two seconds: for how long events have been waiting in the log that are not handled yet; 0 at the head. */
+  /** Called every two seconds with the time for which an unhandled event has waited in the log; 0 at the head. */
   lag(subscription: string, lagMs: number): void;
 }
 
 export interface SupervisorOptions {
-  /** At most this many events a batch. */
+  /** The largest number of events in a batch. */
   readonly batchSize?: number;
   readonly minDelayMs?: number;
   readonly maxDelayMs?: number;
   readonly watchIntervalMs?: number;
 }
 
-/** Why an attempt was given up without a fault. */
+/** The reason of an attempt that ended without a fault. */
 const RESTART = Symbol('restart');
 
 /**
- * Keeps one subscription going: an error and an end both mean dropped, and it begins again from the saved checkpoint, at first
- * soon, then less and less often. Nothing is skipped: a batch that cannot be handled comes again.
+ * Keeps one subscription going. After an error or an end it begins again from the saved checkpoint, at growing intervals. Nothing is skipped, because
+ * a failed batch comes again.
  */
 export class SubscriptionSupervisor {
   private attempt = new AbortController();
-  /** In a row. */
+  /** The number of failures in a row. */
   private failures = 0;
   private through: string | null = null;
   private idle = false;
-  /** A place in the log that was the head once and is not reached yet. */
+  /** An earlier head of the log that is not reached yet. */
   private target: { readonly position: string; readonly since: number } | null = null;
 
   constructor(
@@ -57,12 +57,12 @@ export class SubscriptionSupervisor {
     private readonly options: SupervisorOptions = {},
   ) {}
 
-  /** For how long something has been waiting in the log, in ms. */
+  /** The time for which an event has waited in the log, in ms. */
   get lagMs(): number {
     return this.target === null ? 0 : performance.now() - this.target.since;
   }
 
-  /** Follows the log until the signal aborts; a batch that is being handled is finished. Never throws. */
+  /** Follows the log until the signal aborts, and finishes the current batch. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const watch = this.watch(signal);
     const stop = (): void => this.attempt.abort();
@@ -90,17 +90,17 @@ export class SubscriptionSupervisor {
     await watch;
   }
 
-  /** Subscribes anew at once, because the consumer wants to begin somewhere else. A batch that is being handled is finished. */
+  /** Subscribes again at once, because the consumer wants to begin at another place. Finishes the current batch. */
   restart(): void {
     this.attempt.abort(RESTART);
   }
 
-  /** The consumer could not go on with what it was given: the same as if handling the newest batch had failed. */
+  /** The consumer could not continue. This has the effect of a failure in the newest batch. */
   fail(error: unknown): void {
     this.attempt.abort(error);
   }
 
-  /** What was handled before is saved now. */
+  /** The earlier batches are saved now. */
   saved(): void {
     this.failures = 0;
   }
@@ -136,7 +136,7 @@ export class SubscriptionSupervisor {
       try {
         await this.measure();
       } catch {
-        // The log is away: the subscription itself will say so, and the lag goes on growing.
+        // The log is away. The subscription itself reports that, and the lag goes on growing.
       }
       this.observer.lag(this.subscription.name, this.lagMs);
     }

@@ -1,5 +1,5 @@
-// The event handlers and recovery jobs that the feature modules declare. Every process knows them, because handlers marked inline
-// run where their event was appended; workers run them from the log and the clock.
+// The event handlers and recovery jobs that the feature modules declare. Every process knows them, because inline handlers run where their event was
+// appended. Workers run them from the log and the clock.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Limits } from '../../config/limits.js';

@@ -1,11 +1,11 @@
-// Old stored shapes, read as new ones. Every version ever stored has a sample in test/unit/upcasting/samples.
+// Reads old stored shapes as new ones. Every version ever stored has a sample in test/unit/upcasting/samples.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 
-/** Turns the data of one stored version into the data of the next. Pure; reads any event of its version ever stored. */
+/** Turns the data of one stored version into the data of the next. Pure. It reads any event of its version ever stored. */
 export interface Upcaster {
-  /** Stored type it reads, such as `Thing` (the first version) or `Thing.v2`. */
+  /** The stored type that it reads, such as `Thing` (the first version) or `Thing.v2`. */
   readonly from: string;
-  /** Stored type whose shape it makes. */
+  /** The stored type whose shape it makes. */
   readonly to: string;
   upcast(data: object): object;
 }
